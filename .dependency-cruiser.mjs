@@ -53,7 +53,7 @@ const capabilities = `${server}(accounts|notices|rules|slots|billing|ingest|matc
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
-const wiring = `${server}(main\\.ts|config\\.ts|(digest-)?settings\\.ts|setting-values\\.ts|admin\\.ts|compose/)`;
+const wiring = `${server}(main\\.ts|admin\\.ts|config/|compose/)`;
 
 const packageRules = Object.entries(allowed).flatMap(([name, targets]) => [
   {

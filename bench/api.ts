@@ -48,9 +48,6 @@ const server = stack.use(
       EARSHOT_NATS_URL: engines.nats.url,
       EARSHOT_X_TOKENS: 'main=bench',
       EARSHOT_X_BASE_URL: sandbox.url,
-      EARSHOT_PREMIUM_RULES_MAX: '1000000',
-      EARSHOT_REQUESTS_PER_MINUTE: '10000000',
-      EARSHOT_CHANGES_PER_MINUTE: '10000000',
       EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
       EARSHOT_RULE_BUDGET: 'off',
       EARSHOT_LOG_LEVEL: 'info',
@@ -110,6 +107,7 @@ const operations = [
 ];
 
 await using admin = await openAdmin(postgresUrl);
+await admin.setPlanLimits('paid', { rules: 1_000_000, requests: 10_000_000, changes: 10_000_000 });
 const database = new pg.Pool({ connectionString: engines.superuserUrl, max: 1 });
 stack.defer(() => database.end());
 

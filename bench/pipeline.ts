@@ -42,10 +42,12 @@ for (const name of ['bare', 'packed']) await copyDatabase(engines, name);
 const collector = given.traces === undefined ? null : stack.use(await startCollector());
 const system = await startSystem(engines, stack, {
   rules,
-  replicas,
   env: {
     ...(given.profile !== undefined && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${given.profile}` }),
-    ...(collector && { EARSHOT_TRACES_URL: collector.url, EARSHOT_TRACES_RATIO: given.traces }),
+    ...(collector && {
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url,
+      OTEL_TRACES_SAMPLER_ARG: given.traces,
+    }),
   },
 });
 const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 1 });

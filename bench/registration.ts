@@ -50,6 +50,8 @@ const sandbox = stack.use(
 );
 await migrate(postgresUrl);
 const admin = stack.use(await openAdmin(postgresUrl));
+await admin.setPlanLimits('paid', { rules: 1_000_000, requests: 1_000_000, changes: 1_000_000 });
+const inFlightMax = Math.max(32, Math.ceil(callers / accounts) * 2);
 const server = stack.use(
   await startServerProgram({
     env: {
@@ -57,15 +59,10 @@ const server = stack.use(
       EARSHOT_NATS_URL: nats.url,
       EARSHOT_X_TOKENS: tokens.map((token) => `${token}=${token}`).join(','),
       EARSHOT_X_BASE_URL: sandbox.url,
-      EARSHOT_X_RULE_CAPACITY: '25000',
       ...(given.profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${given.profile}` }),
-      EARSHOT_PREMIUM_RULES_MAX: '1000000',
-      EARSHOT_REQUESTS_PER_MINUTE: '1000000',
-      EARSHOT_CHANGES_PER_MINUTE: '1000000',
-      EARSHOT_REQUESTS_IN_FLIGHT_MAX: String(Math.max(32, Math.ceil(callers / accounts) * 2)),
       EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
       EARSHOT_RULE_BUDGET: 'off',
-      EARSHOT_UPSTREAM_PACE: String(pace),
+      EARSHOT_TEST: `xRuleCapacity=25000,requestsInFlightMax=${inFlightMax},upstreamPace=${pace}`,
       EARSHOT_LOG_LEVEL: 'info',
     },
     logFile: join(dir, 'server.log'),

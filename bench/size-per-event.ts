@@ -20,7 +20,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 await using stack = new AsyncDisposableStack();
 say('Starting the engines, the sandbox and the server');
 const engines = await startEngines(stack, 1);
-const system = await startSystem(engines, stack, { rules: 20, replicas: 1, env: {} });
+const system = await startSystem(engines, stack, { rules: 20, env: {} });
 const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 1 });
 stack.defer(() => database.end());
 const nats = await connect({ servers: engines.nats.url });

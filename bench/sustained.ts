@@ -28,7 +28,7 @@ const { values: given } = parseArgs({
 const seconds = Number(given.minutes) * 60;
 const rate = Number(given.rate);
 const stopMs = Number(given.stop) * 1_000;
-const replicas = given['nats-nodes'] === '1' ? 1 : 3;
+const natsNodes = given['nats-nodes'] === '1' ? 1 : 3;
 const items = Math.round(rate * seconds);
 const rowMs = 10_000;
 /** After the last item was sent. */
@@ -37,10 +37,9 @@ const say = (line: string) => process.stdout.write(`${line}\n`);
 
 await using stack = new AsyncDisposableStack();
 say('Starting the engines, the sandbox and the server');
-const engines = await startEngines(stack, replicas);
+const engines = await startEngines(stack, natsNodes);
 const system = await startSystem(engines, stack, {
   rules: 20,
-  replicas,
   env: given.profile === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${given.profile}` },
 });
 const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 1 });

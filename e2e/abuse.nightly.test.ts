@@ -20,9 +20,7 @@ const rssMibMax = 700;
 
 /** As an operator has it who sets nothing. */
 const defaults = {
-  EARSHOT_REQUESTS_PER_MINUTE: '',
-  EARSHOT_CHANGES_PER_MINUTE: '',
-  EARSHOT_REQUESTS_IN_FLIGHT_MAX: '',
+  EARSHOT_TEST: 'requestsInFlightMax=32',
   EARSHOT_ACCOUNT_SHARE_PERCENT: '',
 };
 
@@ -53,6 +51,7 @@ async function rssMib(pid: number): Promise<number> {
 
 test('one key and hostile pages do all they can at once, and others do not suffer', async () => {
   await using world = await startWorld();
+  await world.admin.setPlanLimits('paid', { requests: 600, changes: 120 });
   await using server = await world.startServer(defaults);
   const attacker = await world.newAccount('attacker');
   const bad = server.api(attacker);

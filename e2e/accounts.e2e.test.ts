@@ -14,15 +14,14 @@ const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
 const within = { timeoutMs: 60_000 };
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
-  EARSHOT_UPSTREAM_PACE: '1000',
-  EARSHOT_FREE_CHANGES_PER_MINUTE: '1000',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true,upstreamPace=1000',
 };
 
 let world: World;
 let server: ServerUnderTest;
 beforeAll(async () => {
   world = await startWorld({ sandbox: { rateLimits: false } });
+  await world.admin.setPlanLimits('free', { changes: 1_000 });
   server = await world.startServer(env);
 });
 afterAll(() => world?.[Symbol.asyncDispose]());

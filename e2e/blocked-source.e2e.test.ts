@@ -90,7 +90,7 @@ test('rules that nobody hears say so, and why', async () => {
 
 test('a rule is starting, everywhere, until its platform heeds it', async () => {
   await using fresh = await startWorld();
-  const slow = await fresh.startServer({ EARSHOT_X_RULE_DELAY_MS: '60000' });
+  const slow = await fresh.startServer({ EARSHOT_TEST: 'xRuleDelayMs=60000' });
   const api = slow.api(await fresh.newAccount());
   const { rule_id } = await api.createRule({ x: 'soon' });
   const { x } = (await api.getRule(rule_id)).platforms;

@@ -6,7 +6,7 @@ import { startForgetfulProxy } from './src/forgetful-proxy.ts';
 import { askDatabase, gapsOf, type LedgerInterval, postedAtMs, readLedger } from './src/ledger.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-const quickTakeover = { EARSHOT_LEASE_TTL_MS: '800' };
+const quickTakeover = { EARSHOT_TEST: 'leaseTtlMs=800' };
 /** The ledger is proven every two seconds: so far it may be wrong at the end of an interval. */
 const ledgerBlurMs = 2_500;
 /** Before, between and after what is written down; the others whenever what they guard has changed. */
@@ -47,7 +47,7 @@ async function liveAndDie(world: World, label: string): Promise<void> {
   const before = acquired(await world.serverLog());
   // It may die before it says that it is up.
   const doomed = await world
-    .startServer({ ...quickTakeover, EARSHOT_CRASH_AT: label })
+    .startServer({ EARSHOT_TEST: `${quickTakeover.EARSHOT_TEST},crashAt=${label}` })
     .catch(() => ({ exited: Promise.resolve() }));
   const state = { isGone: false };
   const gone = doomed.exited.then(() => {

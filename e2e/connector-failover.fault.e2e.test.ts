@@ -5,7 +5,7 @@ import { askDatabase, gapsOf, readLedger } from './src/ledger.ts';
 import { startWorld, type World, xToken } from './src/world.ts';
 
 /** At night as in production. */
-const leaseTtl = { EARSHOT_LEASE_TTL_MS: lengthOf({ always: '1500', nightly: '10000' }) };
+const leaseTtl = { EARSHOT_TEST: `leaseTtlMs=${lengthOf({ always: '1500', nightly: '10000' })}` };
 /** A gap that no lease has to run out for. What is above two seconds is what other work on the machine may take. */
 const shortMs = lengthOf({ always: 15_000, nightly: 2_000 });
 

@@ -97,7 +97,7 @@ async function letWaitersGo(world: World): Promise<void> {
   );
 }
 
-const shortOverlap = { EARSHOT_KEEP_OLD_VALUE_MS: '500' };
+const shortOverlap = { EARSHOT_TEST: 'keepOldValueMs=500' };
 
 /** Each label has a word of its own: what another one left behind in the same world is nothing to it. */
 interface Life {
@@ -116,7 +116,7 @@ describe("a crash at any step of a rule's life", () => {
     const account = await world.newAccount();
     const word = `tremor${tested.indexOf(label)}`;
     const logBefore = await world.serverLog();
-    const doomed = await world.startServer({ ...shortOverlap, EARSHOT_CRASH_AT: label });
+    const doomed = await world.startServer({ EARSHOT_TEST: `${shortOverlap.EARSHOT_TEST},crashAt=${label}` });
     await liveAndDie(world, doomed.api(account), { label, word }).catch(() => undefined);
     // The fault fired: the process killed itself at the label.
     await doomed.exited;

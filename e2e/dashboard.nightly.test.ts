@@ -48,7 +48,7 @@ test(
     const account = await world.newAccount();
     const server = await world.startServer({
       EARSHOT_SECRETS_KEY: Buffer.alloc(32, 7).toString('base64'),
-      EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+      EARSHOT_TEST: 'allowInsecureWebhooks=true',
     });
     const api = server.api(account);
     await api.createRule({ x: 'rocket', firehose: 'rocket' });

@@ -16,8 +16,7 @@ const onX = 900;
 const onFirehose = 100;
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
-  EARSHOT_UPSTREAM_PACE: '1000',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true,upstreamPace=1000',
 };
 
 let world: World;

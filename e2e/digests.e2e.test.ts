@@ -11,7 +11,7 @@ import { startWorld, type World, xToken } from './src/world.ts';
 
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true',
 };
 const within = { timeoutMs: 120_000 };
 
@@ -75,7 +75,7 @@ test('two nodes, one of which is killed at every step of an issue: each match is
   await steady.stop();
   for (const label of digestCheckpoints) {
     await rest();
-    const doomed = await world.startServer({ ...env, EARSHOT_CRASH_AT: label });
+    const doomed = await world.startServer({ ...env, EARSHOT_TEST: `${env.EARSHOT_TEST},crashAt=${label}` });
     let isDead = false;
     void doomed.exited.then(() => {
       isDead = true;
@@ -134,11 +134,11 @@ describe('the operations', () => {
     world = await startWorld();
     const server = await world.startServer({
       ...env,
-      EARSHOT_DIGESTS_MAX: '2',
       EARSHOT_SMTP_URL: 'smtp://127.0.0.1:9',
       EARSHOT_MAIL_FROM: 'earshot@example.net',
       EARSHOT_MAIL_TO: '@example.com',
     });
+    await world.admin.setPlanLimits('paid', { digests: 2 });
     alice = server.api(await world.newAccount('alice'));
     bob = server.api(await world.newAccount('bob'));
     ({ webhook_id } = await call(alice, 'CreateWebhook', { name: 'hook', url: 'http://127.0.0.1:9/' }));

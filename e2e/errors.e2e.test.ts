@@ -306,7 +306,7 @@ test.each([
 
 test('an account on the free plan is told that firehose needs a paid one, and that it may have no rule on x where its limit says so', async () => {
   const { accountId } = await world.admin.createAccount({ name: 'free', plan: 'free' });
-  await world.admin.setLimits(accountId, { premiumRulesMax: 0 });
+  await world.admin.setLimits(accountId, { rules: 0 });
   const key = await world.admin.createKey({ accountId });
   const free = server.api({ accountId, keyId: '', key: '', ...key });
   const onFirehose = create({ platforms: ['firehose'], overrides: { firehose: 'title:comet' } });

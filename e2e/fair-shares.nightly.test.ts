@@ -74,7 +74,7 @@ const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
 test('an account cannot take all upstream rules', async () => {
   await using world = await startWorld();
-  await using server = await world.startServer({ ...defaultShare, EARSHOT_X_RULE_CAPACITY: '8' });
+  await using server = await world.startServer({ ...defaultShare, EARSHOT_TEST: 'xRuleCapacity=8' });
   const api = server.api(await world.newAccount());
   const answers: Answer[] = [];
   for (let n = 0; n < 8; n++) answers.push(await create(api, `word${n}`));

@@ -127,7 +127,7 @@ describe('after a crash', () => {
   test.concurrent('that followed the creation, the retry gets its answer and no second rule', async () => {
     await using world = await startWorld();
     const account = await world.newAccount();
-    const doomed = await world.startServer({ EARSHOT_CRASH_AT: 'create.activated' });
+    const doomed = await world.startServer({ EARSHOT_TEST: 'crashAt=create.activated' });
     await expect(create(doomed.api(account), 'k', 'gust')).rejects.toThrow('fetch failed');
     await doomed.exited;
     const api = (await world.startServer()).api(account);
@@ -137,7 +137,7 @@ describe('after a crash', () => {
     expect(rules.map(({ id }) => id)).toEqual([(answer.json as { rule_id: string }).rule_id]);
     const { rule_id } = answer.json as { rule_id: string };
 
-    const dying = await world.startServer({ EARSHOT_CRASH_AT: 'delete.written' });
+    const dying = await world.startServer({ EARSHOT_TEST: 'crashAt=delete.written' });
     const headers = { 'idempotency-key': 'd' };
     await expect(dying.api(account).call('POST', '/api.DeleteRule', { rule_id }, headers)).rejects.toThrow(
       'fetch failed',
@@ -151,7 +151,7 @@ describe('after a crash', () => {
   test.concurrent('that prevented the creation, the retry creates once the claim has run out', async () => {
     await using world = await startWorld();
     const account = await world.newAccount();
-    const doomed = await world.startServer({ EARSHOT_CRASH_AT: 'create.registered' });
+    const doomed = await world.startServer({ EARSHOT_TEST: 'crashAt=create.registered' });
     await expect(create(doomed.api(account), 'k', 'gust')).rejects.toThrow('fetch failed');
     await doomed.exited;
     const api = (await world.startServer()).api(account);

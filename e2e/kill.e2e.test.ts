@@ -13,7 +13,7 @@ const perTick = 10;
  * The dead process's leases run out soon, so that more of the test is spent listening, and not so soon that a busy machine
  * cannot renew them; 20 starts in a minute fit the budget.
  */
-const quickTakeover = { EARSHOT_LEASE_TTL_MS: '2000', EARSHOT_UPSTREAM_PACE: '10' };
+const quickTakeover = { EARSHOT_TEST: 'leaseTtlMs=2000,upstreamPace=10' };
 
 /** What was sent, by what the sandbox said about it. */
 interface Sent {

@@ -24,10 +24,9 @@ let server: ServerUnderTest;
 
 beforeAll(async () => {
   world = await startWorld();
+  await world.admin.setPlanLimits('paid', { requests: perMinute, changes: 3 });
   server = await world.startServer({
-    EARSHOT_REQUESTS_PER_MINUTE: String(perMinute),
-    EARSHOT_CHANGES_PER_MINUTE: '3',
-    EARSHOT_REQUESTS_IN_FLIGHT_MAX: '4',
+    EARSHOT_TEST: 'requestsInFlightMax=4',
     EARSHOT_SUPPORT_CONTACT: 'us@example.com',
     EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
   });
@@ -56,7 +55,7 @@ test.each([
   ['CreateRule', { name: 'a', intent: 'a', platforms: ['x'], overrides: { x: 'comet' } }],
 ])('%s beyond the plan is refused without a time to come back', async (operation, request) => {
   const account = await world.newAccount();
-  const full = { keysMax: 1, webhooksMax: 0, digestsMax: 0, readersMax: 0, premiumRulesMax: 0 };
+  const full = { keys: 1, webhooks: 0, digests: 0, readers: 0, rules: 0 };
   await world.admin.setLimits(account.accountId, full);
   const refused = await server.api(account).call('POST', `/api.${operation}`, request);
   expect([refused.status, refused.json]).toMatchObject([429, { details: { reason: 'plan_limit' } }]);
@@ -278,6 +277,7 @@ async function costOf(on: ServerUnderTest, abuser: Account) {
 test('what a key sends beyond its limit costs a fraction of what it would without the limit', async () => {
   const abuser = await newAbuser();
   const limited = await costOf(server, abuser);
+  await world.admin.setLimits(abuser.accountId, { requests: 1_000_000 });
   const unlimited = await world.startServer();
   // So that both have compiled what they run often.
   await costOf(unlimited, abuser);
@@ -345,6 +345,7 @@ testNightly(
       expect(sent.statuses['429']).toBeGreaterThan(300 * atLimit);
       expect(sent.statuses['200']).toBeLessThan(10 * atLimit);
     }
+    await world.admin.setPlanLimits('paid', { requests: 1_000_000 });
     const unlimited = await world.startServer();
     const control = await measureUnder({
       url: unlimited.url,

@@ -47,7 +47,7 @@ test('NATS lost its store: the log is there again without a restart, and what wa
   await using server = await world.startServer({
     EARSHOT_X_SEARCH_POSTS_PER_DAY: '0',
     // Messages are counted below: with a budget each has one event.
-    EARSHOT_BUDGET_USD_PER_DAY: '1000000',
+    EARSHOT_BUDGET: 'usd=1000000/day',
   });
   const api = server.api(await world.newAccount());
   const { rule_id: ruleId } = await api.createRule({ x: 'pulse', firehose: 'pulse' });

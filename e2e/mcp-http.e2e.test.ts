@@ -7,14 +7,12 @@ import { z } from 'zod';
 import { type Agent, overHttp, overStdio, startAgent } from './src/mcp-agent.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-const listedOrigin = 'https://agents.example.com';
-
 let world: World;
 let server: ServerUnderTest;
 let account: Account;
 beforeAll(async () => {
   world = await startWorld();
-  server = await world.startServer({ EARSHOT_MCP_ORIGINS: listedOrigin, EARSHOT_MCP_CONFIRM_USD: '0.1' });
+  server = await world.startServer({ EARSHOT_TEST: 'mcpConfirmUsd=0.1' });
   account = await world.newAccount();
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
@@ -83,7 +81,7 @@ describe('who may call', () => {
     expect(JSON.parse(text)).toMatchObject({ code: 'unauthenticated' });
   });
 
-  test.each(['https://evil.example', 'null', `${listedOrigin}.evil.example`, 'http://127.0.0.1'])(
+  test.each(['https://evil.example', 'null', 'http://127.0.0.1'])(
     'a web page of %s is refused with 403, key or not',
     async (origin) => {
       for (const authorization of ['', `Bearer ${account.key}`]) {
@@ -91,10 +89,6 @@ describe('who may call', () => {
       }
     },
   );
-
-  test('a web page of a listed origin is answered', async () => {
-    expect((await ask({ headers: { origin: listedOrigin } })).status).toBe(200);
-  });
 
   test('a body of more than 256 KiB is refused before it is read', async () => {
     const { status, text } = await ask({
@@ -218,7 +212,7 @@ describe('what a key may do', () => {
 describe('limits', () => {
   let narrow: ServerUnderTest;
   beforeAll(async () => {
-    narrow = await world.startServer({ EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1' });
+    narrow = await world.startServer({ EARSHOT_TEST: 'requestsInFlightMax=1' });
   });
   afterAll(() => narrow?.stop());
 
@@ -246,8 +240,9 @@ describe('limits', () => {
   });
 
   test('messages and what tools ask count towards the limit of the key', async () => {
-    await using scarce = await world.startServer({ EARSHOT_REQUESTS_PER_MINUTE: '6' });
-    const api = scarce.api(await world.newAccount());
+    const scarce = await world.newAccount();
+    await world.admin.setLimits(scarce.accountId, { requests: 6 });
+    const api = server.api(scarce);
     const call = {
       jsonrpc: '2.0',
       id: 1,

@@ -13,7 +13,7 @@ beforeAll(async () => {
   world = await shareWorld();
   server = await world.startServer();
   account = await world.newAccount();
-  await world.admin.setLimits(account.accountId, { readersMax: 2 });
+  await world.admin.setLimits(account.accountId, { readers: 2 });
   agent = await startAgent(overHttp({ url: server.url, key: account.key }));
 });
 afterAll(async () => {

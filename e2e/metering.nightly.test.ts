@@ -15,8 +15,7 @@ const pace = 10;
 const env = {
   EARSHOT_X_EXPANSIONS: 'full',
   EARSHOT_X_SEARCH_POSTS_PER_DAY: '3000000',
-  EARSHOT_LEASE_TTL_MS: '2000',
-  EARSHOT_UPSTREAM_PACE: String(pace),
+  EARSHOT_TEST: `leaseTtlMs=2000,upstreamPace=${pace}`,
 };
 
 interface Bill {

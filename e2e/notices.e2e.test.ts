@@ -18,7 +18,7 @@ beforeAll(async () => {
   world = await startWorld();
   server = await world.startServer({
     EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_TEST: 'allowInsecureWebhooks=true',
   });
   alice = await world.newAccount('alice');
   asAlice = server.api(alice);

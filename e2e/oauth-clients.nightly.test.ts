@@ -44,7 +44,7 @@ beforeAll(async () => {
     await once(documents, 'close');
   });
   const env = { NODE_EXTRA_CA_CERTS: ca };
-  server = await startAuthorizing(world, { ...env, EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true' });
+  server = await startAuthorizing(world, { ...env, EARSHOT_TEST: 'allowInsecureWebhooks=true' });
   guarded = await startAuthorizing(world, env);
 });
 afterAll(() => stack.disposeAsync());

@@ -50,7 +50,7 @@ beforeAll(async () => {
   };
   await writeFile(join(dir, 'ca.pem'), tls.cert);
   server = await startAuthorizing(world, {
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_TEST: 'allowInsecureWebhooks=true',
     NODE_EXTRA_CA_CERTS: join(dir, 'ca.pem'),
   });
 });

@@ -11,6 +11,7 @@ type WorldOptions = NonNullable<Parameters<typeof startWorld>[0]>;
 
 async function openAccounts(env: Record<string, string> = {}, sandbox: WorldOptions['sandbox'] = {}) {
   const world = await startWorld({ sandbox });
+  await world.admin.setPlanLimits('paid', { rules: 10_000 });
   const server = await world.startServer(env);
   return {
     world,
@@ -136,11 +137,7 @@ const { creations, offMax } = lengthOf({
 
 test.concurrent('a creation takes as long on a value that others watch as on a new one', async () => {
   await using others = await openAccounts(
-    {
-      EARSHOT_UPSTREAM_PACE: '1000',
-      EARSHOT_PREMIUM_RULES_MAX: '10000',
-      EARSHOT_X_RULE_CAPACITY: '10000',
-    },
+    { EARSHOT_TEST: 'upstreamPace=1000,xRuleCapacity=10000' },
     { rateLimits: false, xApps: [{ token: xToken, ruleCap: 10_000 }] },
   );
   const { asAlice, asBob } = others;

@@ -29,7 +29,7 @@ const takeOverMs = lengthOf({ always: 60_000, nightly: 5_000 });
 test('a lease holder that was paused is replaced soon after its lease, and changes nothing when it wakes', async () => {
   await using world = await startWorld();
   const account = await world.newAccount();
-  const env = { EARSHOT_LEASE_TTL_MS: String(leaseMs) };
+  const env = { EARSHOT_TEST: `leaseTtlMs=${leaseMs}` };
   const paused = await world.startServer(env);
   await paused.api(account).createRule({ x: 'ash' });
   const other = await world.startServer(env);

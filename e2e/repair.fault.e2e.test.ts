@@ -8,7 +8,7 @@ import { startWorld, type World } from './src/world.ts';
 const soon = { timeoutMs: 60_000, intervalMs: 250 };
 /** Limits of the upstream pass ten times faster, here and in the sandbox. */
 const pace = 10;
-const searching = { EARSHOT_UPSTREAM_PACE: String(pace) };
+const searching = { EARSHOT_TEST: `upstreamPace=${pace}` };
 const notSearching = { ...searching, EARSHOT_X_SEARCH_POSTS_PER_DAY: '0' };
 
 async function intervalsOf(api: Api, ruleId: string): Promise<AnswerOf<'GetCoverage'>['intervals']> {

@@ -18,7 +18,7 @@ function next(nodes: Nodes): ServerUnderTest {
 test('while two nodes are replaced one after the other under load, no reader misses a match', async () => {
   await using world = await startWorld();
   const account = await world.newAccount();
-  const env = { EARSHOT_STREAMS_PER_KEY_MAX: '20' };
+  const env = { EARSHOT_TEST: 'streamsPerKeyMax=20' };
   const nodes: Nodes = { all: [await world.startServer(env), await world.startServer(env)], turn: 0 };
   await next(nodes).api(account).createRule({ x: 'comet', firehose: 'comet' });
   const start = (await next(nodes).api(account).matches({ order: 'oldest' })).next_cursor ?? '';

@@ -47,7 +47,7 @@ test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two no
   const old = randomBytes(32).toString('base64');
   const fresh = (await run(page.generateKey, {})).trim();
   const start = (keys: string) =>
-    world.startServer({ EARSHOT_SECRETS_KEY: keys, EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true' });
+    world.startServer({ EARSHOT_SECRETS_KEY: keys, EARSHOT_TEST: 'allowInsecureWebhooks=true' });
   const nodes = [await start(old), await start(old)];
   const account = await world.newAccount();
   const apiOf = (node: number) => {
@@ -196,7 +196,7 @@ test('a message is signed with both secrets of a webhook after a rotation', asyn
   const secretsKey = randomBytes(32).toString('base64');
   await using server = await world.startServer({
     EARSHOT_SECRETS_KEY: secretsKey,
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_TEST: 'allowInsecureWebhooks=true',
   });
   const account = await world.newAccount();
   const api = server.api(account);
@@ -269,7 +269,7 @@ test.each([
   const [both = {}, alone = {}, ...more] = settings;
   expect(more).toEqual([]);
   const start = (env: Record<string, string>) =>
-    world.startServer({ EARSHOT_UPSTREAM_PACE: '100', EARSHOT_X_RULE_DELAY_MS: '3000', ...env });
+    world.startServer({ EARSHOT_TEST: 'upstreamPace=100,xRuleDelayMs=3000', ...env });
   const nodes = [await start({}), await start({})];
   const account = await world.newAccount();
   const apiOf = (node: number) => {

@@ -11,11 +11,7 @@ let api: Api;
 beforeAll(async () => {
   // More changes than X allows at once: what is shown here is not how they wait.
   world = await startWorld({ sandbox: { rateLimits: false } });
-  server = await world.startServer({
-    EARSHOT_KEEP_OLD_VALUE_MS: '0',
-    EARSHOT_PREMIUM_RULES_MAX: '12',
-    EARSHOT_UPSTREAM_PACE: '100',
-  });
+  server = await world.startServer({ EARSHOT_TEST: 'keepOldValueMs=0,upstreamPace=100' });
   api = server.api(await world.newAccount());
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
@@ -219,7 +215,9 @@ describe('PauseRule and ResumeRule', () => {
   });
 
   test('a paused rule still counts as a premium rule, and a change of value does not count twice', async () => {
-    const mine = server.api(await world.newAccount('limited'));
+    const limited = await world.newAccount('limited');
+    await world.admin.setLimits(limited.accountId, { rules: 12 });
+    const mine = server.api(limited);
     const ids: string[] = [];
     for (let n = 0; n < 12; n++) ids.push((await mine.createRule({ x: `limited${n}` })).rule_id);
     const [first = ''] = ids;

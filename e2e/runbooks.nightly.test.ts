@@ -10,7 +10,7 @@ import { type ServerUnderTest, startWorld } from './src/world.ts';
 const within = { timeoutMs: 60_000 };
 const newSecretsKey = () => ({
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true',
 });
 
 /** An endpoint of webhooks that answers as it is told. */

@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await startWorld();
   server = await world.startServer({
     EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_TEST: 'allowInsecureWebhooks=true',
   });
   account = await world.newAccount();
   earshot = createEarshot({ url: server.url, key: account.key });

@@ -7,7 +7,7 @@ import { type Account, type ServerUnderTest, startWorld, type World } from './sr
 const within = { timeoutMs: 120_000 };
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true',
 };
 
 let world: World;
@@ -60,9 +60,9 @@ describe('posts on their way through three processes, of which half are sampled'
         await world.startServer({
           ...env,
           EARSHOT_ROLES: roles,
-          EARSHOT_TRACES_URL: collector.url,
-          EARSHOT_TRACES_HEADERS: 'x-collector-key=let-me-in',
-          EARSHOT_TRACES_RATIO: '0.5',
+          OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url,
+          OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=let-me-in',
+          OTEL_TRACES_SAMPLER_ARG: '0.5',
         }),
       );
     const receiver = stack.use(await startReceiver({ first: [500] }));
@@ -177,7 +177,11 @@ describe('posts on their way through three processes, of which half are sampled'
 describe('a collector that is of no use costs nothing but spans', () => {
   async function flow(url: string, count: number) {
     await using receiver = await startReceiver();
-    const server = await world.startServer({ ...env, EARSHOT_TRACES_URL: url, EARSHOT_TRACES_RATIO: '1' });
+    const server = await world.startServer({
+      ...env,
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: url,
+      OTEL_TRACES_SAMPLER_ARG: '1',
+    });
     const { api, rule_id } = await makeWebhook(server, `word${count}`, receiver.url);
     for (let sent = 0; sent < count; sent += 500)
       await world.sandbox.posts(Array.from({ length: Math.min(500, count - sent) }, () => `word${count}`));

@@ -52,7 +52,7 @@ async function awaitEffective(api: Api, word: string): Promise<void> {
 
 /** Changes the value under a steady stream, and says which of the posts became matches. */
 async function changeValue(word: string, keepOldValueMs: number) {
-  await using server = await world.startServer({ EARSHOT_KEEP_OLD_VALUE_MS: String(keepOldValueMs) });
+  await using server = await world.startServer({ EARSHOT_TEST: `keepOldValueMs=${keepOldValueMs}` });
   const api = server.api(await world.newAccount(word));
   const { rule_id } = await api.createRule({ x: word });
   await awaitEffective(api, word);

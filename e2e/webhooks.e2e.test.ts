@@ -16,8 +16,7 @@ const within = { timeoutMs: 60_000 };
 const key = randomBytes(32);
 const env = {
   EARSHOT_SECRETS_KEY: key.toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
-  EARSHOT_WEBHOOKS_MAX: '5',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true',
 };
 
 async function call<Id extends OperationId>(api: Api, id: Id, request: object) {
@@ -36,6 +35,7 @@ let asAlice: Api;
 let asBob: Api;
 beforeAll(async () => {
   world = await startWorld();
+  await world.admin.setPlanLimits('paid', { webhooks: 5 });
   server = await world.startServer(env);
   alice = await world.newAccount('alice');
   asAlice = server.api(alice);
@@ -233,7 +233,11 @@ test('a sender that is killed at any point loses nothing and repeats only the sa
       await eventually(async () => expect(await api.allMatches({ rule_id })).toHaveLength(posted), within);
       // It finds something to send before it can say that it is up.
       const doomed = await other
-        .startServer({ ...env, EARSHOT_ROLES: 'deliver', EARSHOT_CRASH_AT: label })
+        .startServer({
+          ...env,
+          EARSHOT_ROLES: 'deliver',
+          EARSHOT_TEST: `${env.EARSHOT_TEST},crashAt=${label}`,
+        })
         .catch(() => null);
       await doomed?.exited;
       // A minute passes: the claim of the dead runs out.

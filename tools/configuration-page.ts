@@ -1,32 +1,44 @@
-import type { Setting } from '../apps/server/src/setting-values.ts';
-import { settings } from '../apps/server/src/settings.ts';
+import { settingGroups, type settings } from '../apps/server/src/config/settings.ts';
+import type { Setting } from '../apps/server/src/config/values.ts';
 
-/** docs/configuration.md, from the table that the server reads its settings with. */
+/** docs/configuration.md, from the tables that the server reads its settings with. */
 export function renderConfigurationPage(): string {
-  const rows = Object.values<Setting>(settings).map(({ variable, schema, about, isSecret }) => {
-    const preset = defaultOf(schema);
-    const shown = preset === '' ? 'none' : `\`${preset}\``;
-    return `| \`${variable}\` | ${preset === null ? '**required**' : shown} | ${about}${isSecret ? ' Or `_FILE`.' : ''} |`;
-  });
-  return [
-    '# Configuration',
-    '',
-    'All settings are environment variables. An unknown variable that begins with `EARSHOT_` is taken for a typing mistake: the server',
-    'does not start. This page is generated from `apps/server/src/settings.ts` by `pnpm docs:write`.',
-    '',
-    'Where the last column ends with "Or `_FILE`", the variable with `_FILE` behind its name may hold the path of a file with the value instead, as',
-    'Docker, Kubernetes and systemd provide secrets; the file may end with a newline. Setting both is an error. Variables that Kubernetes',
-    'makes for a Service named `earshot` (`EARSHOT_SERVICE_HOST`, `EARSHOT_PORT=tcp://…`) are ignored.',
+  const groups = settingGroups.flatMap(([title, table]) => [
+    `## ${title}`,
     '',
     '| Variable | Default | Meaning |',
     '|---|---|---|',
-    ...rows,
+    ...Object.values(table).map(toRow),
+    '',
+  ]);
+  return [
+    '# Configuration',
+    '',
+    'All settings are environment variables. The server does not start if an `EARSHOT_` variable is unknown, because it is probably misspelled.',
+    'This page is generated from `apps/server/src/config/settings.ts` by `pnpm docs:write`.',
+    '',
+    'If the last column ends with "Or `_FILE`", you may put the value into a file and set the variable with `_FILE` behind its name to the path, as',
+    'Docker, Kubernetes and systemd provide secrets. The file may end with a newline. Setting both is an error.',
+    '',
+    'Limits of accounts (rules, keys, requests per minute) are not settings. They belong to [plans](operations/accounts.md#plans-and-limits).',
+    '',
+    ...groups,
+    '## Ignored variables',
+    '',
+    'The server ignores variables that Kubernetes sets for a Service named `earshot` (`EARSHOT_SERVICE_HOST`, `EARSHOT_PORT=tcp://…`). `EARSHOT_TEST` is',
+    'for the tests and the demo of Earshot; a server that has it logs a warning.',
     '',
   ].join('\n');
 }
 
-/** Set by compose.yaml itself, or by nobody who runs a service. */
-const notInFile = new Set<keyof typeof settings>([
+function toRow({ variable, schema, about, isSecret }: Setting): string {
+  const preset = defaultOf(schema);
+  const shown = preset === '' ? 'none' : `\`${preset}\``;
+  return `| \`${variable}\` | ${preset === null ? '**required**' : shown} | ${about}${isSecret ? ' Or `_FILE`.' : ''} |`;
+}
+
+/** compose.yaml sets these itself. */
+const notInFile = new Set<string>([
   'databaseUrl',
   'accountDatabaseUrl',
   'migrationDatabaseUrl',
@@ -35,21 +47,21 @@ const notInFile = new Set<keyof typeof settings>([
   'port',
   'metricsHost',
   'metricsPort',
-  'eventsReplicas',
-  'upstreamPace',
-  'crashAt',
-]);
+] satisfies (keyof typeof settings)[]);
 
 /** deploy/earshot.env.example: every other setting with its default, commented out. */
 export function renderEnvironmentFile(): string {
-  const rows = Object.entries<Setting>(settings)
-    .filter(([name]) => ![...notInFile].some((one) => one === name))
-    .map(([, { variable, schema, about }]) => `# ${about}\n#${variable}=${defaultOf(schema) ?? ''}\n`);
+  const groups = settingGroups.flatMap(([title, table]) => [
+    `### ${title}\n`,
+    ...Object.entries(table)
+      .filter(([name]) => !notInFile.has(name))
+      .map(([, { variable, schema, about }]) => `# ${about}\n#${variable}=${defaultOf(schema) ?? ''}\n`),
+  ]);
   return [
-    '# The settings of the server, for compose.yaml (env_file) and deploy/systemd (EnvironmentFile): copy it to earshot.env and take the "#"',
-    '# away from what you set. Everything is explained in docs/configuration.md. Written by `pnpm docs:write`.',
+    '# The settings of the server, for compose.yaml (env_file) and deploy/systemd (EnvironmentFile). Copy this file to earshot.env and remove',
+    '# the "#" from what you set. docs/configuration.md explains every setting. Written by `pnpm docs:write`.',
     '',
-    ...rows,
+    ...groups,
   ].join('\n');
 }
 

@@ -54,7 +54,7 @@ export function findExcuses(files: readonly SourceFile[]): string[] {
 
 /** Where a program begins. Everything else gets its settings as arguments and ends by returning. */
 const entryPoints = [
-  /^apps\/server\/src\/(main|config)\.ts$/,
+  /^apps\/server\/src\/main\.ts$/,
   /^apps\/cli\/src\/(main|command)/,
   // What stands at the beginning of the built file.
   /^apps\/cli\/build\/build-cli\.ts$/,

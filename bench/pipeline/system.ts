@@ -20,7 +20,7 @@ const tapToken = 'fh_bench';
 export async function startSystem(
   engines: Engines,
   stack: AsyncDisposableStack,
-  { rules, replicas, env }: { rules: number; replicas: number; env: Record<string, string> },
+  { rules, env }: { rules: number; env: Record<string, string> },
 ): Promise<System> {
   const sandbox = stack.use(
     await startSandboxProgram({
@@ -33,22 +33,20 @@ export async function startSystem(
       env: {
         EARSHOT_DATABASE_URL: engines.postgresUrl,
         EARSHOT_NATS_URL: engines.nats.url,
-        EARSHOT_EVENTS_REPLICAS: String(replicas),
         EARSHOT_X_TOKENS: `main=${xToken}`,
         EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
         EARSHOT_X_BASE_URL: sandbox.ready,
         EARSHOT_FIREHOSE_BASE_URL: sandbox.ready,
-        EARSHOT_REQUESTS_PER_MINUTE: '1000000',
-        EARSHOT_CHANGES_PER_MINUTE: '1000000',
         EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
         EARSHOT_RULE_BUDGET: 'off',
-        EARSHOT_UPSTREAM_PACE: '1000',
+        EARSHOT_TEST: 'upstreamPace=1000',
         ...env,
       },
       logFile: join(engines.dir, 'server.log'),
     }),
   );
   await using admin = await openAdmin(engines.postgresUrl);
+  await admin.setPlanLimits('paid', { requests: 1_000_000, changes: 1_000_000 });
   const { accountId } = await admin.createAccount({ name: 'bench' });
   const created = await admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');

@@ -27,15 +27,14 @@ export async function startNodeUnderTest(
         EARSHOT_NATS_URL: engines.nats.url,
         EARSHOT_ROLES: 'api',
         EARSHOT_LOG_LEVEL: 'info',
-        EARSHOT_REQUESTS_PER_MINUTE: '10000000',
-        EARSHOT_REQUESTS_IN_FLIGHT_MAX: '100000',
-        EARSHOT_STREAMS_PER_KEY_MAX: '100000',
+        EARSHOT_TEST: 'requestsInFlightMax=100000,streamsPerKeyMax=100000',
         ...(profile && { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${profile}` }),
       },
       logFile: join(engines.dir, 'server.log'),
     }),
   );
   await using admin = await openAdmin(engines.postgresUrl);
+  await admin.setPlanLimits('paid', { requests: 10_000_000 });
   const { accountId } = await admin.createAccount({ name: 'bench' });
   const created = await admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');

@@ -23,13 +23,12 @@ async function readCommands() {
 
 export interface Profile {
   readonly name: 'single' | 'cluster';
-  readonly replicas: number;
 }
 
 export type Installation = Awaited<ReturnType<typeof install>>;
 
 /** Does what the page says, in a folder with nothing but what it needs; the sandbox takes the place of the platforms. */
-export async function install(engine: Engine, { name, replicas }: Profile) {
+export async function install(engine: Engine, { name }: Profile) {
   const folder = join(engine.dir, name);
   await mkdir(folder);
   await cp(join(project, 'compose.yaml'), join(folder, 'compose.yaml'));
@@ -39,13 +38,16 @@ export async function install(engine: Engine, { name, replicas }: Profile) {
   const shell = (command: string) => run('sh', ['-ec', command], { cwd: folder, env });
   const { prepare, up, createAccount, createKey } = await readCommands();
   for (const command of prepare) await shell(command);
-  await appendFile(join(folder, '.env'), `COMPOSE_PROFILES=${name}\nEARSHOT_EVENTS_REPLICAS=${replicas}\n`);
+  await appendFile(join(folder, '.env'), `COMPOSE_PROFILES=${name}\n`);
   await appendFile(join(folder, 'earshot.env'), sandboxSettings);
   const compose = (...args: string[]) =>
     engine.compose(folder, '-f', 'compose.yaml', '-f', 'sandbox.yaml', ...args);
   return {
     compose,
-    up: () => shell(up),
+    async up() {
+      await shell(up);
+      await shell(allowManyRequests);
+    },
     createAccount: () => shell(`${createAccount} --json`),
     createKey: (account: string) => shell(createKey.replace('<id>', account)),
     async sandbox() {
@@ -60,15 +62,15 @@ export async function install(engine: Engine, { name, replicas }: Profile) {
   };
 }
 
+const allowManyRequests = `docker compose exec -T earshot sh -c 'node apps/cli/src/main.ts admin plans set paid requests=100000 --database-url "$EARSHOT_MIGRATION_DATABASE_URL"'`;
+
 const sandboxSettings = `
 EARSHOT_X_TOKENS=main=sandbox-x-token
 EARSHOT_FIREHOSE_TOKENS=main=fh_sandbox
 EARSHOT_X_BASE_URL=http://sandbox:7600
 EARSHOT_FIREHOSE_BASE_URL=http://sandbox:7600
-EARSHOT_X_RULE_DELAY_MS=0
-EARSHOT_ALLOW_INSECURE_WEBHOOKS=true
+EARSHOT_TEST=xRuleDelayMs=0,allowInsecureWebhooks=true
 EARSHOT_RULE_BUDGET=off
-EARSHOT_REQUESTS_PER_MINUTE=100000
 `;
 
 /** A `docker` that knows "compose" alone, and takes the image that was built already. */

@@ -82,6 +82,7 @@ export async function startSoakSystem(
   });
   for (const node of servers) await node.start();
   await using admin = await openAdmin(postgres.urls.owner);
+  await admin.setPlanLimits('paid', { requests: 1_000_000 });
   const { accountId } = await admin.createAccount({ name: 'soak' });
   const created = await admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');
@@ -161,19 +162,15 @@ function createServerNode(options: ServerNodeOptions) {
           EARSHOT_METRICS_HOST: metricsHost,
           EARSHOT_METRICS_PORT: String(metricsPort),
           EARSHOT_NATS_URL: nats.url,
-          EARSHOT_EVENTS_REPLICAS: '3',
           EARSHOT_X_TOKENS: `main=${xToken}`,
           EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
           EARSHOT_X_BASE_URL: sandboxUrl,
           EARSHOT_FIREHOSE_BASE_URL: firehoseUrl,
-          EARSHOT_LEASE_TTL_MS: '3000',
+          EARSHOT_TEST: 'leaseTtlMs=3000,xRuleDelayMs=0,allowInsecureWebhooks=true',
           // The sandbox heeds a new rule at once.
-          EARSHOT_X_RULE_DELAY_MS: '0',
-          EARSHOT_REQUESTS_PER_MINUTE: '1000000',
           EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
           EARSHOT_RULE_BUDGET: 'off',
           EARSHOT_SECRETS_KEY: secretsKey,
-          EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
         },
         logFile: join(dir, `server-${name}.log`),
         timeoutMs: startsWithinMs,

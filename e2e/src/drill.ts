@@ -30,7 +30,7 @@ const { trafficMs, isQuiet } = lengthOf({
 const within = { timeoutMs: 90_000, intervalMs: 500 };
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true',
   // What is missing stays missing: the ledger must say so.
   EARSHOT_X_SEARCH_POSTS_PER_DAY: '0',
 };

@@ -47,7 +47,7 @@ export async function startMachine(stack: AsyncDisposableStack, dir: string) {
     EARSHOT_NATS_URL: nats.url,
     EARSHOT_X_TOKENS: `main=${xToken}`,
     EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
-    EARSHOT_X_RULE_DELAY_MS: '0',
+    EARSHOT_TEST: 'xRuleDelayMs=0',
   };
   return { env, stop, urls: postgres.urls, postgres, nats };
 }

@@ -3,13 +3,11 @@ import { inject } from 'vitest';
 import { askDatabase } from './ledger.ts';
 import { type ServerUnderTest, startWorld, tapToken, type World, xToken } from './world.ts';
 
-/** What the files that share ask of their server; none of it changes what another one sees. */
+/** The server of all files that share; no setting changes what another file sees. */
 const settings = {
-  EARSHOT_KEEP_OLD_VALUE_MS: '0',
-  EARSHOT_KEYS_MAX: '3',
   EARSHOT_SUPPORT_CONTACT: 'us@example.com',
   // All these files together make more rules than the upstream's window has calls for.
-  EARSHOT_UPSTREAM_PACE: '1000',
+  EARSHOT_TEST: 'keepOldValueMs=0,upstreamPace=1000',
 };
 
 let shared: Promise<{ world: World; server: ServerUnderTest }> | undefined;
@@ -31,6 +29,7 @@ export async function shareWorld(): Promise<World> {
 
 async function startShared() {
   const world = await startWorld({ sandbox: { rateLimits: false }, within: inject('runDir') });
+  await world.admin.setPlanLimits('paid', { keys: 3 });
   const server = await world.startServer(settings);
   // Nobody is left to tell the world to end: the engines end with this process, and the server shall not miss them.
   process.once('exit', () => process.kill(server.pid, 'SIGKILL'));

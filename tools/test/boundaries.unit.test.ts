@@ -51,9 +51,9 @@ const forbidden = [
   ['packages/sdk/src/a.ts', 'packages/contract/src/a.ts', 'sdk-types-only'],
   ['packages/newcomer/src/a.ts', 'packages/query/src/a.ts', 'unlisted-package'],
   [`${server}/rules/a.ts`, `${server}/http/a.ts`, 'capability-inward'],
-  [`${server}/matching/a.ts`, `${server}/config.ts`, 'capability-inward'],
+  [`${server}/matching/a.ts`, `${server}/config/config.ts`, 'capability-inward'],
   [`${server}/runtime/a.ts`, `${server}/compose/a.ts`, 'capability-inward'],
-  [`${server}/engines/a.ts`, `${server}/config.ts`, 'capability-inward'],
+  [`${server}/engines/a.ts`, `${server}/config/config.ts`, 'capability-inward'],
   [`${server}/event-log/a.ts`, `${server}/matching/a.ts`, 'event-log-downward'],
   [`${server}/language/a.ts`, `${server}/rules/a.ts`, 'language-downward'],
   [`${server}/upstream/x/a.ts`, `${server}/event-log/a.ts`, 'upstream-downward'],
@@ -82,7 +82,7 @@ const permitted = [
   [`${server}/event-log/a.ts`, 'node_modules/@nats-io/jetstream/index.ts'],
   [`${server}/engines/a.ts`, 'node_modules/pg/index.ts'],
   [`${server}/compose/a.ts`, `${server}/engines/a.ts`],
-  [`${server}/main.ts`, `${server}/config.ts`],
+  [`${server}/main.ts`, `${server}/config/config.ts`],
 ] as const;
 
 describe('one tree with all of these imports', () => {

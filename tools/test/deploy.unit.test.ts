@@ -5,8 +5,8 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { shutdownWithinMs } from '../../apps/server/src/runtime/shut-down.ts';
-import { settings } from '../../apps/server/src/settings.ts';
+import { settings } from '../../apps/server/src/config/settings.ts';
+import { balancerNoticesMs, shutdownWithinMs } from '../../apps/server/src/runtime/shut-down.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -14,7 +14,7 @@ test.for(['compose.yaml', 'Dockerfile'])(
   'every EARSHOT_ variable in %s is one that the server knows',
   async (file) => {
     const used = (await readFile(join(root, file), 'utf8')).match(/EARSHOT_\w+/g) ?? [];
-    const known = Object.values(settings).map(({ variable }) => variable);
+    const known: string[] = Object.values(settings).map(({ variable }) => variable);
     expect(used).not.toEqual([]);
     expect(known).toEqual(expect.arrayContaining(used));
   },
@@ -111,35 +111,31 @@ test.for([
   },
 );
 
-test('whoever stops a node gives it more time than it may take, its drain delay included', async () => {
+test('every way to run a node gives it more time to stop than it may take', async () => {
   const read = (file: string) => readFile(join(root, file), 'utf8');
   const found = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
   const services = new Map(await readServices());
   const composed = found(String(services.get('earshot')?.['stop_grace_period']), /^(\d+)s$/);
-  // As docs/operations/proxy-and-tls.md sets it.
-  const usualDelay = 5;
-  const needed = (drainDelay: number) => shutdownWithinMs / 1000 + drainDelay + 5;
-  expect(composed).toBeGreaterThanOrEqual(needed(usualDelay));
+  const needed = (shutdownWithinMs + balancerNoticesMs) / 1000 + 5;
+  expect(composed).toBeGreaterThanOrEqual(needed);
   const unit = await read('deploy/systemd/earshot.service');
-  expect(found(unit, /^TimeoutStopSec=(\d+)$/m)).toBeGreaterThanOrEqual(needed(60));
-  expect(settings.drainDelayMs.schema.safeParse(60_001).success).toBe(false);
-  const delay = found(await read('deploy/kubernetes/config.yaml'), /EARSHOT_DRAIN_DELAY_MS: "(\d+)"/) / 1000;
-  expect(delay).toBe(usualDelay);
+  expect(found(unit, /^TimeoutStopSec=(\d+)$/m)).toBeGreaterThanOrEqual(needed);
   for (const role of ['api', 'ingest', 'match', 'deliver']) {
     const pod = await read(`deploy/kubernetes/${role}.yaml`);
-    expect(found(pod, /terminationGracePeriodSeconds: (\d+)/)).toBeGreaterThanOrEqual(needed(delay));
+    const preStop = found(pod, /preStop: { sleep: { seconds: (\d+) } }/) || 0;
+    expect(preStop > 0).toBe(role === 'api');
+    expect(found(pod, /terminationGracePeriodSeconds: (\d+)/)).toBeGreaterThanOrEqual(preStop + needed);
   }
 });
 
 test('compose.yaml makes the settings that follow from it, and earshot.env.example offers all others', async () => {
   const made = Object.keys(new Map(await readServices()).get('earshot')?.environment ?? {});
   const example = await readFile(join(root, 'deploy/earshot.env.example'), 'utf8');
-  const offered = [...example.matchAll(/^#(EARSHOT_\w+)=/gm)].map(([, name = '']) => name);
-  const forTests = ['EARSHOT_UPSTREAM_PACE', 'EARSHOT_CRASH_AT'];
+  const offered = [...example.matchAll(/^#(\w+)=/gm)].map(([, name = '']) => name);
   // The ports that it publishes.
   const kept = ['EARSHOT_PORT', 'EARSHOT_METRICS_PORT'];
   const all = Object.values(settings).map(({ variable }) => variable);
-  expect([...made, ...offered, ...forTests, ...kept].toSorted()).toEqual(all.toSorted());
+  expect([...made, ...offered, ...kept].toSorted()).toEqual(all.toSorted());
 });
 
 test('compose.yaml has a password for each login, required, and publishes its ports on loopback alone', async () => {

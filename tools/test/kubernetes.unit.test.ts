@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { variablesOf } from '../../apps/server/src/config.ts';
-import type { Setting } from '../../apps/server/src/setting-values.ts';
-import { settings } from '../../apps/server/src/settings.ts';
+import { variablesOf } from '../../apps/server/src/config/config.ts';
+import { settings } from '../../apps/server/src/config/settings.ts';
+import type { Setting } from '../../apps/server/src/config/values.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'deploy/kubernetes');

@@ -18,7 +18,6 @@ test.for([
 
 test.for([
   ['apps/server/src/main.ts', 'process.exit(1);'],
-  ['apps/server/src/config.ts', 'parse(process.env);'],
   ['apps/cli/src/commands/services.ts', "process.env['A'];"],
   ['packages/sandbox/src/main.ts', 'process.exit(1);'],
   ['packages/engines/src/a.ts', "process.kill(1, 'SIGINT');"],

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
 import { builtDir } from '../../apps/server/build/build-server.ts';
-import { variablesOf } from '../../apps/server/src/config.ts';
-import type { Setting } from '../../apps/server/src/setting-values.ts';
-import { settings } from '../../apps/server/src/settings.ts';
+import { variablesOf } from '../../apps/server/src/config/config.ts';
+import { settings } from '../../apps/server/src/config/settings.ts';
+import type { Setting } from '../../apps/server/src/config/values.ts';
 
 const root = join(import.meta.dirname, '../..');
 const unit = await readFile(join(root, 'deploy/systemd/earshot.service'), 'utf8');

@@ -26,7 +26,7 @@ function start(args: readonly string[], env: Record<string, string> = {}) {
   const urls = { EARSHOT_X_BASE_URL: sandbox.url, EARSHOT_FIREHOSE_BASE_URL: sandbox.url };
   const child = spawn(process.execPath, [main, 'doctor', ...args], {
     cwd: dir,
-    env: { PATH: process.env['PATH'], EARSHOT_UPSTREAM_PACE: String(pace), ...urls, ...env },
+    env: { PATH: process.env['PATH'], EARSHOT_TEST: `upstreamPace=${pace}`, ...urls, ...env },
   });
   const outcome = Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
   return {

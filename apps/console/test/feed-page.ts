@@ -7,7 +7,7 @@ import type { Console } from './console-page.ts';
 export const patience = { timeoutMs: 240_000 };
 
 /** So is who holds what: with the short leases of other tests, a server that gets no time to compute loses all of them. */
-export const patientLeases = { EARSHOT_LEASE_TTL_MS: '10000' };
+export const patientLeases = { EARSHOT_TEST: 'leaseTtlMs=10000' };
 
 /** A rule that the posts of these tests match. On a busy machine the platform may confirm too late, and nothing is created. */
 export function createLanternRule({ server, account }: Console) {

@@ -28,7 +28,7 @@ export async function startFilledConsole(): Promise<FilledConsole> {
   const console = stack.use(
     await startConsole({
       EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-      EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+      EARSHOT_TEST: 'allowInsecureWebhooks=true',
     }),
   );
   const api = console.server.api(console.account);

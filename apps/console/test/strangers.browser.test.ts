@@ -30,7 +30,7 @@ let running: Console;
 beforeAll(async () => {
   running = await startConsole({
     EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_TEST: 'allowInsecureWebhooks=true',
   });
   const api = running.server.api(running.account);
   await eventually(() => api.createRule({ x: word, firehose: word }), within);

@@ -1,11 +1,33 @@
 -- Accounts, their keys and sessions, and what they did.
 
+-- Plans and their limits (src/accounts/plans.ts). Nodes read them with each key, so a change applies within 5 seconds.
+create table plans (
+  name text primary key,
+  -- Rules on x.
+  rules integer not null check (rules >= 0),
+  -- Per minute, of one key. All keys of an account together get twice as many.
+  requests integer not null check (requests > 0),
+  -- Of rules and keys, per minute.
+  changes integer not null check (changes > 0),
+  keys integer not null check (keys > 0),
+  webhooks integer not null check (webhooks >= 0),
+  readers integer not null check (readers > 0),
+  digests integer not null check (digests >= 0),
+  -- Per UTC day.
+  mails integer not null check (mails >= 0),
+  -- Calls of X's counts for estimates, per UTC day.
+  counts integer not null check (counts >= 0)
+);
+insert into plans (name, rules, requests, changes, keys, webhooks, readers, digests, mails, counts) values
+  ('paid', 1000, 600, 120, 100, 100, 100, 50, 200, 100),
+  ('free', 3, 60, 12, 5, 2, 5, 2, 200, 100);
+
 create table accounts (
   id text primary key,
   name text not null,
-  plan text not null constraint accounts_plan_known check (plan in ('free', 'paid')),
-  -- Overrides of the plan's limits, by the names in src/accounts/plans.ts.
-  limits json not null default '{}',
+  plan text not null constraint accounts_plan_known references plans (name),
+  -- Overrides of the plan's limits, by the names of their columns.
+  limits jsonb not null default '{}',
   -- {"period", "usd" or "matches", "on_reached"}
   budget json,
   -- From then on its keys are refused, its rules paused and its webhooks silent.

@@ -131,7 +131,7 @@ grant execute on function account_use, count_rules_on, lock_sources, premium_rul
 
 -- earshot_runtime --------------------------------------------------------------------------------------------------
 
-grant select on installation, migrations, position_jumps to earshot_runtime;
+grant select on installation, migrations, plans, position_jumps to earshot_runtime;
 grant select, update on event_log, match_log, match_progress to earshot_runtime;
 grant select, insert on audit, posts, removals to earshot_runtime;
 grant select, insert, update (name) on accounts to earshot_runtime;

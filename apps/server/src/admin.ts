@@ -5,15 +5,19 @@ import {
   type AccountRow,
   createAccount,
   type NewLimits,
+  type PlanRow,
   readAccounts,
+  readPlans,
   resumeAccount,
   setLimits,
   setPlan,
+  setPlanLimits,
   suspendAccount,
 } from './accounts/manage-accounts.ts';
 import type { AccountLimits, PlanName } from './accounts/plans.ts';
 import { defaultPrices, type Prices, readPrices, roundUsd, type Usd } from './billing/prices.ts';
 import { type BillLine, readBillByAccount, readBillBySource } from './billing/read-bill.ts';
+import { aesKeys } from './config/values.ts';
 import { loseLog } from './coverage/upkeep.ts';
 import { type Database, openDatabase, type Sql } from './engines/database.ts';
 import { forgetCursorSecret, rotateCursorSecret } from './engines/installation.ts';
@@ -23,12 +27,11 @@ import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.t
 import { type DeletedAccount, type DeletionProgress, deleteAccount } from './removals/delete-account.ts';
 import { type Asked, forget, type Progress, type Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
-import { aesKeys } from './setting-values.ts';
 import { type Reencrypted, reencrypt } from './webhooks/reencrypt.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
 
 export { listForeignRules } from './compose/foreign-rules.ts';
-export { readSetting } from './config.ts';
+export { readSetting } from './config/config.ts';
 export { migrate, planMigrations } from './engines/migrate.ts';
 
 /** What an operator does directly on the database, before there is any key to do it over HTTP. */
@@ -43,6 +46,9 @@ export interface Admin extends AsyncDisposable {
   /** False or null when there is no such account. */
   setPlan(accountId: string, plan: PlanName): Promise<boolean>;
   setLimits(accountId: string, limits: NewLimits): Promise<Partial<AccountLimits> | null>;
+  listPlans(): Promise<PlanRow[]>;
+  /** Every node applies them within 5 seconds. */
+  setPlanLimits(plan: PlanName, limits: Partial<AccountLimits>): Promise<PlanRow>;
   suspendAccount(accountId: string): Promise<boolean>;
   resumeAccount(accountId: string): Promise<boolean>;
   /** With everything that belongs to it. Null when there is no such account. Nodes must be running. */
@@ -112,6 +118,8 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     listAccounts: (asked) => listAccounts(database, asked),
     setPlan: (accountId, plan) => setPlan(database, accountId, plan),
     setLimits: (accountId, limits) => setLimits(database, accountId, limits),
+    listPlans: () => readPlans(database),
+    setPlanLimits: (plan, limits) => setPlanLimits(database, plan, limits),
     suspendAccount: (accountId) => suspendAccount(database, accountId),
     resumeAccount: (accountId) => resumeAccount(database, accountId),
     deleteAccount: (accountId, onProgress) => deleteAccount(database, accountId, { onProgress }),

@@ -1,8 +1,8 @@
 import { startNode } from './compose/node.ts';
-import { BadConfig, readConfig } from './config.ts';
+import { BadConfig, readConfig } from './config/config.ts';
 import { createLogger } from './observability/logger.ts';
 import { Failure } from './runtime/failure.ts';
-import { shutDown, shutdownWithinMs } from './runtime/shut-down.ts';
+import { balancerNoticesMs, shutDown, shutdownWithinMs } from './runtime/shut-down.ts';
 
 async function main(): Promise<void> {
   const config = readConfig(process.env);
@@ -14,11 +14,14 @@ async function main(): Promise<void> {
     },
   });
   const { log } = node;
+  const { switched } = config;
+  if (switched.length > 0)
+    log.warn({ switched }, 'EARSHOT_TEST is set: it is for tests, benchmarks and the demo');
   log.info({ address: node.address, metricsPort: node.metricsPort, roles: config.roles }, 'earshot is up');
   const signal = await nextSignal();
   log.info({ signal }, 'shutting down');
   await shutDown(node, {
-    drainDelayMs: config.drainDelayMs,
+    drainDelayMs: config.trustedProxies.length > 0 ? balancerNoticesMs : 0,
     withinMs: shutdownWithinMs,
     giveUp: () => process.exit(1),
   });

@@ -167,7 +167,6 @@ test('what was asked less than an hour ago costs nothing; another account asks f
 });
 
 describe('CreateRule, UpdateRule and ResumeRule', () => {
-  const plans = { paid: { paid: true, premiumRulesMax: 9 }, free: {} } as never;
   class Asked extends Error {}
   class Begun extends Error {}
   const assertAffordable: AssertAffordable = ({ acceptsEstimate }) =>
@@ -177,7 +176,6 @@ describe('CreateRule, UpdateRule and ResumeRule', () => {
 
   test('ask before anything is written, unless the estimate is accepted', async () => {
     const create = createRule({
-      plans,
       tiers: {},
       assertAffordable,
       store: { begin },
@@ -191,7 +189,6 @@ describe('CreateRule, UpdateRule and ResumeRule', () => {
     const ruleOf = (state: string) => ({ state, platforms: { x: { value: 'a', translated_value: 'a' } } });
     const changing = (state: string) =>
       ({
-        plans,
         tiers: {},
         assertAffordable,
         store: { get: async () => ruleOf(state) },

@@ -131,7 +131,6 @@ export async function openBudgetWorld(template: Template) {
         checkpoint: () => undefined,
         contact: 'us',
         ruleBudget: null,
-        plans: { paid: { premiumRulesMax: 9 }, free: { premiumRulesMax: 9 } } as never,
       }),
     matchesOf: async (ruleId: string) =>
       (await database.one<{ count: number }>('select count(*) from matches where rule_id = $1', [ruleId]))

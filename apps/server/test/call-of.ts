@@ -1,5 +1,18 @@
 import type { OperationId, RequestOf } from '@earshot/contract';
 import type { Call } from '../src/accounts/call.ts';
+import type { AccountLimits } from '../src/accounts/plans.ts';
+
+export const testLimits: AccountLimits = {
+  rules: 10,
+  requests: 600,
+  changes: 100,
+  keys: 10,
+  webhooks: 10,
+  readers: 10,
+  digests: 10,
+  mails: 100,
+  counts: 100,
+};
 
 /** A call of an operation by a key that may do everything, as the HTTP server would hand it over. */
 export function callOf<Id extends OperationId>(
@@ -8,7 +21,7 @@ export function callOf<Id extends OperationId>(
   accountId = 'acc_1',
 ): Call<Id> {
   return {
-    principal: { accountId, keyId: 'key_1', plan: 'paid', scopes: [] },
+    principal: { accountId, keyId: 'key_1', plan: 'paid', limits: testLimits, scopes: [] },
     request,
     change: { accountId, actor: 'key_1', operation, requestId: null, claim: null },
     signal: new AbortController().signal,

@@ -202,7 +202,8 @@ describe('the mails of an account per day', () => {
   test('count once per address, however often the message is tried', async () => {
     server.next.push('later', 'cut', 'take_and_cut');
     await dueDigest();
-    const node = world.startNode({ mailsPerDay: 2 });
+    await world.allowMails(2);
+    const node = world.startNode();
     for (let round = 0; round < 4; round++) {
       await node.tick();
       world.clock.nowMs += 10 * minuteMs;
@@ -215,7 +216,8 @@ describe('the mails of an account per day', () => {
   test('also bound a waiting message that is redirected from a webhook to addresses', async () => {
     const { endpoint, to } = await startDigestReceiver(stack, world, () => 500);
     const { id } = await dueDigest({ to });
-    const node = world.startNode({ mailsPerDay: 2 });
+    await world.allowMails(2);
+    const node = world.startNode();
     await node.tick();
     expect(endpoint.received).toHaveLength(1);
     const tooMany = Array.from({ length: 10 }, (_, index) => `a${index}@example.com`);
@@ -232,7 +234,8 @@ describe('the mails of an account per day', () => {
   test('count again for every other address that a message is redirected to', async () => {
     server.next.push('later', 'later');
     const { id } = await dueDigest({ to: { email: ['a@example.com'] } });
-    const node = world.startNode({ mailsPerDay: 2 });
+    await world.allowMails(2);
+    const node = world.startNode();
     await node.tick();
     for (const address of ['b@example.com', 'c@example.com', 'a@example.com']) {
       await world.update({ digest_id: id, to: { email: [address] } });
@@ -253,7 +256,8 @@ describe('the mails of an account per day', () => {
       ...one,
       leaseDue: ({ nowMs }) => one.leaseDue({ nowMs, max: 1 }),
     });
-    const nodes = Array.from({ length: 6 }, () => world.startNode({ mailsPerDay: 5, store }));
+    await world.allowMails(5);
+    const nodes = Array.from({ length: 6 }, () => world.startNode({ store }));
     await Promise.all(nodes.map((node) => node.tick()));
     expect(server.delivered).toHaveLength(2);
     expect(await countedMails()).toBe(4);
@@ -261,7 +265,8 @@ describe('the mails of an account per day', () => {
 
   test('make a message wait for the next day when too few are left', async () => {
     await dueDigest();
-    const node = world.startNode({ mailsPerDay: 2 });
+    await world.allowMails(2);
+    const node = world.startNode();
     world.clock.nowMs = Date.parse(
       `${new Date(world.clock.nowMs + 43_200_000).toISOString().slice(0, 10)}T12:00:00Z`,
     );
@@ -280,7 +285,8 @@ describe('the mails of an account per day', () => {
 
   test('end the wait of a message after a day, with a notice', async () => {
     await dueDigest();
-    const node = world.startNode({ mailsPerDay: 1 });
+    await world.allowMails(1);
+    const node = world.startNode();
     await node.tick();
     world.clock.nowMs += 24 * 60 * minuteMs;
     await node.tick();

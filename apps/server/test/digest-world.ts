@@ -12,7 +12,6 @@ import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
-import { plan } from './preview-world.ts';
 import { silentTelemetry } from './support.ts';
 import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
@@ -27,7 +26,6 @@ export interface NodeOptions {
   readonly store?: (store: IssueStore) => IssueStore;
   /** After issues were made, before they are sent. */
   readonly afterMaking?: () => Promise<unknown>;
-  readonly mailsPerDay?: number;
   /** The operator's list at sending; that at the creation of digests stays. */
   readonly mailRecipients?: readonly string[];
 }
@@ -43,6 +41,8 @@ export interface DigestWorld extends AsyncDisposable {
   remove(digestId: string): Promise<unknown>;
   list(): Promise<Digest[]>;
   startNode(options?: NodeOptions): DigestNode;
+  /** Mails per UTC day of the account. */
+  allowMails(mails: number): Promise<unknown>;
 }
 
 const allowed = ['@example.com', 'one@example.org'];
@@ -71,7 +71,6 @@ export async function createDigestWorld(
   const options = {
     database,
     rules: { exists: async () => true },
-    plans: { free: { ...plan, paid: false }, paid: { ...plan, paid: true } },
     mail: { isSetUp: mailer !== null, recipients: allowed },
     contact: 'us',
     nowMs,
@@ -97,7 +96,6 @@ export async function createDigestWorld(
       checkpoint = () => undefined,
       store: wrap = (same: IssueStore) => same,
       afterMaking,
-      mailsPerDay = 100,
       mailRecipients = allowed,
     } = {}) {
       const store = wrap(createIssueStore(database));
@@ -111,7 +109,6 @@ export async function createDigestWorld(
         secretBox: webhooks.secretBox,
         mailer,
         mailRecipients,
-        mailsPerDay,
         bells: webhooks.bells,
         telemetry: silentTelemetry(),
         checkpoint,
@@ -125,6 +122,8 @@ export async function createDigestWorld(
         },
       };
     },
+    allowMails: (mails) =>
+      database.run(`update accounts set limits = jsonb_build_object('mails', $1::integer)`, [mails]),
     [Symbol.asyncDispose]: () => sender[Symbol.asyncDispose](),
   };
 }

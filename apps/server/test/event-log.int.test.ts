@@ -3,7 +3,7 @@ import { TimeoutError } from '@nats-io/transport-node';
 import { describe, expect, test, vi } from 'vitest';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
-import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
+import { copiesOn, ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { readLog } from './log-chaos.ts';
 import { xEvent } from './stream-events.ts';
 
@@ -17,7 +17,7 @@ describe('the event log on one node', () => {
   test('tells where to resume, from the last event of the source', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await ensureEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
     const log = createEventLog(nats);
     expect(await log.consumedBy('x:main')).toBeNull();
     await log.append(xEvent(1), null);
@@ -168,7 +168,7 @@ test('is refused on three nodes as well when it would not fit', async () => {
 test('on three nodes there are three copies of log and consumer, and it takes events with one node away', async () => {
   await using server = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(server.url, 'test');
-  await ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
+  await ensureEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
   const { config, cluster } = await nats.manager.streams.info(eventsStream);
   expect(config.num_replicas).toBe(3);
   expect(cluster?.replicas).toHaveLength(2);

@@ -6,7 +6,7 @@ import { emptyTemplate, migratedTemplate } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { migrate, planMigrations } from '../src/engines/migrate.ts';
 import { openTestDatabase, silentLog } from './support.ts';
 

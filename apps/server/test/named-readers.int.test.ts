@@ -16,7 +16,8 @@ beforeAll(async () => {
   template = stack.use(await createMigratedTemplate());
   world = stack.use(await startReaderWorld(template, { rules: 5 }));
   await world.database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'free')`);
-  api = stack.use(await world.startApi({ EARSHOT_FREE_READERS_MAX: '2' }));
+  await world.database.run(`update plans set readers = 2 where name = 'free'`);
+  api = stack.use(await world.startApi());
   ({ key } = await world.newKey());
   foreignKey = (await world.newKey('acc_2')).key;
   await world.write([1, 2, 3]);

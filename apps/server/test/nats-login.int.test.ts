@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { eventually } from '@earshot/testkit';
 import { nkeys } from '@nats-io/transport-node';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { connectNats, type NatsOptions } from '../src/engines/nats.ts';
 
 let dir: string;

@@ -24,8 +24,6 @@ beforeAll(async () => {
   const authorizationServer = createAuthorizationServer({
     database,
     publicUrl,
-    // No test here allows a request.
-    plans: {} as never,
     nowMs,
     contact: 'operator',
     log: silentLog,

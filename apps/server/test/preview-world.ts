@@ -45,7 +45,6 @@ export interface StoredPost {
 export const upstreamSettings = {
   xTokens: [],
   xBaseUrl: 'http://127.0.0.1:1',
-  xRuleCapacity: 1_000,
   xRuleDelayMs: 0,
   xPlan: 'payg',
   xExpansions: 'author',
@@ -55,18 +54,7 @@ export const upstreamSettings = {
   upstreamPace: 1,
   firehoseTokens: [],
   firehoseBaseUrl: 'http://127.0.0.1:1',
-  firehoseRuleCapacity: 1_000,
 } as const;
-
-export const plan = {
-  premiumRulesMax: 10,
-  requestsPerMinute: 600,
-  changesPerMinute: 100,
-  keysMax: 10,
-  webhooksMax: 10,
-  readersMax: 10,
-  digestsMax: 10,
-};
 
 export async function startPreviewWorld(
   template: Template,
@@ -82,18 +70,17 @@ export async function startPreviewWorld(
     `insert into rules (id, account_id, name, intent, state)
      select 'other_' || n, 'acc_2', 'rule', 'test', 'active' from generate_series(1, 10) as n`,
   );
+  await database.run('update plans set counts = 3');
   const counting = {
     database,
     coverage: createCoverageStore(database, { ruleDelaysMs: {} }),
     prices: defaultPrices(),
     counts: counts ? { x: counts } : {},
-    countsPerDay: 3,
     installationBudget,
   };
   const handler = previewRule({
     ...counting,
     rules: createRuleStore(database),
-    plans: { free: { ...plan, paid: false }, paid: { ...plan, paid: true } },
     tiers: {},
     parsedRules: createParsedRules(),
     config: { ...upstreamSettings, retentionDays: 30 },

@@ -7,7 +7,7 @@ import {
 } from '@earshot/testkit';
 import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { type Bells, createBells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
 import { connectNats } from '../src/engines/nats.ts';
@@ -63,6 +63,7 @@ export async function startReaderWorld(
   await seedRules(database, options.rules);
   await options.prepare?.(database);
   const admin = stack.use(await openAdmin(clone.url));
+  await admin.setPlanLimits('paid', { requests: 1_000_000 });
   const bells = createBells(nats);
   const running = stack.move();
   return {
@@ -122,9 +123,7 @@ async function startApi(on: {
     EARSHOT_ROLES: 'api',
     EARSHOT_PORT: '0',
     EARSHOT_METRICS_PORT: '0',
-    EARSHOT_REQUESTS_PER_MINUTE: '1000000',
-    EARSHOT_REQUESTS_IN_FLIGHT_MAX: '1000',
-    EARSHOT_STREAMS_PER_KEY_MAX: '1000',
+    EARSHOT_TEST: 'requestsInFlightMax=1000,streamsPerKeyMax=1000',
     ...on.env,
   });
   const node = await startNode({ config, log: silentLog, checkpoint: () => undefined });

@@ -12,7 +12,7 @@ import { describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
 import { createReadiness } from '../src/compose/readiness.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { migrate } from '../src/engines/migrate.ts';
 import { connectNats } from '../src/engines/nats.ts';
 import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';

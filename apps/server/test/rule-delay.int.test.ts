@@ -2,7 +2,7 @@ import { startSandbox } from '@earshot/sandbox';
 import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startNode } from '../src/compose/node.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { createMigratedTemplate, openTestDatabase, silentLog } from './support.ts';
 import { beginRule } from './upstream-world.ts';
@@ -43,7 +43,7 @@ test("a drained source serves a moved rule for its own platform's rule delay", a
         EARSHOT_FIREHOSE_TOKENS: 'main=fh_1,second=fh_2',
         EARSHOT_X_BASE_URL: sandbox.url,
         EARSHOT_FIREHOSE_BASE_URL: sandbox.url,
-        EARSHOT_X_RULE_DELAY_MS: '20000',
+        EARSHOT_TEST: 'xRuleDelayMs=20000',
         EARSHOT_DRAIN_SOURCES: drained.join(','),
       }),
       log: silentLog,

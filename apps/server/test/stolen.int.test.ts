@@ -11,6 +11,7 @@ import { type Database, openDatabase } from '../src/engines/database.ts';
 import { findWideRights } from '../src/engines/installation.ts';
 import { migrate } from '../src/engines/migrate.ts';
 import { createSecretBox, newSecret } from '../src/webhooks/secrets.ts';
+import { testLimits } from './call-of.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
 /* What a thief can and cannot do: the table in SECURITY.md, line by line. */
@@ -32,7 +33,13 @@ beforeAll(async () => {
   key = created?.key ?? '';
   await using database = openTestDatabase(clone.url);
   const sessions = createConsoleSessions({ database, guesses: { failed: () => null } });
-  const victim = { accountId, keyId: created?.keyId ?? '', plan: 'paid', scopes } as const;
+  const victim = {
+    accountId,
+    keyId: created?.keyId ?? '',
+    plan: 'paid',
+    limits: testLimits,
+    scopes,
+  } as const;
   const link = await sessions.createLink(victim);
   const signedIn = await sessions.signInWithKey(victim, { formerTokens: [], requestId: 'req_1' });
   tokens = [link.code, signedIn?.token ?? ''];
@@ -174,6 +181,7 @@ describe("the runtime login's password", () => {
     ['lets the audit of an account go', `insert into deleted_accounts (account_id) values ('acc_1')`],
     ['ends a suspension', 'update accounts set suspended_at = null'],
     ['raises a limit', `update accounts set limits = '{}'`],
+    ['raises a limit of a plan', 'update plans set rules = 1000000'],
     ['changes the secret of cursors', `update installation set cursor_secret = 'x'`],
     ['pretends a migration', `insert into migrations (name) values ('x')`],
   ] as const)('never %s: %s', async ([, statement]) => {
@@ -232,6 +240,7 @@ test('the runtime login has every right that a statement of the server needs', a
     'insert removed_matches',
     'update deleted_accounts',
     'update installation',
+    'update plans',
     'update upstream_calls',
   ]);
 });

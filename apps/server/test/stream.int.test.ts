@@ -20,7 +20,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
   world = stack.use(await startReaderWorld(template, { rules: 3 }));
-  api = stack.use(await world.startApi({ EARSHOT_STREAMS_PER_KEY_MAX: '3' }));
+  api = stack.use(await world.startApi({ EARSHOT_TEST: 'streamsPerKeyMax=3' }));
   ({ key, keyId } = await world.newKey());
 });
 afterEach(() => stack.disposeAsync());

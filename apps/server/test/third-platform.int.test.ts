@@ -2,7 +2,7 @@ import { eventually, startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
 import { startNode } from '../src/compose/node.ts';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { createMigratedTemplate, silentLog } from './support.ts';
 
 /**

@@ -53,7 +53,6 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     config: { ...upstreamSettings, retentionDays: 30 },
     coverage: createCoverageStore(database, { ruleDelaysMs: { x: xDelayMs } }),
     counts,
-    countsPerDay: 3,
     prices: defaultPrices(),
     installationBudget: null,
   };
@@ -61,7 +60,6 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     ...estimating,
     store,
     rules: store,
-    plans: { paid: { paid: true, premiumRulesMax: 9 }, free: {} } as never,
     tiers: {},
     contact: 'us',
     bells: createLocalBells(),

@@ -23,7 +23,12 @@ export const localRows: Rows = {
 
   async doctor(earshot, { world, cli }) {
     const urls = { EARSHOT_X_BASE_URL: world.sandbox.url, EARSHOT_FIREHOSE_BASE_URL: world.sandbox.url };
-    const env = { ...urls, EARSHOT_X_TOKENS: '', EARSHOT_FIREHOSE_TOKENS: '', EARSHOT_UPSTREAM_PACE: '50' };
+    const env = {
+      ...urls,
+      EARSHOT_X_TOKENS: '',
+      EARSHOT_FIREHOSE_TOKENS: '',
+      EARSHOT_TEST: 'upstreamPace=50',
+    };
     const report = join(cli.dir, 'doctor.json');
     const outcome = await earshot.with({ env }, '--steps', 'F0', '--report', report);
     expect(outcome).toMatchObject({ code: 0, stdout: expect.stringMatching(/F-29 +agrees/) });
@@ -96,6 +101,17 @@ export const localRows: Rows = {
     const limits = { account_id: accountId, limits: { keys: 7 } };
     expect(await admin(scene, 'accounts', 'limits', accountId, '--keys', '7')).toEqual(limits);
     expect(await admin(scene, 'accounts', 'limits', accountId)).toMatchObject({ limits: { keys: 7 } });
+  },
+
+  async 'admin plans list'(_, scene) {
+    expect(await admin(scene, 'plans', 'list')).toMatchObject({
+      plans: [expect.objectContaining({ name: 'paid' }), expect.objectContaining({ name: 'free', rules: 3 })],
+    });
+  },
+
+  async 'admin plans set'(_, scene) {
+    const changed = { name: 'free', digests: 7 };
+    expect(await admin(scene, 'plans', 'set', 'free', 'digests=7')).toMatchObject(changed);
   },
 
   async 'admin accounts suspend'(_, scene) {

@@ -35,7 +35,7 @@ export async function startScene(): Promise<Scene> {
   const world = stack.use(await startWorld());
   const server = await world.startServer({
     EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_TEST: 'allowInsecureWebhooks=true',
   });
   const account = await world.newAccount();
   const cli = stack.use(

@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await startWorld();
   server = await world.startServer({
     EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-    EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_TEST: 'allowInsecureWebhooks=true',
   });
 }, 300_000);
 afterAll(() => world?.[Symbol.asyncDispose]());

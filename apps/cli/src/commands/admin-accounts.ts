@@ -6,16 +6,9 @@ import { integer, oneOf, required, text } from '../options.ts';
 import { renderFields, renderTable } from '../output/table.ts';
 import { deleteCommand } from './admin-accounts-delete.ts';
 import { adminCommand } from './admin-command.ts';
+import { type Limit, limitKinds, limitMax, limitNames, planNames } from './admin-plans.ts';
 
-type Plan = NonNullable<Parameters<Admin['createAccount']>[0]['plan']>;
 type Account = Awaited<ReturnType<Admin['listAccounts']>>[number];
-type Limit = keyof Account['limits'];
-
-// A record, so that a plan which the server gains or loses does not compile here.
-const plans: Readonly<Record<Plan, true>> = { free: true, paid: true };
-// Object.keys forgets which names they are.
-export const planNames = Object.keys(plans) as readonly Plan[];
-
 const plain = { paint: (_: unknown, words: string) => words };
 const account = { account: required(text('<account id>', 'as `earshot admin accounts list` shows it')) };
 const example = 'acc_01kb2m9x4c7q5t8w3y6z1v0n2p';
@@ -62,9 +55,8 @@ const list = adminCommand({
   },
 });
 
-function toJson({ limits, ...row }: Account): object {
-  const named = Object.entries(limitNames).map(([name, limit]) => [name, limits[limit]]);
-  return { ...row, state: stateOf({ limits, ...row }), limits: Object.fromEntries(named) };
+function toJson(found: Account): object {
+  return { ...found, state: stateOf(found) };
 }
 
 const show = adminCommand({
@@ -116,65 +108,44 @@ const plan = adminCommand({
   },
 });
 
-/** What people call the limits. */
-const limitNames = {
-  rules: 'premiumRulesMax',
-  requests: 'requestsPerMinute',
-  changes: 'changesPerMinute',
-  keys: 'keysMax',
-  webhooks: 'webhooksMax',
-  readers: 'readersMax',
-  digests: 'digestsMax',
-} as const satisfies Record<string, Limit>;
-
 function limitsText(limits: Account['limits']): string {
-  const own = Object.entries(limitNames).flatMap(([name, limit]) =>
-    limits[limit] === undefined ? [] : [`${name} ${limits[limit]}`],
-  );
+  const own = limitNames.flatMap((name) => (limits[name] === undefined ? [] : [`${name} ${limits[name]}`]));
   return own.join(', ') || 'those of the plan';
 }
 
-/** A number, or null for that of the plan. */
-function limit(about: string, min: number): Option<number | null | undefined> {
-  const number = integer('<n>', '', { min, max: 1_000_000 });
+/** A number, or null for the limit of the plan. */
+function override({ about, min }: (typeof limitKinds)[Limit]): Option<number | null | undefined> {
+  const number = integer('<n>', '', { min, max: limitMax });
   return {
-    about: `${about}; plan for as many as in the plan`,
+    about: `${about}; plan for the limit of the plan`,
     placeholder: '<n|plan>',
     read: (given, now) => (given === 'plan' ? null : number.read(given, now)),
   };
 }
 
+const overrides = Object.fromEntries(
+  limitNames.map((name) => [name, override(limitKinds[name])]),
+) as Readonly<Record<Limit, Option<number | null | undefined>>>;
+
 const limits = adminCommand({
   name: 'limits',
   summary: 'show or set limits of one account that differ from its plan',
   args: account,
-  options: {
-    rules: limit('rules on x', 0),
-    requests: limit('requests per minute of one key', 1),
-    changes: limit('changes per minute', 1),
-    keys: limit('keys', 1),
-    webhooks: limit('webhooks', 0),
-    readers: limit('named readers', 1),
-    digests: limit('digests', 0),
-  },
+  options: overrides,
   examples: [
     `earshot admin accounts limits ${example} --rules 200 --requests 3000`,
     `earshot admin accounts limits ${example} --rules plan`,
   ],
   async work(database, { args: { account: id }, options }) {
-    const named = Object.entries(limitNames).flatMap(([name, target]) => {
-      const value = options[name as keyof typeof limitNames];
-      return value === undefined ? [] : [[target, value] as const];
-    });
+    const named = limitNames.filter((name) => options[name] !== undefined);
     if (named.length === 0) {
       const [found] = await database.listAccounts({ accountId: id, days: 1 });
       if (!found) throw noAccount(id);
       return { json: toJson(found), text: `${id}: ${limitsText(found.limits)}.` };
     }
-    const set = await database.setLimits(id, Object.fromEntries(named));
+    const set = await database.setLimits(id, Object.fromEntries(named.map((name) => [name, options[name]])));
     if (set === null) throw noAccount(id);
-    const own = Object.entries(limitNames).map(([name, target]) => [name, set[target]]);
-    return { json: { account_id: id, limits: Object.fromEntries(own) }, text: `${id}: ${limitsText(set)}.` };
+    return { json: { account_id: id, limits: set }, text: `${id}: ${limitsText(set)}.` };
   },
 });
 

@@ -3,13 +3,14 @@ import type { CommandGroup } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { budget, flag, listOf, oneOf, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
-import { accounts, planNames } from './admin-accounts.ts';
+import { accounts } from './admin-accounts.ts';
 import { budgetCommand } from './admin-budget.ts';
 import { adminCommand } from './admin-command.ts';
 import { deadLetters } from './admin-dead-letters.ts';
 import { foreignRules } from './admin-foreign-rules.ts';
 import { forgetCommand } from './admin-forget.ts';
 import { migrateCommand } from './admin-migrate.ts';
+import { planNames, plansGroup } from './admin-plans.ts';
 import { reencrypt, rotateCursorSecret } from './admin-rotation.ts';
 import { adminUsage } from './admin-usage.ts';
 
@@ -127,6 +128,7 @@ export const admin: CommandGroup = {
   commands: [
     createAccount,
     accounts,
+    plansGroup,
     createKey,
     revokeKey,
     budgetCommand,

@@ -68,7 +68,7 @@ export const doctor = command({
       isEnterprise: ['enterprise', 'embedding'].includes(env['EARSHOT_X_PLAN'] ?? ''),
       isTapIdle: options['idle-tap'],
       busyRule: options['busy-rule'],
-      pace: Number(env['EARSHOT_UPSTREAM_PACE']) || 1,
+      pace: Number(/\bupstreamPace=(\d+)/.exec(env['EARSHOT_TEST'] ?? '')?.[1] ?? 1),
       signal: stop.signal,
       screen,
     });

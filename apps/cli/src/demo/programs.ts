@@ -31,7 +31,6 @@ interface ServerOptions {
   readonly ports: readonly number[];
   readonly postgres: PostgresUrls;
   readonly natsUrl: string;
-  readonly natsNodes: 1 | 3;
   readonly sandboxUrl: string;
 }
 
@@ -54,7 +53,6 @@ async function startServerOn(port: number, options: ServerOptions): Promise<Runn
       EARSHOT_ACCOUNT_DATABASE_URL: options.postgres.account,
       EARSHOT_MIGRATION_DATABASE_URL: options.postgres.owner,
       EARSHOT_NATS_URL: options.natsUrl,
-      EARSHOT_EVENTS_REPLICAS: String(options.natsNodes),
       EARSHOT_X_TOKENS: `demo=${defaultXToken}`,
       EARSHOT_FIREHOSE_TOKENS: `demo=${defaultTapToken}`,
       EARSHOT_X_BASE_URL: options.sandboxUrl,
@@ -64,7 +62,7 @@ async function startServerOn(port: number, options: ServerOptions): Promise<Runn
       EARSHOT_PORT: String(port),
       // Webhooks to a program on this machine: there is no certificate to be had for it.
       EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-      EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+      EARSHOT_TEST: 'allowInsecureWebhooks=true',
     },
     logFile,
   });

@@ -25,7 +25,7 @@ export interface DemoOptions {
 
 /** A whole Earshot on this machine: engines, sandbox, server. Disposing stops all of it and deletes its data. */
 export async function startDemo(options: DemoOptions) {
-  const { natsNodes, ports, feed, signal, log } = options;
+  const { ports, feed, signal, log } = options;
   await using stack = new AsyncDisposableStack();
   const dir = await temporaryFolder(stack);
   const timed = stopwatch(log);
@@ -42,7 +42,6 @@ export async function startDemo(options: DemoOptions) {
   const serverStarts = startDemoServer({
     dir,
     ports,
-    natsNodes,
     postgres: postgres.urls,
     natsUrl: nats.url,
     sandboxUrl: sandbox.url,

@@ -5,7 +5,7 @@ import { Failure } from '../runtime/failure.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import type { Principal } from './call.ts';
 import { accountSuspended, hashOf, isValid, keyRefused } from './keys.ts';
-import type { AccountLimits, PlanName } from './plans.ts';
+import { type Allowed, allowedColumns, ofPlan } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
 
 /** Checks the `Authorization` header of a request from this address. Throws unless it holds a valid key. */
@@ -98,12 +98,10 @@ export function bearerOf(authorization: string | undefined): string {
   return authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
 }
 
-export interface PrincipalRow {
+export interface PrincipalRow extends Allowed {
   readonly hash: Buffer;
   readonly id: string;
   readonly account_id: string;
-  readonly plan: PlanName;
-  readonly limits: Partial<AccountLimits>;
   readonly is_suspended: boolean;
   readonly scopes: Scope[];
 }
@@ -115,9 +113,9 @@ export function createKeyLookup(database: Database) {
     /** Null unless the key is valid. Look-ups that arrive together share one statement, and so one connection. */
     principalOf: joinCalls(async (hashes: readonly Buffer[]): Promise<(Principal | null)[]> => {
       const rows = await database.prepared<PrincipalRow>(
-        `select hash, api_keys.id, api_keys.account_id, accounts.plan, accounts.limits,
+        `select hash, api_keys.id, api_keys.account_id, ${allowedColumns},
            accounts.suspended_at is not null as is_suspended, api_keys.scopes
-         from api_keys join accounts on accounts.id = api_keys.account_id
+         from api_keys join accounts on accounts.id = api_keys.account_id join ${ofPlan}
          where hash = any($1) and ${isValid}`,
         [hashes],
       );

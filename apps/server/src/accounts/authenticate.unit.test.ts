@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { testLimits } from '../../test/call-of.ts';
 import { createAuthenticate, createKeyGuesses } from './authenticate.ts';
 import type { Principal } from './call.ts';
 import { newKey } from './keys.ts';
 
-const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] };
+const principal: Principal = {
+  accountId: 'acc_1',
+  keyId: 'key_1',
+  plan: 'paid',
+  limits: testLimits,
+  scopes: [],
+};
 
 const guessesPerMinute = 10;
 

@@ -8,7 +8,7 @@ import { type KeyGuesses, tooManyGuesses } from './authenticate.ts';
 import type { Principal } from './call.ts';
 import { recordChange } from './change.ts';
 import { accountSuspended, hashOf, isValid } from './keys.ts';
-import type { AccountLimits, PlanName } from './plans.ts';
+import { type Allowed, allowedColumns, ofPlan } from './plans.ts';
 
 /** Somebody who is signed in to the console. */
 export interface ConsoleSession {
@@ -173,13 +173,11 @@ async function endSessions(sql: Sql, tokens: readonly string[], requestId: strin
   }
 }
 
-interface SessionRow {
+interface SessionRow extends Allowed {
   readonly hash: Buffer;
   readonly id: string;
   readonly account_id: string;
   readonly account_name: string;
-  readonly plan: PlanName;
-  readonly limits: Partial<AccountLimits>;
   readonly is_suspended: boolean;
   readonly key_id: string;
   readonly scopes: Scope[];
@@ -191,11 +189,11 @@ async function readSessions(sql: Sql, tokens: readonly string[]): Promise<(Conso
   const hashes = tokens.map(hashOf);
   // Looking it up is using it.
   const rows = await sql.prepared<SessionRow>(
-    `select console_sessions.hash, console_sessions.id, console_sessions.account_id, accounts.name as account_name, accounts.plan,
-       accounts.limits, accounts.suspended_at is not null as is_suspended, key_id, api_keys.scopes,
+    `select console_sessions.hash, console_sessions.id, console_sessions.account_id, accounts.name as account_name,
+       ${allowedColumns}, accounts.suspended_at is not null as is_suspended, key_id, api_keys.scopes,
        least(now() + interval '12 hours', console_sessions.created_at + interval '7 days', api_keys.expires_at) as expires_at,
        console_sessions.last_used_at < now() - interval '1 minute' as is_stale
-     from ${openSessions} join accounts on accounts.id = console_sessions.account_id
+     from ${openSessions} join accounts on accounts.id = console_sessions.account_id join ${ofPlan}
      where console_sessions.hash = any($1)`,
     [hashes],
   );

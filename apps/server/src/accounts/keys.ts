@@ -5,7 +5,6 @@ import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Handler, Principal } from './call.ts';
 import { type Change, recordChange } from './change.ts';
-import { type Plans, planOf } from './plans.ts';
 
 /** One and the same answer for a missing, malformed, unknown, expired and revoked key. */
 export function keyRefused(): Failure {
@@ -21,7 +20,6 @@ export function accountSuspended(): Failure {
 
 interface GivingKeys {
   readonly keys: Pick<KeyStore, 'createKey'>;
-  readonly plans: Plans;
   readonly contact: string;
 }
 
@@ -39,7 +37,7 @@ export function createKey(options: GivingKeys): Handler<'CreateKey'> {
 
 /** A key never gives more than it has: neither scopes nor time nor another account. */
 export async function giveKey(
-  { keys, plans, contact }: GivingKeys,
+  { keys, contact }: GivingKeys,
   { principal, change }: { readonly principal: Principal; readonly change: Change },
   key: Omit<NewKey, 'key'>,
   wanted: Pick<KeyGrant, 'scopes' | 'expiresAt' | 'budget' | 'client'>,
@@ -52,7 +50,7 @@ export async function giveKey(
       { details: { required_scope: lacking } },
     );
   }
-  const { keysMax } = planOf(plans, principal);
+  const keysMax = principal.limits.keys;
   const grant = { ...wanted, id: newId('key'), askedBy: principal.keyId, keysMax };
   const outcome = await keys.createKey(change, key, grant);
   switch (outcome.kind) {

@@ -3,7 +3,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { byOperator, recordChange } from './change.ts';
 import { isValid } from './keys.ts';
-import type { AccountLimits, PlanName } from './plans.ts';
+import { type AccountLimits, type LimitName, limitNames, type PlanName } from './plans.ts';
 
 /*
  * What an operator does with accounts, by the login that owns the tables. Suspending and resuming only say what shall be: the
@@ -109,8 +109,8 @@ export async function setPlan(database: Database, accountId: string, plan: PlanN
   return account !== null;
 }
 
-/** Null for what shall be as in the plan; what is not named stays as it is. */
-export type NewLimits = { readonly [Name in keyof AccountLimits]?: number | null };
+/** Null for the limit of the plan. Limits that are left out do not change. */
+export type NewLimits = { readonly [Name in LimitName]?: number | null };
 
 export async function setLimits(
   database: Database,
@@ -129,6 +129,31 @@ export async function setLimits(
     };
   });
   return account && limits;
+}
+
+export interface PlanRow extends AccountLimits {
+  readonly name: PlanName;
+}
+
+/** The paid plan first. */
+export async function readPlans(sql: Sql): Promise<PlanRow[]> {
+  return await sql.many<PlanRow>(`select name, ${limitNames.join(', ')} from plans order by name desc`);
+}
+
+/** Limits that are left out do not change. */
+export async function setPlanLimits(
+  database: Database,
+  plan: PlanName,
+  changed: Partial<AccountLimits>,
+): Promise<PlanRow> {
+  const row = await database.one<PlanRow>(
+    `update plans set (${limitNames.join(', ')}) =
+       (select ${limitNames.join(', ')} from jsonb_populate_record(plans, $2)) where name = $1
+     returning name, ${limitNames.join(', ')}`,
+    [plan, JSON.stringify(changed)],
+  );
+  if (!row) throw new Error(`the database has no plan "${plan}"`);
+  return row;
 }
 
 const suspended = (value: boolean) => ({ set: 'suspended_at = case when $2 then now() end', value });

@@ -1,32 +1,53 @@
-/** How much of something an account may have. */
+/**
+ * Limits of an account. The names are those of the columns of `plans`, in `accounts.limits`, and of the commands
+ * `earshot admin plans` and `earshot admin accounts limits`.
+ */
 export interface AccountLimits {
-  readonly premiumRulesMax: number;
-  /** Of one key; all keys of an account together get twice as many. */
-  readonly requestsPerMinute: number;
-  /** Of an account: rules and keys created, changed or removed. */
-  readonly changesPerMinute: number;
-  readonly keysMax: number;
-  readonly webhooksMax: number;
-  readonly readersMax: number;
-  readonly digestsMax: number;
+  /** Rules on x. */
+  readonly rules: number;
+  /** Requests per minute of one key; all keys of an account together get twice as many. */
+  readonly requests: number;
+  /** Rules and keys that are created, changed or removed per minute. */
+  readonly changes: number;
+  readonly keys: number;
+  readonly webhooks: number;
+  /** Named readers. */
+  readonly readers: number;
+  readonly digests: number;
+  /** Mails per UTC day. A digest message to three addresses counts as three, once, however often it is tried. */
+  readonly mails: number;
+  /** Calls of X's counts for estimates, per UTC day. Each costs $0.005 or $0.010. */
+  readonly counts: number;
 }
 
-/** What a plan allows. Premium rules are those on `x`; regular rules (`firehose`) need a paid plan. */
-export interface Plan extends AccountLimits {
-  readonly paid: boolean;
-}
+export type LimitName = keyof AccountLimits;
 
-export const planNames = ['free', 'paid'] as const;
-export type PlanName = (typeof planNames)[number];
+const every: Readonly<Record<LimitName, true>> = {
+  rules: true,
+  requests: true,
+  changes: true,
+  keys: true,
+  webhooks: true,
+  readers: true,
+  digests: true,
+  mails: true,
+  counts: true,
+};
 
-export type Plans = Readonly<Record<PlanName, Plan>>;
+// Object.keys forgets which names they are.
+export const limitNames = Object.keys(every) as readonly LimitName[];
 
-/** What an account may: that of its plan, unless the operator has set something else for it. */
+/** Only a paid plan has regular rules, those on `firehose`. */
+export type PlanName = 'paid' | 'free';
+
+/** An account's plan and limits: those of the plan, unless the operator has set others for the account. */
 export interface Allowed {
   readonly plan: PlanName;
-  readonly limits?: Partial<AccountLimits>;
+  readonly limits: AccountLimits;
 }
 
-export function planOf(plans: Plans, { plan, limits }: Allowed): Plan {
-  return { ...plans[plan], ...limits };
-}
+/** The two columns of `Allowed`, from `accounts` joined with `plans` by `ofPlan`. */
+const limits = '(to_jsonb(plans) || accounts.limits)';
+export const allowedColumns = `accounts.plan, ${limits} as limits`;
+export const limitOf = (name: LimitName) => `(${limits}->'${name}')::integer`;
+export const ofPlan = 'plans on plans.name = accounts.plan';

@@ -1,10 +1,8 @@
 import { Failure } from '../runtime/failure.ts';
 import type { Principal } from './call.ts';
-import { type Plans, planOf } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne, windowSeconds } from './token-bucket.ts';
 
 export interface RateLimitsOptions {
-  readonly plans: Plans;
   /** Requests of one account that this node answers at the same time. */
   readonly inFlightMax: number;
   readonly contact: string;
@@ -47,7 +45,7 @@ export function createRateLimits(options: RateLimitsOptions) {
   return {
     admit(principal: Principal, { changes }: { readonly changes: boolean }): Admission {
       const { accountId } = principal;
-      const counted = countedFor(principal, changes, options.plans);
+      const counted = countedFor(principal, changes);
       const running = inFlight.get(accountId) ?? 0;
       const states = counted.map((one) => ({ ...one, bucket: buckets.read(one) }));
       const refuse = (refusal: Failure) => ({
@@ -72,13 +70,11 @@ export function createRateLimits(options: RateLimitsOptions) {
 }
 
 /** One key gets at most half of its account's requests, so that a runaway program leaves some for the other keys. */
-function countedFor(principal: Principal, changes: boolean, plans: Plans): Counted[] {
-  const { keyId, accountId } = principal;
-  const { requestsPerMinute, changesPerMinute } = planOf(plans, principal);
+function countedFor({ keyId, accountId, limits }: Principal, changes: boolean): Counted[] {
   return [
-    { id: keyId, policy: 'default', perMinute: requestsPerMinute },
-    { id: accountId, policy: 'account', perMinute: 2 * requestsPerMinute },
-    ...(changes ? [{ id: accountId, policy: 'changes', perMinute: changesPerMinute } as const] : []),
+    { id: keyId, policy: 'default', perMinute: limits.requests },
+    { id: accountId, policy: 'account', perMinute: 2 * limits.requests },
+    ...(changes ? [{ id: accountId, policy: 'changes', perMinute: limits.changes } as const] : []),
   ];
 }
 

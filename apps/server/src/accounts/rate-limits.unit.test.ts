@@ -1,28 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { testLimits } from '../../test/call-of.ts';
 import type { Principal } from './call.ts';
-import type { Plans } from './plans.ts';
 import { createRateLimits, createStreamLimit, type RateLimitsOptions } from './rate-limits.ts';
 import { fullBucket, refill, takeOne } from './token-bucket.ts';
-
-const plan = {
-  premiumRulesMax: 1,
-  requestsPerMinute: 60,
-  changesPerMinute: 6,
-  keysMax: 1,
-  webhooksMax: 1,
-  readersMax: 1,
-  digestsMax: 1,
-};
-const plans: Plans = {
-  free: { ...plan, paid: false, requestsPerMinute: 6 },
-  paid: { ...plan, paid: true },
-};
 
 function start(options: Partial<RateLimitsOptions> = {}) {
   const clock = { nowMs: 0 };
   const limits = createRateLimits({
-    plans,
     inFlightMax: 1_000,
     contact: 'us@example.com',
     nowMs: () => clock.nowMs,
@@ -34,8 +19,8 @@ function start(options: Partial<RateLimitsOptions> = {}) {
   return { clock, ask, admitted };
 }
 
-function principal(keyId: string, accountId = 'acc_1', plan: Principal['plan'] = 'paid'): Principal {
-  return { keyId, accountId, plan, scopes: [] };
+function principal(keyId: string, accountId = 'acc_1', requests = 60): Principal {
+  return { keyId, accountId, plan: 'paid', limits: { ...testLimits, requests, changes: 6 }, scopes: [] };
 }
 
 test('a key gets its requests of a minute at once, and then one each second', () => {
@@ -53,7 +38,7 @@ test('all keys of an account together get twice the requests of one, and other a
   const { admitted } = start();
   expect(['key_1', 'key_2', 'key_3'].map((key) => admitted(principal(key), 100))).toEqual([60, 60, 0]);
   expect(admitted(principal('key_4', 'acc_2'), 100)).toBe(60);
-  expect(admitted(principal('key_5', 'acc_3', 'free'), 100)).toBe(6);
+  expect(admitted(principal('key_5', 'acc_3', 6), 100)).toBe(6);
 });
 
 test('changes have a limit of their own, which leaves reading alone', () => {

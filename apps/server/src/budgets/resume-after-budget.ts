@@ -1,6 +1,6 @@
 import type { Budget } from '@earshot/contract';
 import { byEarshot, byOperator } from '../accounts/change.ts';
-import { type Allowed, planOf } from '../accounts/plans.ts';
+import { type Allowed, allowedColumns, ofPlan } from '../accounts/plans.ts';
 import type { Sql } from '../engines/database.ts';
 import { type ChangeRuleOptions, changeRule } from '../rules/change-rule.ts';
 import { beginResume } from '../rules/resume-rule.ts';
@@ -14,7 +14,7 @@ export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
   readonly now: () => Date;
 }
 
-interface DueRule extends Required<Allowed> {
+interface DueRule extends Allowed {
   readonly id: string;
   readonly account_id: string;
   readonly paused_for: 'budget' | 'suspension';
@@ -32,8 +32,8 @@ const tryAgainMs = 30_000;
  */
 export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
   const due = await options.database.prepared<DueRule>(
-    `select rules.id, rules.account_id, paused_for, accounts.plan, accounts.limits, now() as read_at
-     from rules join accounts on accounts.id = rules.account_id
+    `select rules.id, rules.account_id, paused_for, ${allowedColumns}, now() as read_at
+     from rules join accounts on accounts.id = rules.account_id join ${ofPlan}
      where state = 'paused' and suspended_at is null and changing_to is null
        and (paused_for = 'budget' and budget_look_at <= now()
          or paused_for = 'suspension' and coalesce(budget_look_at, now()) <= now())
@@ -46,11 +46,11 @@ export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Prom
 }
 
 async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<void> {
-  const { database, plans, telemetry } = options;
+  const { database, telemetry } = options;
   const { id: ruleId, account_id: accountId } = due;
   const holding = await heldBackUntil(options, ruleId);
   if (holding !== 'free') return await postpone(database, due, { until: holding, pausedFor: 'budget' });
-  const { premiumRulesMax } = planOf(plans, due);
+  const premiumRulesMax = due.limits.rules;
   const begin = () => beginResume(database, { accountId, ruleId, premiumRulesMax });
   const asked =
     due.paused_for === 'budget' ? byEarshot(accountId, 'ResumeRule') : byOperator(accountId, 'ResumeAccount');

@@ -5,7 +5,6 @@ import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch } from '../accounts/key-watch.ts';
 import { createKey, createKeyStore, getKey, listKeys, revokeKey } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
-import type { Plans } from '../accounts/plans.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import { getUsage } from '../billing/get-usage.ts';
 import { createAssertAffordable } from '../budgets/assert-affordable.ts';
@@ -61,7 +60,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import { openAuthorizationServer, openTrustedIssuer } from './oauth.ts';
 import type { Readiness } from './readiness.ts';
-import { consoleUrlOf, mailPolicyOf, openSender, plansOf, type Shared, secretBoxOf } from './shared.ts';
+import { consoleUrlOf, mailPolicyOf, openSender, type Shared, secretBoxOf } from './shared.ts';
 import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
 
 const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
@@ -76,7 +75,6 @@ export async function createApi(
 ): Promise<HttpServer> {
   const { config, database } = shared;
   const nowMs = () => performance.now();
-  const plans = plansOf(config);
   const contact = config.supportContact;
   const tail = await openMatchTail({ ...shared, reader: createTailReader(database) });
   const notices = createNoticeReader(database);
@@ -85,7 +83,7 @@ export async function createApi(
   const guesses = createKeyGuesses({ perMinute: keyGuessesPerMinute, nowMs });
   const cookieSecrets = await readCursorSecrets(database);
   const cursors = createCursors(...cookieSecrets);
-  const forOAuth = { plans, contact, guesses, nowMs, cookieSecrets };
+  const forOAuth = { contact, guesses, nowMs, cookieSecrets };
   const authorizationServer = await openAuthorizationServer(shared, stack, forOAuth);
   const secrets = every('cursor-secrets', cursorSecretsEveryMs, async () => {
     const read = await readCursorSecrets(database);
@@ -95,7 +93,7 @@ export async function createApi(
   stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker, secrets], shared));
   return createHttpServer({
     ...shared,
-    handlers: handlersOf(shared, stack, { plans, cursors, tail, notices, followingNotices }),
+    handlers: handlersOf(shared, stack, { cursors, tail, notices, followingNotices }),
     keyWatch,
     authenticate: createAuthenticate({
       store: createKeyLookup(database),
@@ -103,11 +101,10 @@ export async function createApi(
       nowMs,
     }),
     sessions: config.console === 'on' ? createConsoleSessions({ database, guesses }) : null,
-    limits: createRateLimits({ plans, contact, nowMs, inFlightMax: config.requestsInFlightMax }),
+    limits: createRateLimits({ contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
     consoleFolder,
     isReady,
-    mcpOrigins: config.mcpOrigins,
     mcpConfirmUsd: config.mcpConfirmUsd,
     resourceServer: authorizationServer ?? (await openTrustedIssuer(shared, forOAuth)),
     authorizationServer,
@@ -121,13 +118,11 @@ interface Common {
   readonly rules: ReturnType<typeof createRuleStore>;
   readonly reader: MatchReader;
   readonly cursors: Cursors;
-  readonly plans: Plans;
   readonly contact: string;
 }
 
 /** What followers of matches and notices share. */
 interface Following {
-  readonly plans: Plans;
   readonly cursors: Cursors;
   readonly tail: MatchTail;
   readonly notices: NoticeReader;
@@ -138,7 +133,7 @@ interface Following {
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
-  { plans, cursors, tail, ...forNotices }: Following,
+  { cursors, tail, ...forNotices }: Following,
 ): Handlers {
   const { config, database, parsedRules } = shared;
   const contact = config.supportContact;
@@ -151,13 +146,12 @@ function handlersOf(
   const forRules = {
     ...shared,
     store: rules,
-    plans,
     tiers,
     contact,
     prices: config.prices,
     assertAffordable,
   };
-  const common = { database, rules, reader, parsedRules, cursors, plans, contact };
+  const common = { database, rules, reader, parsedRules, cursors, contact };
   const forReaders = {
     ...common,
     ...forNotices,

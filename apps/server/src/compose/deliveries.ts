@@ -65,7 +65,6 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     secretBox: secretBoxOf(config),
     mailer: await openMail(config, stack),
     mailRecipients: mailPolicyOf(config).recipients,
-    mailsPerDay: config.mailsPerDay,
     nowMs,
   });
   return [

@@ -1,4 +1,4 @@
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { openDatabase } from '../engines/database.ts';
 import { readInstallation } from '../engines/installation.ts';
 import { unusedForeign } from '../slots/reconcile.ts';

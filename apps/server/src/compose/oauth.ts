@@ -1,5 +1,4 @@
 import type { KeyGuesses } from '../accounts/authenticate.ts';
-import type { Plans } from '../accounts/plans.ts';
 import type { AuthorizationServer } from '../oauth/authorization-server.ts';
 import { createFetchMetadata } from '../oauth/fetch-metadata.ts';
 import type { ResourceServer } from '../oauth/resource-server.ts';
@@ -7,7 +6,6 @@ import { createResolve } from '../webhooks/guarded-connector.ts';
 import type { Shared } from './shared.ts';
 
 interface OAuthOptions {
-  readonly plans: Plans;
   readonly contact: string;
   readonly guesses: KeyGuesses;
   readonly nowMs: () => number;
@@ -34,8 +32,8 @@ export async function openTrustedIssuer(
   { config, database }: Shared,
   { guesses }: Pick<OAuthOptions, 'guesses'>,
 ): Promise<ResourceServer | null> {
-  const { publicUrl, oauthIssuer: issuer, oauthAccountClaim: accountClaim } = config;
+  const { publicUrl, oauthIssuer: issuer } = config;
   if (publicUrl === undefined || issuer === undefined) return null;
   const { createTrustedIssuer } = await import('../oauth/trusted-issuer.ts');
-  return createTrustedIssuer({ database, publicUrl, issuer, accountClaim, guesses });
+  return createTrustedIssuer({ database, publicUrl, issuer, guesses });
 }

@@ -1,5 +1,4 @@
-import type { Plans } from '../accounts/plans.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { MailPolicy } from '../digests/accept-digest.ts';
 import type { Mailer } from '../digests/mailer.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
@@ -14,7 +13,7 @@ import {
 import { assertMigrated, migrate } from '../engines/migrate.ts';
 import { connectNats, isWithoutLeader, type Nats, type NatsOptions } from '../engines/nats.ts';
 import { claimEventLog, ForeignLog } from '../event-log/bound-log.ts';
-import type { EventsStreamOptions } from '../event-log/events-stream.ts';
+import { copiesOn, type EventsStreamOptions } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
 import { ensurePartitions } from '../matching/upkeep.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -99,7 +98,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
     await connectNats(config.natsUrl, node, natsOptionsOf(config, telemetry, tellWaiting('NATS'))),
   );
   metrics.natsConnected.set(1);
-  await keepTrying(() => claimEventLog(database, nats, eventsStreamOptions(config)), {
+  await keepTrying(() => claimEventLog(database, nats, eventsStreamOptions(config, nats)), {
     delayMs: 1_000,
     isForGood: (error) => !(error instanceof ForeignLog) && !isWithoutLeader(error),
     onWaiting: (error) => {
@@ -128,7 +127,8 @@ async function openTraces(
   installation: Installation,
   stack: AsyncDisposableStack,
 ): Promise<Traces | null> {
-  const { tracesUrl: url, tracesHeaders: headers = {}, tracesRatio: ratio, roles } = config;
+  const { otlpHeaders: headers = {}, tracesRatio: ratio, roles } = config;
+  const url = tracesUrlOf(config);
   if (url === undefined) return null;
   const { openSpanExport } = await import('../observability/span-export.ts');
   return createTraces(
@@ -137,8 +137,13 @@ async function openTraces(
   );
 }
 
-export function eventsStreamOptions({ eventsReplicas, eventsBytesMax }: Config): EventsStreamOptions {
-  return { replicas: eventsReplicas, bytesMax: eventsBytesMax };
+/** As the specification of OpenTelemetry has it: the endpoint of all signals gets the path of traces. */
+function tracesUrlOf({ otlpUrl, otlpTracesUrl }: Config): string | undefined {
+  return otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/+$/, '')}/v1/traces`);
+}
+
+export function eventsStreamOptions({ eventsBytesMax }: Config, nats: Nats): EventsStreamOptions {
+  return { replicas: copiesOn(nats), bytesMax: eventsBytesMax };
 }
 
 function natsOptionsOf(
@@ -182,29 +187,4 @@ export async function openMail(
   if (smtpUrl === undefined || mailFrom === undefined) return null;
   const { openMailer } = await import('../digests/mailer.ts');
   return stack.use(openMailer({ url: smtpUrl, from: mailFrom }));
-}
-
-export function plansOf(config: Config): Plans {
-  return {
-    free: {
-      paid: false,
-      premiumRulesMax: config.freePremiumRulesMax,
-      requestsPerMinute: config.freeRequestsPerMinute,
-      changesPerMinute: config.freeChangesPerMinute,
-      keysMax: config.freeKeysMax,
-      webhooksMax: config.freeWebhooksMax,
-      readersMax: config.freeReadersMax,
-      digestsMax: config.freeDigestsMax,
-    },
-    paid: {
-      paid: true,
-      premiumRulesMax: config.premiumRulesMax,
-      requestsPerMinute: config.requestsPerMinute,
-      changesPerMinute: config.changesPerMinute,
-      keysMax: config.keysMax,
-      webhooksMax: config.webhooksMax,
-      readersMax: config.readersMax,
-      digestsMax: config.digestsMax,
-    },
-  };
 }

@@ -2,7 +2,7 @@ import { type Platform, platforms as platformNames } from '@earshot/contract';
 import { itemPrice } from '../billing/prices.ts';
 import type { CapStreamOptions } from '../budgets/cap-stream.ts';
 import { createInstallationBudget, type InstallationBudget } from '../budgets/installation-budget.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { CountItemsOptions } from '../estimates/count-items.ts';
 import { createEventLog, type EventLog } from '../event-log/event-log.ts';
 import { createMatchProgress } from '../event-log/log-progress.ts';
@@ -43,14 +43,14 @@ export function tiersOf(config: Config): Tiers {
 
 /** What caps the bills of all sources, if the operator has set it. */
 export function installationBudgetOf({ config, database, metrics, nats }: Shared): InstallationBudget | null {
-  const { prices, budgetUsdPerDay: day = null, budgetUsdPerMonth: month = null } = config;
+  const { prices, budget: caps } = config;
   const progress = createMatchProgress(nats);
   const itemPrices = platformNames.map((platform) => itemPrice(prices, config, platform).max);
   return createInstallationBudget({
     database,
     metrics,
     prices,
-    caps: { day, month },
+    caps,
     async uncounted() {
       // In this order: what is matched meanwhile is counted twice rather than not at all.
       const matched = await progress.matched();
@@ -84,13 +84,12 @@ export function cappingOf(
 export function countingOf(
   config: Config,
   stack: AsyncDisposableStack,
-): Pick<CountItemsOptions, 'counts' | 'countsPerDay' | 'prices'> {
+): Pick<CountItemsOptions, 'counts' | 'prices'> {
   const counts = Object.entries(platforms).flatMap(([id, { openCounts }]) =>
     openCounts ? [[id, openCounts(config, stack)] as const] : [],
   );
   return {
     counts: Object.fromEntries(counts),
-    countsPerDay: config.xCountsPerDay,
     prices: config.prices,
   };
 }

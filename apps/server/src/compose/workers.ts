@@ -9,6 +9,7 @@ import type { InstallationBudget } from '../budgets/installation-budget.ts';
 import { notifyUnusualRates } from '../budgets/notify-unusual-rates.ts';
 import { resumeAfterBudget } from '../budgets/resume-after-budget.ts';
 import { createBudgetWatch } from '../budgets/watch-budgets.ts';
+import type { RoleName } from '../config/values.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
@@ -44,14 +45,13 @@ import { checkKeptItems } from '../removals/remove-items.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { createRuleUpkeep, releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
 import { every, type Worker } from '../runtime/worker.ts';
-import type { RoleName } from '../setting-values.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
-import { eventsStreamOptions, plansOf, type Shared, warnOfIdleError } from './shared.ts';
+import { eventsStreamOptions, type Shared, warnOfIdleError } from './shared.ts';
 import { cappingOf, installationBudgetOf, openEventLog, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -210,6 +210,9 @@ function repairWorkers(
   }
 }
 
+/** One transaction is under way while the next batch is read. */
+const matchWorkersPerNode = 2;
+
 function matchWorkers(shared: Shared, owner: Database): Worker[] {
   const { config, database, nats, telemetry, traces } = shared;
   const leases = leasesOf(shared);
@@ -224,7 +227,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     store: createMatchedThrough(database),
     progress: createMatchProgress(nats),
     readLog: () => readEventLog(nats),
-    makeLog: () => claimEventLog(database, nats, eventsStreamOptions(config)),
+    makeLog: () => claimEventLog(database, nats, eventsStreamOptions(config, nats)),
     telemetry,
   };
   const space = createLogSpace(nats, () => settled.lastChecked());
@@ -236,7 +239,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     nowMs: () => performance.now(),
   });
   return [
-    ...Array.from({ length: config.matchWorkers }, (_, index) =>
+    ...Array.from({ length: matchWorkersPerNode }, (_, index) =>
       createMatchWorker({
         ...forBatches,
         name: `match:${index + 1}`,
@@ -277,7 +280,6 @@ function budgetWorkers(shared: Shared): Worker[] {
   const resuming = {
     ...common,
     store: createRuleStore(database, config.prices),
-    plans: plansOf(config),
     contact: config.supportContact,
   };
   return [

@@ -1,6 +1,5 @@
 import type { Handler } from '../accounts/call.ts';
 import { recordChange } from '../accounts/change.ts';
-import { type Plans, planOf } from '../accounts/plans.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
@@ -20,12 +19,11 @@ import { nextTimeMs } from './schedule.ts';
 export interface CreateDigestOptions extends Accepting {
   readonly database: Database;
   readonly rules: Pick<RuleStore, 'exists'>;
-  readonly plans: Plans;
 }
 
 /** The digest begins at the end of the match log. */
 export function createDigest(options: CreateDigestOptions): Handler<'CreateDigest'> {
-  const { database, rules, plans, contact, nowMs } = options;
+  const { database, rules, contact, nowMs } = options;
   return async ({ principal, request, change }) => {
     const { accountId } = principal;
     const { name, min_matches, empty, max_matches, rule_id: ruleId = null, platform = null } = request;
@@ -39,7 +37,7 @@ export function createDigest(options: CreateDigestOptions): Handler<'CreateDiges
     return await database.forAccount(accountId).transaction(async (sql) => {
       await lockAccount(sql, accountId);
       await refuseTakenName(sql, accountId, { name, digestId: id });
-      await refuseTooMany(sql, accountId, { digestsMax: planOf(plans, principal).digestsMax, contact });
+      await refuseTooMany(sql, accountId, { digestsMax: principal.limits.digests, contact });
       await refuseUnknownWebhook(sql, accountId, webhookId);
       const row = await sql.one<DigestRow>(
         `insert into digests (id, account_id, name, rule_id, platform, cron, time_zone, window_seconds, webhook_id, emails,

@@ -1,4 +1,5 @@
 import type { WebhookFormat } from '@earshot/contract';
+import { limitOf, ofPlan } from '../accounts/plans.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
@@ -20,6 +21,8 @@ export interface LeasedIssue extends DigestRange {
   readonly webhook: WebhookRecipient | null;
   /** Null for a webhook. */
   readonly emails: readonly string[] | null;
+  /** Mails that the account may send per UTC day. */
+  readonly mailsPerDay: number;
 }
 
 export interface WebhookRecipient {
@@ -74,7 +77,6 @@ interface CountedMails {
   readonly to: readonly string[];
   /** The UTC day. */
   readonly day: string;
-  readonly perDay: number;
 }
 
 /**
@@ -83,8 +85,8 @@ interface CountedMails {
  */
 async function countMails(
   sql: Sql,
-  { digestId, lease, accountId }: LeasedIssue,
-  { to, day, perDay }: CountedMails,
+  { digestId, lease, accountId, mailsPerDay }: LeasedIssue,
+  { to, day }: CountedMails,
 ): Promise<boolean> {
   const issue = await sql.one<{ counted: string[] }>(
     `select counted_emails as counted from digest_issues where ${isOurs} for update`,
@@ -97,7 +99,7 @@ async function countMails(
     `insert into digest_mails as known (account_id, day, mails)
      select $1, $2::date, $3::integer where $3::integer <= $4::integer
      on conflict (account_id, day) do update set mails = known.mails + $3 where known.mails + $3 <= $4`,
-    [accountId, day, uncounted.length, perDay],
+    [accountId, day, uncounted.length, mailsPerDay],
   );
   if (taken === 0) return false;
   await sql.run(`update digest_issues set counted_emails = counted_emails || $3::text[] where ${isOurs}`, [
@@ -135,8 +137,10 @@ async function leaseDue(
        digests.platform, coalesce(digests.time_zone, 'UTC') as "timeZone", max_matches as "maxMatches",
        message_id as "messageId", number, position_from as "positionFrom", position_to as "positionTo", from_at as "from",
        to_at as "to", made_at as "madeAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, format, state,
+       ${limitOf('mails')} as "mailsPerDay",
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
-     from leased join digests on digests.id = digest_id left join webhooks on webhooks.id = digests.webhook_id`,
+     from leased join digests on digests.id = digest_id
+       join accounts on accounts.id = leased.account_id join ${ofPlan} left join webhooks on webhooks.id = digests.webhook_id`,
     [lease, new Date(nowMs), max],
   );
   return rows.map(({ webhookId, url, format, state, secrets, ...issue }) => ({

@@ -19,8 +19,6 @@ export interface SendIssueOptions extends ContentOptions, Omit<SendOptions, 'sec
   /** Null when the operator has not configured a mail server. */
   readonly mailer: Mailer | null;
   readonly mailRecipients: readonly string[];
-  /** For one account and UTC day. */
-  readonly mailsPerDay: number;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly checkpoint: Checkpoint;
@@ -117,7 +115,7 @@ const unreadable = { isAccepted: false, problem: 'The signing secret cannot be r
 
 /** One mail for all recipients. Those whom the mail server refuses for good, while it takes others, are told to the owner. */
 async function sendMail(
-  { mailer, mailRecipients, mailsPerDay, store, nowMs }: SendIssueOptions,
+  { mailer, mailRecipients, store, nowMs }: SendIssueOptions,
   issue: LeasedIssue,
   content: DigestContent,
 ): Promise<Sent> {
@@ -130,10 +128,10 @@ async function sendMail(
       problem: 'The operator of the service no longer allows mails to these addresses.',
     };
   const day = new Date(nowMs()).toISOString().slice(0, 10);
-  if (!(await store.countMails(issue, { to, day, perDay: mailsPerDay })))
+  if (!(await store.countMails(issue, { to, day })))
     return {
       isAccepted: false,
-      problem: `The account may send ${mailsPerDay} mails a day, and too few are left for ${day} (UTC). The message waits for the next day.`,
+      problem: `The account may send ${issue.mailsPerDay} mails a day, and too few are left for ${day} (UTC). The message waits for the next day.`,
     };
   try {
     const { messageId, digestId } = issue;

@@ -15,6 +15,7 @@ export interface Nats extends AsyncDisposable {
   readonly connection: NatsConnection;
   readonly jetstream: ReturnType<typeof jetstream>;
   readonly manager: Awaited<ReturnType<typeof jetstreamManager>>;
+  readonly isCluster: boolean;
 }
 
 export interface NatsOptions {
@@ -67,6 +68,7 @@ export async function connectNats(url: string, name: string, options: NatsOption
     connection,
     jetstream: jetstream(connection, { timeout: 5_000 }),
     manager,
+    isCluster: connection.info?.cluster !== undefined,
     async [Symbol.asyncDispose]() {
       if (!connection.isClosed()) await connection.drain();
     },

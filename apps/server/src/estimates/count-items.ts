@@ -1,4 +1,5 @@
 import type { Platform } from '@earshot/contract';
+import { limitOf, ofPlan } from '../accounts/plans.ts';
 import { recordCall } from '../billing/meter.sql.ts';
 import { type Prices, priceOf } from '../billing/prices.ts';
 import type { Database } from '../engines/database.ts';
@@ -18,8 +19,6 @@ export interface CountItemsOptions {
   readonly database: Database;
   /** Of each platform that counts, one for each credential that this node has. */
   readonly counts: Readonly<Partial<Record<Platform, readonly ItemCounts[]>>>;
-  /** How often one account may have a platform asked per UTC day. */
-  readonly countsPerDay: number;
   readonly prices: Prices;
   /** Null where nothing caps what the installation spends. */
   readonly installationBudget: SpendingCap | null;
@@ -53,8 +52,9 @@ export async function countItems(options: CountItemsOptions, asked: Asked): Prom
   if (kept) return toBasis(countable, { series: kept, feeUsd: 0 });
   const live = await findLive(options, counters);
   if ('notCounted' in live) return live;
-  if (!(await mayAsk(options, asked.accountId)))
-    return { notCounted: `its counts were asked ${options.countsPerDay} times today for this account` };
+  const perDay = await countsPerDay(options.database, asked.accountId);
+  if (!(await mayAsk(options.database, asked.accountId, perDay)))
+    return { notCounted: `its counts were asked ${perDay} times today for this account` };
   return await askNow(options, { ...asked, countable, counter: live.counter });
 }
 
@@ -74,14 +74,23 @@ async function findLive(
   return counter ? { counter } : { notCounted: `its source is not live (${rows[0]?.state ?? 'unknown'})` };
 }
 
+/** The limit of the account. */
+async function countsPerDay(database: Database, accountId: string): Promise<number> {
+  const row = await database.one<{ counts: number }>(
+    `select ${limitOf('counts')} as counts from accounts join ${ofPlan} where accounts.id = $1`,
+    [accountId],
+  );
+  return row?.counts ?? 0;
+}
+
 /** Counts the call before it is made: what is asked at the same time is counted, too. */
-async function mayAsk({ database, countsPerDay }: CountItemsOptions, accountId: string): Promise<boolean> {
-  if (countsPerDay === 0) return false;
+async function mayAsk(database: Database, accountId: string, perDay: number): Promise<boolean> {
+  if (perDay === 0) return false;
   return await database.forAccount(accountId).transaction(async (sql) => {
     const counted = await sql.run(
       `insert into counts_calls as made (account_id, day, calls) values ($1, (now() at time zone 'UTC')::date, 1)
        on conflict (account_id, day) do update set calls = made.calls + 1 where made.calls < $2`,
-      [accountId, countsPerDay],
+      [accountId, perDay],
     );
     return counted > 0;
   });

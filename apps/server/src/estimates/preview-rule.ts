@@ -1,6 +1,5 @@
 import type { Preview, RequestOf, Rule } from '@earshot/contract';
 import type { Call, Handler, Principal } from '../accounts/call.ts';
-import { type Plans, planOf } from '../accounts/plans.ts';
 import { itemPrice } from '../billing/prices.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { withItemJudge } from '../language/judge-items.ts';
@@ -21,7 +20,6 @@ import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
 
 export interface PreviewRuleOptions extends EstimateValueOptions {
   readonly rules: Pick<RuleStore, 'get'>;
-  readonly plans: Plans;
   readonly tiers: Tiers;
   readonly parsedRules: ParsedRules;
   readonly config: UpstreamSettings & { readonly retentionDays: number };
@@ -38,10 +36,10 @@ const shownBytesMax = 256 * 1024;
 
 /** What a draft would bring, from what the account itself has stored; nothing is created. */
 export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'> {
-  const { plans, tiers, rules, config } = options;
+  const { tiers, rules, config } = options;
   return async ({ principal, request }: Asked) => {
     const { values } = checkRule({ ...request, accept_doubts: true }, tiers);
-    assertPlanAllows(principal, planOf(plans, principal), request.platforms);
+    assertPlanAllows(principal, request.platforms);
     assertKept(request.days, config.retentionDays);
     const { accountId } = principal;
     const { rule_id: ruleId } = request;

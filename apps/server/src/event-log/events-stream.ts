@@ -24,6 +24,9 @@ export interface EventsStreamOptions {
   readonly ackWaitMs?: number;
 }
 
+/** Three copies survive the loss of a server. A single server cannot have more than one. */
+export const copiesOn = ({ isCluster }: Nats) => (isCluster ? 3 : 1);
+
 /** The server's error code for "more than `max_file_store` allows", on one node and in a cluster. */
 const noSpaceCodes: readonly unknown[] = [10_047, 10_005];
 

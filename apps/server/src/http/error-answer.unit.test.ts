@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { testLimits } from '../../test/call-of.ts';
 import { tooManyGuesses } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/call.ts';
 import { giveKey } from '../accounts/keys.ts';
@@ -9,14 +10,19 @@ import { Failure } from '../runtime/failure.ts';
 import { errorAnswer } from './error-answer.ts';
 
 const contact = 'us@example.com';
-const principal: Principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] };
+const principal: Principal = {
+  accountId: 'acc_1',
+  keyId: 'key_1',
+  plan: 'paid',
+  limits: { ...testLimits, requests: 1, keys: 1 },
+  scopes: [],
+};
 
-function admissionRefusal(requestsPerMinute: number, inFlightMax: number): unknown {
-  const plan = { requestsPerMinute, changesPerMinute: 1, keysMax: 1 };
-  const plans = { free: plan, paid: plan } as never;
-  const limits = createRateLimits({ plans, contact, inFlightMax, nowMs: () => 0 });
-  limits.admit(principal, { changes: false });
-  return limits.admit(principal, { changes: false }).refusal;
+function admissionRefusal(requests: number, inFlightMax: number): unknown {
+  const asked = { ...principal, limits: { ...testLimits, requests } };
+  const limits = createRateLimits({ contact, inFlightMax, nowMs: () => 0 });
+  limits.admit(asked, { changes: false });
+  return limits.admit(asked, { changes: false }).refusal;
 }
 
 function streamRefusal(): unknown {
@@ -30,7 +36,6 @@ function streamRefusal(): unknown {
 function keyRefusal(): Promise<unknown> {
   const options = {
     keys: { createKey: () => Promise.resolve({ kind: 'keys_limit', used: 1 }) },
-    plans: { paid: { keysMax: 1 } },
     contact,
   } as never;
   const grant = { scopes: [], expiresAt: null, budget: null };

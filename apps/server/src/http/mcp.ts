@@ -13,8 +13,6 @@ export interface McpOptions {
   readonly authenticate: Authenticate;
   readonly limits: RateLimits;
   readonly log: Logger;
-  /** Web pages of these origins may call; programs send no `Origin`. */
-  readonly mcpOrigins: readonly string[];
   /** Dollars a day: a tool starts a dearer rule only when the agent's user has agreed. */
   readonly mcpConfirmUsd: number;
   readonly innerCalls: InnerCalls;
@@ -30,7 +28,7 @@ const callMs = 45_000;
  * scopes, limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
-  const { limits, log, mcpOrigins, mcpConfirmUsd, innerCalls, resourceServer } = options;
+  const { limits, log, mcpConfirmUsd, innerCalls, resourceServer } = options;
   const authenticate = authenticateMcp(options);
   const load = async () => {
     const { createMcpOverHttp, scopeOfCall } = await import('@earshot/mcp');
@@ -44,7 +42,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
     url: '/mcp',
     config: { operation: 'Mcp' },
     onRequest: async (request, reply) => {
-      assertOrigin(request.headers.origin, mcpOrigins);
+      assertNoOrigin(request.headers.origin);
       const principal = await authenticate(request.headers.authorization, request.ip).catch((error) => {
         if (resourceServer && error instanceof Failure && error.code === 'unauthenticated')
           reply.header('www-authenticate', challengeOf(resourceServer));
@@ -81,13 +79,10 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
   });
 }
 
-/** Browsers send the origin of the web page from which a request comes. */
-function assertOrigin(origin: string | undefined, allowed: readonly string[]): void {
-  if (origin === undefined || allowed.includes(origin)) return;
-  throw new Failure(
-    'permission_denied',
-    'Web pages of this origin may not call /mcp: the operator can list it in EARSHOT_MCP_ORIGINS.',
-  );
+/** Browsers send the origin of the web page from which a request comes; programs send none. */
+function assertNoOrigin(origin: string | undefined): void {
+  if (origin === undefined) return;
+  throw new Failure('permission_denied', 'Web pages may not call /mcp. Call it from a program.');
 }
 
 /** Without the key, which the protocol does not need. */

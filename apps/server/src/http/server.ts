@@ -32,7 +32,6 @@ declare module 'fastify' {
 
 export interface HttpServerOptions extends Omit<OperationOptions, 'leaving' | 'authenticateInner'> {
   readonly isReady: () => Promise<string[]>;
-  readonly mcpOrigins: readonly string[];
   readonly mcpConfirmUsd: number;
   /** `/mcp` for programs that were authorized by OAuth; null where keys alone are accepted. */
   readonly resourceServer: ResourceServer | null;

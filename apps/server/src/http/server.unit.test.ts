@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
+import { testLimits } from '../../test/call-of.ts';
 import type { Principal } from '../accounts/call.ts';
 import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
@@ -22,6 +23,7 @@ const principal: Principal = {
   accountId: 'acc_1',
   keyId: 'key_1',
   plan: 'paid',
+  limits: testLimits,
   scopes: ['keys:write', 'rules:read'],
 };
 
@@ -33,7 +35,6 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
     limits: { admit: () => ({ headers: {}, refusal: null, release: () => undefined }) },
     answerOnce: () => Promise.reject(new Error('not asked')),
     isReady: () => Promise.resolve([]),
-    mcpOrigins: [],
     mcpConfirmUsd: 5,
     resourceServer: null,
     authorizationServer: null,

@@ -1,8 +1,9 @@
 import { operations } from '@earshot/contract';
 import type { Tier } from '@earshot/query';
 import { describe, expect, test } from 'vitest';
+import { testLimits } from '../../test/call-of.ts';
 import { tiersOf } from '../compose/sources.ts';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { checkRule } from '../rules/check-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { checkValue, syntaxGuides, toViolation } from './rule-language.ts';
@@ -21,7 +22,13 @@ describe('the examples of the interface', () => {
 
   test('ValidateRule answers what its example says', async () => {
     const { request, answer } = operations.ValidateRule.example;
-    const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
+    const principal = {
+      accountId: 'acc_1',
+      keyId: 'key_1',
+      plan: 'paid',
+      limits: testLimits,
+      scopes: [],
+    } as const;
     const asked = operations.ValidateRule.request.parse(request);
     expect(await validateRule({})({ principal, request: asked })).toEqual(answer);
   });
@@ -113,7 +120,13 @@ describe('a value that hardly anybody can have meant', () => {
   });
 
   test('is not valid to ValidateRule, which tells what insisting would register', async () => {
-    const principal = { accountId: 'acc_1', keyId: 'key_1', plan: 'paid', scopes: [] } as const;
+    const principal = {
+      accountId: 'acc_1',
+      keyId: 'key_1',
+      plan: 'paid',
+      limits: testLimits,
+      scopes: [],
+    } as const;
     const { platforms } = await validateRule({})({ principal, request: doubtful });
     expect(platforms.x).toMatchObject({ valid: false, translated_value: '"north cape" not sunset' });
   });

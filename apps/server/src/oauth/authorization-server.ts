@@ -6,14 +6,12 @@ import { createAuthenticate, type KeyGuesses } from '../accounts/authenticate.ts
 import type { Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { createKeyStore, giveKey, hashOf } from '../accounts/keys.ts';
-import type { Plans } from '../accounts/plans.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { createTokenLookup, isAccessToken } from './access-tokens.ts';
 import { createProvider, type ProviderOptions, passOn, useCookieSecrets } from './provider.ts';
 import { isGrantable, type ResourceServer } from './resource-server.ts';
 
 interface AuthorizationServerOptions extends ProviderOptions {
-  readonly plans: Plans;
   readonly contact: string;
   readonly guesses: KeyGuesses;
   readonly nowMs: () => number;

@@ -20,11 +20,11 @@ export interface TrustedIssuerOptions {
   readonly publicUrl: string;
   /** As it stands in the claim `iss`, to the letter. */
   readonly issuer: string;
-  /** The claim that holds the id of the account. */
-  readonly accountClaim: string;
   readonly guesses: KeyGuesses;
 }
 
+/** The claim that holds the id of the account. */
+const accountClaim = 'earshot_account';
 /** Signatures of private keys alone: whoever can check a token must not be able to make one. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const clockToleranceSeconds = 5;
@@ -104,7 +104,7 @@ const claimsSchema = z.looseObject({
 });
 
 async function principalOf(
-  { database, issuer, accountClaim }: TrustedIssuerOptions,
+  { database, issuer }: TrustedIssuerOptions,
   lookup: ReturnType<typeof createKeyLookup>,
   payload: JWTPayload,
 ): Promise<Principal | null> {

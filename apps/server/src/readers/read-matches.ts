@@ -1,6 +1,5 @@
 import type { AnswerOf, Platform, Reader, RequestOf } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
-import { type Plans, planOf } from '../accounts/plans.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
@@ -29,7 +28,6 @@ export interface ReadMatchesOptions extends ListNoticesOptions {
   readonly reader: Pick<MatchReader, 'overtaken'>;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
-  readonly plans: Plans;
   readonly contact: string;
 }
 
@@ -125,7 +123,7 @@ async function findReader(
  * account's row lock, so that two requests cannot both create the last one.
  */
 async function createReader(
-  { database, rules, following, notices, plans, contact }: ReadMatchesOptions,
+  { database, rules, following, notices, contact }: ReadMatchesOptions,
   principal: Principal,
   request: Request,
 ): Promise<NamedReader> {
@@ -134,7 +132,7 @@ async function createReader(
   const ruleId = request.rule_id ?? null;
   const platform = request.platform ?? null;
   if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
-  const { readersMax } = planOf(plans, principal);
+  const readersMax = principal.limits.readers;
   const now = async () =>
     reads === 'notices' ? (await notices.ends(accountId)).last : await following.now();
   const place = request.start === 'now' ? formatOffset({ ...start, position: await now() }) : null;

@@ -1,6 +1,5 @@
 import type { Rule } from '@earshot/contract';
 import type { Change } from '../accounts/change.ts';
-import type { Plans } from '../accounts/plans.ts';
 import type { Prices } from '../billing/prices.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
@@ -15,7 +14,6 @@ import type { RuleStore } from './rule-store.sql.ts';
 export interface ChangeRuleOptions {
   readonly store: Pick<RuleStore, 'get' | 'slotStates' | 'stillReleasing'>;
   readonly database: Database;
-  readonly plans: Plans;
   readonly contact: string;
   readonly prices: Prices;
   readonly bells: Bells;

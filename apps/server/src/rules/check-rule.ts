@@ -8,7 +8,6 @@ import {
 } from '@earshot/contract';
 import type { JudgedExample } from '@earshot/query';
 import type { Principal } from '../accounts/call.ts';
-import type { Plan } from '../accounts/plans.ts';
 import { judgeInWorker } from '../language/judge-examples.ts';
 import { checkValue, type Tiers, toViolation, toWireSpan } from '../language/rule-language.ts';
 import { badField, Failure } from '../runtime/failure.ts';
@@ -61,12 +60,12 @@ export function checkRule(
   return { values, warnings };
 }
 
-export function assertPlanAllows(principal: Principal, plan: Plan, platforms: readonly Platform[]): void {
-  if (plan.paid) return;
+export function assertPlanAllows({ plan }: Principal, platforms: readonly Platform[]): void {
+  if (plan === 'paid') return;
   const platform = platforms.find((one) => platformTraits[one].needsPaidPlan);
   if (platform === undefined) return;
   throw new Failure('permission_denied', `Rules on "${platform}" need a paid plan.`, {
-    details: { plan: principal.plan, platform },
+    details: { plan, platform },
   });
 }
 

@@ -1,7 +1,6 @@
 import type { AnswerOf, Budget, RequestOf, WireDiagnostic } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import { type Plans, planOf } from '../accounts/plans.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
@@ -44,7 +43,6 @@ export type AssertAffordable = (change: SpendingChange) => Promise<void>;
 export interface CreateRuleOptions {
   readonly store: RuleStore;
   readonly assertAffordable: AssertAffordable;
-  readonly plans: Plans;
   readonly tiers: Tiers;
   readonly contact: string;
   readonly bells: Bells;
@@ -62,14 +60,14 @@ type Answer = AnswerOf<'CreateRule'>;
  * all of them, the rule is active with the first transaction.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
-  const { store, plans, checkpoint, telemetry } = options;
+  const { store, checkpoint, telemetry } = options;
   return async ({ principal, request, change }) => {
     const startedAt = performance.now();
     const { accountId, keyId } = principal;
     const { trial } = request;
-    const plan = planOf(plans, principal);
+    const premiumRulesMax = principal.limits.rules;
     const { values, warnings } = checkRule(request, options.tiers);
-    assertPlanAllows(principal, plan, request.platforms);
+    assertPlanAllows(principal, request.platforms);
     const { expiresAt, budget } = limitsOf(request);
     await addExampleWarnings(accountId, warnings, request);
     const rule: NewRule = {
@@ -83,7 +81,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       isTrial: trial !== undefined,
       examples: request.examples ?? null,
       managedBy: request.managed_by ?? null,
-      premiumRulesMax: plan.premiumRulesMax,
+      premiumRulesMax,
       values,
     };
     await options.assertAffordable({
@@ -104,7 +102,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
         values,
       );
     const outcome = await store.begin(rule, { change, answer });
-    if (outcome.kind !== 'begun') throw placementRefusal(outcome, plan.premiumRulesMax, options.contact);
+    if (outcome.kind !== 'begun') throw placementRefusal(outcome, premiumRulesMax, options.contact);
     const created =
       outcome.answer ??
       (await carryOut(options, rule, {

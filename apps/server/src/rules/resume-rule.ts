@@ -1,6 +1,5 @@
 import { platforms as platformNames } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import { planOf } from '../accounts/plans.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
 import { assertPlanAllows } from './check-rule.ts';
@@ -25,10 +24,9 @@ export function resumeRule(
   return async ({ principal, request, change: asked }) => {
     const { accountId, keyId } = principal;
     const ruleId = request.rule_id;
-    const plan = planOf(options.plans, principal);
     const { platforms, state } = await readRule(options.store, { accountId, ruleId });
     const listed = platformNames.filter((platform) => platforms[platform] !== undefined);
-    assertPlanAllows(principal, plan, listed);
+    assertPlanAllows(principal, listed);
     // A rule that is not paused is refused anyway, which is not worth the fee for an estimate.
     if (state === 'paused')
       await options.assertAffordable({
@@ -39,7 +37,7 @@ export function resumeRule(
         values: valuesOf(platforms),
         acceptsEstimate: request.accept_estimate === true,
       });
-    const { premiumRulesMax } = plan;
+    const premiumRulesMax = principal.limits.rules;
     const begin = () => beginResume(options.database, { accountId, ruleId, premiumRulesMax });
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });

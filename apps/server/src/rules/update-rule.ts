@@ -9,7 +9,6 @@ import {
 } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import { planOf } from '../accounts/plans.ts';
 import type { Prices } from '../billing/prices.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { Tiers } from '../language/rule-language.ts';
@@ -52,13 +51,12 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
   return async ({ principal, request, change: asked }) => {
     const { accountId } = principal;
     const { rule_id: ruleId, name, intent, overrides } = request;
-    const plan = planOf(options.plans, principal);
     const named = platformNames.filter((platform) => overrides?.[platform] !== undefined);
     const values = overrides && checkRule({ ...request, platforms: named, overrides }, options.tiers).values;
-    assertPlanAllows(principal, plan, request.platforms ?? named);
+    assertPlanAllows(principal, request.platforms ?? named);
     const before = await readRule(options.store, { accountId, ruleId });
     await assertExamples(before, principal, request);
-    const { premiumRulesMax } = plan;
+    const premiumRulesMax = principal.limits.rules;
     const update = {
       accountId,
       ruleId,

@@ -1,5 +1,7 @@
-/** Whoever stops a node waits for longer than this and its drain delay together: compose.yaml and the rest of deploy. */
+/** compose.yaml and the rest of deploy/ wait longer than these two together before they kill a node. */
 export const shutdownWithinMs = 30_000;
+/** A load balancer notices within this time that a node is not ready. */
+export const balancerNoticesMs = 5_000;
 
 export interface ShutDown {
   /** Between "not ready" and the end of listening, for load balancers. */

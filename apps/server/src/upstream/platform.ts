@@ -8,7 +8,7 @@ import type { UpstreamStream, WireItem } from './upstream-stream.ts';
 /**
  * Everything in which one platform differs from another. A platform is a folder with a descriptor in it and a line in
  * `platforms.ts`; capabilities ask the descriptor and know no platform by name. `Settings` are the settings that it
- * needs, by their names in `config.ts`.
+ * needs, by their names in `config/`.
  */
 export interface PlatformDescriptor<Settings> {
   readonly language: Language;

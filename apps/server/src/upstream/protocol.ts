@@ -121,8 +121,7 @@ export const whatToDo: Readonly<Record<SourceState, string>> = {
   no_credit: 'Add credit to the upstream account. It is retried automatically.',
   spend_cap: "Raise the spending limit in the upstream's console.",
   usage_cap: 'Change the plan of the upstream account, or wait for its next cycle.',
-  budget:
-    'Nothing: it goes on in the next period. Or raise EARSHOT_BUDGET_USD_PER_DAY or EARSHOT_BUDGET_USD_PER_MONTH, and restart.',
+  budget: 'Nothing: it goes on in the next period. Or raise EARSHOT_BUDGET, and restart.',
   credentials:
     'Check that the token is valid and that the plan of its app allows filtered streams; set another token and restart.',
   bad_request: 'Update Earshot, or report it.',

@@ -8,7 +8,6 @@ import {
 } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
-import { type Plans, planOf } from '../accounts/plans.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
@@ -26,10 +25,9 @@ export function createWebhook(options: {
   readonly urlProblem: UrlProblem;
   /** Null when the operator has not configured a key for secrets. */
   readonly secretBox: SecretBox | null;
-  readonly plans: Plans;
   readonly contact: string;
 }): Handler<'CreateWebhook'> {
-  const { database, rules, urlProblem, secretBox, plans, contact } = options;
+  const { database, rules, urlProblem, secretBox, contact } = options;
   return async ({ principal, request, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
     const { accountId } = principal;
@@ -44,7 +42,7 @@ export function createWebhook(options: {
     const secret = newSecret();
     const target = { id, name, url, format, windowSeconds };
     const webhook = { ...target, ruleId, platform, events, sealedSecret: secretBox.seal(id, secret) };
-    const limit = { webhooksMax: planOf(plans, principal).webhooksMax, contact };
+    const limit = { webhooksMax: principal.limits.webhooks, contact };
     const answer = await database
       .forAccount(accountId)
       .transaction((sql) => insertWebhook(sql, change, webhook, limit));

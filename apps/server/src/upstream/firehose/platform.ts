@@ -10,9 +10,11 @@ import { createFirehoseStream } from './stream.ts';
 export interface FirehoseSettings {
   readonly firehoseTokens: ReadonlyArray<{ readonly name: string; readonly token: string }>;
   readonly firehoseBaseUrl: string;
-  readonly firehoseRuleCapacity: number;
   readonly upstreamPace: number;
 }
+
+/** Firehose documents no limit. A source has fewer when Firehose refuses more. */
+const ruleCapacity = 100_000;
 
 /** Firehose ends every stream after five minutes and lets it be resumed, so nothing is gained by reconnecting at once. */
 export const firehoseProtocol: Protocol = {
@@ -53,7 +55,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
       return {
         id: `firehose:${name}`,
         platform: 'firehose',
-        capacity: settings.firehoseRuleCapacity,
+        capacity: ruleCapacity,
         rules: createFirehoseRules(client, { pace }),
         stream: createFirehoseStream(client),
         protocol: atPace(firehoseProtocol, pace),

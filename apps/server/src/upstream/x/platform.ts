@@ -30,6 +30,9 @@ export const xProtocol: Protocol = {
   connects: { bucket: 'connect', calls: 40, windowMs: 15 * 60_000 },
 };
 
+/** Upstream rules of one app; X may answer that it takes fewer. */
+const capacityOf = { payg: 1_000, enterprise: 25_000, embedding: 25_000 } as const;
+
 const tierOf = { payg: 'standard', enterprise: 'enterprise', embedding: 'embedding' } as const;
 
 /** In full: a reply that mentions two others, with its author, whom it answers and what. */
@@ -74,7 +77,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
       return {
         id: `x:${name}`,
         platform: 'x',
-        capacity: settings.xRuleCapacity,
+        capacity: settings.xRuleCapacity ?? capacityOf[plan],
         rules: createXRules(client, { pace }),
         stream: createXStream(client, { expansions }),
         protocol: atPace(xProtocol, pace),

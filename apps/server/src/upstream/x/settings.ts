@@ -21,7 +21,8 @@ export const xCompliances = ['off', 'daily'] as const;
 export interface XSettings {
   readonly xTokens: ReadonlyArray<{ readonly name: string; readonly token: string }>;
   readonly xBaseUrl: string;
-  readonly xRuleCapacity: number;
+  /** Upstream rules of one app, in place of what the plan allows. */
+  readonly xRuleCapacity?: number | undefined;
   readonly xRuleDelayMs: number;
   readonly xPlan: XPlan;
   readonly xExpansions: XExpansions;

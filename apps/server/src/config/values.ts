@@ -1,11 +1,11 @@
 import { mailAddress as address, parseBudget, platforms } from '@earshot/contract';
 import { z } from 'zod';
-import { readPrices } from './billing/prices.ts';
+import { readPrices } from '../billing/prices.ts';
 
-/** What settings accept. */
+/** The values that settings accept. */
 
 export interface Setting {
-  readonly variable: `EARSHOT_${string}`;
+  readonly variable: `EARSHOT_${string}` | `OTEL_${string}`;
   readonly schema: z.ZodType;
   readonly about: string;
   /** It may also be in a file, whose path is in the variable with `_FILE` behind its name. */
@@ -45,7 +45,6 @@ const aesKey = z
 /** The first one encrypts. */
 export const aesKeys = list.pipe(z.tuple([aesKey], aesKey));
 export const count = z.coerce.number().int().min(1);
-export const copies = z.coerce.number().pipe(z.literal([1, 3]));
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
 export const path = z.string().min(1);
 
@@ -61,6 +60,24 @@ export const budget = z.string().transform((text, context) => {
   if (read !== null || text === 'off') return read;
   context.addIssue({ code: 'custom', message: 'it is not like `usd=5/day`' });
   return z.NEVER;
+});
+
+const dollars = /^usd=([^/]+)\/(day|month)$/;
+
+/** `usd=100/day,usd=1000/month`; null for a period without a limit. */
+export const installationBudget = list.transform((parts, context) => {
+  const limits: { day: number | null; month: number | null } = { day: null, month: null };
+  for (const part of parts) {
+    const [, amount, period] = dollars.exec(part) ?? [];
+    const usd = Number(amount);
+    const isKnown = period === 'day' || period === 'month';
+    if (!isKnown || limits[period] !== null || !(usd > 0 && usd <= 1_000_000)) {
+      context.addIssue({ code: 'custom', message: 'it is not like `usd=100/day,usd=1000/month`' });
+      return z.NEVER;
+    }
+    limits[period] = usd;
+  }
+  return limits;
 });
 
 /** An address whose login can be decoded: `100%` in a password, for example, cannot. */
@@ -118,11 +135,20 @@ export const issuer = z
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const headerValue = /^[\x20-\x7e]+$/;
 
+/** OpenTelemetry percent-encodes values. */
+function decode(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return '';
+  }
+}
+
 export const headers = list
   .transform((pairs) =>
     pairs.map((pair): [string, string] => {
       const [name = '', ...value] = pair.split('=');
-      return [name.trim(), value.join('=').trim()];
+      return [name.trim(), decode(value.join('=').trim())];
     }),
   )
   .refine((all) => all.every(([name, value]) => headerName.test(name) && headerValue.test(value)))

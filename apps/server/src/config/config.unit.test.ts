@@ -33,10 +33,11 @@ describe('the configuration', () => {
       firehoseTokens: [],
       xBaseUrl: 'https://api.x.com',
       firehoseBaseUrl: 'https://api.firehose.com',
-      eventsReplicas: 1,
-      leaseTtlMs: 10_000,
+      budget: { day: null, month: null },
       logLevel: 'info',
-      crashAt: undefined,
+      leaseTtlMs: 10_000,
+      allowInsecureWebhooks: false,
+      switched: [],
     });
   });
 
@@ -72,6 +73,53 @@ describe('the configuration', () => {
   test('refuses a variable that it does not know', () => {
     expect(problemsOf({ ...needed, EARSHOT_PROT: '80' })).toContain('EARSHOT_PROT is not a setting');
   });
+});
+
+describe('EARSHOT_TEST', () => {
+  test('sets switches; the last of several values counts', () => {
+    const switches = 'leaseTtlMs=1500,crashAt=create.begin,,leaseTtlMs=800';
+    expect(readConfig({ ...needed, EARSHOT_TEST: switches })).toMatchObject({
+      leaseTtlMs: 800,
+      crashAt: 'create.begin',
+      switched: ['leaseTtlMs', 'crashAt'],
+    });
+  });
+
+  test.each([
+    ['leaseTTLMs=800', 'leaseTTLMs'],
+    ['leaseTtlMs=499', 'leaseTtlMs'],
+    ['crashAt=nowhere', 'crashAt'],
+    ['upstreamPace=fast', 'upstreamPace'],
+    ['leaseTtlMs', 'leaseTtlMs'],
+  ])('%s is refused by the name of the switch', (switches, name) => {
+    const problems = problemsOf({ ...needed, EARSHOT_TEST: switches });
+    expect(problems).toContain('EARSHOT_TEST has a bad value');
+    expect(problems).toContain(name);
+  });
+});
+
+describe('the variables of OpenTelemetry', () => {
+  test('are read, and those of other programs are ignored', () => {
+    const config = readConfig({
+      ...needed,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Basic%20bWU6aXQ=,x-tenant=a%2Cb',
+      OTEL_TRACES_SAMPLER_ARG: '0.5',
+      OTEL_METRICS_EXPORTER: 'none',
+    });
+    expect(config).toMatchObject({
+      otlpUrl: 'http://collector:4318',
+      otlpHeaders: { authorization: 'Basic bWU6aXQ=', 'x-tenant': 'a,b' },
+      tracesRatio: 0.5,
+    });
+  });
+});
+
+test.each([
+  ['usd=100/day', { day: 100, month: null }],
+  ['usd=1000/month, usd=99.5/day', { day: 99.5, month: 1000 }],
+])('the budget %s is read', (text, budget) => {
+  expect(readConfig({ ...needed, EARSHOT_BUDGET: text }).budget).toEqual(budget);
 });
 
 /** What Kubernetes 1.31 sets in the pods beside a Service "earshot" and one "earshot-metrics". */
@@ -158,10 +206,7 @@ test('an issuer is trusted for one address, which must be known', () => {
   const issuer = { EARSHOT_OAUTH_ISSUER: 'https://login.example.com/tenant' };
   expect(problemsOf({ ...needed, ...issuer })).toContain('EARSHOT_OAUTH_ISSUER needs EARSHOT_PUBLIC_URL');
   const both = { ...needed, ...issuer, EARSHOT_PUBLIC_URL: 'https://earshot.example.com' };
-  expect(readConfig(both)).toMatchObject({
-    oauthIssuer: 'https://login.example.com/tenant',
-    oauthAccountClaim: 'earshot_account',
-  });
+  expect(readConfig(both)).toMatchObject({ oauthIssuer: 'https://login.example.com/tenant' });
 });
 
 /** Values that each setting refuses: a setting without any does not compile. */
@@ -182,34 +227,15 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   console: ['yes', 'ON'],
   publicUrl: ['earshot.example.com', 'http://earshot.example.com', 'https://a.example/b', 'ftp://a.example'],
   oauthIssuer: ['login.example.com', 'http://login.example.com', 'ftp://a.example'],
-  oauthAccountClaim: ['x'.repeat(201)],
   metricsHost: [],
   metricsPort: ['-1', 'x'],
   xTokens: ['token', 'main=', 'MAIN=a', '=a', 'a=1,a=2'],
   firehoseTokens: ['token', 'tap=1,tap=2'],
   xBaseUrl: ['api.x.com'],
   firehoseBaseUrl: ['nonsense'],
-  xRuleCapacity: ['0', '-5', 'many'],
-  firehoseRuleCapacity: ['0'],
   drainSources: ['second', 'y:second', 'x:SECOND'],
-  upstreamPace: ['0', 'fast'],
   accountSharePercent: ['0', '101', 'half'],
-  premiumRulesMax: ['0', '1.5'],
-  freePremiumRulesMax: ['-1', '1.5'],
-  requestsPerMinute: ['0', 'many'],
-  freeRequestsPerMinute: ['0'],
-  changesPerMinute: ['0'],
-  freeChangesPerMinute: ['0'],
-  keysMax: ['0'],
-  freeKeysMax: ['0'],
-  webhooksMax: ['0'],
-  freeWebhooksMax: ['-1'],
   secretsKey: ['secret', 'AAAA', 'A'.repeat(64), `${'A'.repeat(43)}=,secret`],
-  allowInsecureWebhooks: ['perhaps'],
-  readersMax: ['0'],
-  freeReadersMax: ['0'],
-  digestsMax: ['0'],
-  freeDigestsMax: ['-1'],
   smtpUrl: [
     'mail.example.com',
     'http://mail.example.com',
@@ -217,18 +243,10 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   ],
   mailFrom: ['Earshot', 'a@b.example, c@d.example'],
   mailTo: ['example.com', '@', 'a@b.example c@d.example'],
-  mailsPerDay: ['0'],
-  streamsPerKeyMax: ['0'],
-  requestsInFlightMax: ['0'],
-  mcpOrigins: ['agents.example.com', 'https://agents.example.com/'],
-  mcpConfirmUsd: ['-1', '$5'],
-  keepOldValueMs: ['-1', '600001', 'long'],
-  xRuleDelayMs: ['-1', '600001', 'long'],
   xPlan: ['free'],
   xExpansions: ['some'],
   xSearch: ['everything'],
   xSearchPostsPerDay: ['-1', 'many'],
-  xCountsPerDay: ['-1', 'many'],
   xCompliance: ['on', 'hourly'],
   prices: [
     '0.005',
@@ -238,20 +256,23 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
     'as_of=2027-02-31',
   ],
   ruleBudget: ['5', 'usd=0/day', 'usd=5/week', 'usd=5/day:sample'],
-  budgetUsdPerDay: ['0', '-5', 'much'],
-  budgetUsdPerMonth: ['0', '-5', 'much'],
+  budget: [
+    '100',
+    'usd=0/day',
+    'usd=5/week',
+    'usd=5/day,usd=6/day',
+    'matches=5/day',
+    'usd=5/day:notify',
+    'usd=2000000/day',
+  ],
   supportContact: [],
-  eventsReplicas: ['2', '5'],
   eventsBytesMax: ['0'],
   retentionDays: ['7', '3651', 'ever'],
-  matchWorkers: ['0', '65'],
-  leaseTtlMs: ['499', '60001'],
-  drainDelayMs: ['-1', '60001'],
-  tracesUrl: ['collector:4318', 'grpc://collector:4317', 'http://me:secret@collector:4318/v1/traces'],
-  tracesHeaders: ['key', 'key=', '=value', 'a b=c', 'key=caf\u00e9', 'key=a\nb'],
+  otlpUrl: ['collector:4318', 'grpc://collector:4317', 'http://me:secret@collector:4318'],
+  otlpTracesUrl: ['collector:4318/v1/traces', 'http://me:secret@collector:4318/v1/traces'],
+  otlpHeaders: ['key', 'key=', '=value', 'a b=c', 'key=caf\u00e9', 'key=a\nb', 'key=%0a', 'key=100%'],
   tracesRatio: ['-0.1', '1.1', 'all'],
   logLevel: ['loud'],
-  crashAt: ['nowhere'],
 };
 
 const refused = Object.entries(bad).flatMap(([name, values]) =>

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import type { Setting } from './setting-values.ts';
 import { settings } from './settings.ts';
+import { readPairs, type TestSwitches, testSwitches, testVariable } from './test-switches.ts';
+import type { Setting } from './values.ts';
 
 export type Config = {
   readonly [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']>;
-};
+} & Readonly<TestSwitches> & {
+    /** The names of the test switches that are set: none in production. */
+    readonly switched: readonly string[];
+  };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -16,7 +20,7 @@ export class BadConfig extends Error {
   }
 }
 
-/** Set for others in the same shell: callers of the API (README, /docs), and the command that starts engines. */
+/** Other programs read these in the same shell: callers of the API (README, /docs), and the command that starts engines. */
 const notOurs = ['EARSHOT_URL', 'EARSHOT_API_KEY', 'EARSHOT_NATS_SERVER'];
 
 /** The variables that a setting may be given by. */
@@ -33,20 +37,21 @@ function isServiceLink(name: string, value = ''): boolean {
 }
 
 /**
- * Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. A secret may be in a
- * file instead, which `docker inspect` and /proc do not show.
+ * Reads and freezes the configuration. An unknown EARSHOT_ variable is a typing mistake and refused. Variables of OpenTelemetry that
+ * are not settings belong to other programs. A secret may be in a file instead, which `docker inspect` and /proc do not show.
  */
 export function readConfig(environment: Environment): Config {
-  const given = Object.entries(environment).filter(
-    ([name, value]) => name.startsWith('EARSHOT_') && !isServiceLink(name, value),
-  );
   const all = Object.entries<Setting>(settings);
-  const known = new Set<string>([...all.flatMap(([, setting]) => variablesOf(setting)), ...notOurs]);
+  const known = new Set([...all.flatMap(([, setting]) => variablesOf(setting)), testVariable, ...notOurs]);
+  const given = Object.entries(environment).filter(
+    ([name, value]) => (known.has(name) || name.startsWith('EARSHOT_')) && !isServiceLink(name, value),
+  );
   const problems = given
     .filter(([name]) => !known.has(name))
     .map(([name]) => `${name} is not a setting: see docs/configuration.md`);
   const ours = Object.fromEntries(given);
-  const values: Record<string, unknown> = {};
+  const { switched, problem, ...values } = readTestSwitches(ours[testVariable]);
+  if (problem) problems.push(problem);
   for (const [name, setting] of all) {
     const { value, variable, problem } = findValue(setting, ours);
     const parsed = setting.schema.safeParse(value);
@@ -60,7 +65,21 @@ export function readConfig(environment: Environment): Config {
   if (values['oauthIssuer'] !== undefined && values['publicUrl'] === undefined)
     problems.push('EARSHOT_OAUTH_ISSUER needs EARSHOT_PUBLIC_URL: tokens must be issued for this address');
   if (problems.length > 0) throw new BadConfig(problems);
-  return Object.freeze(values) as Config;
+  return Object.freeze({ ...values, switched }) as Config;
+}
+
+interface SwitchesRead {
+  readonly switched: readonly string[];
+  readonly problem?: string;
+  [name: string]: unknown;
+}
+
+function readTestSwitches(text = ''): SwitchesRead {
+  const pairs = readPairs(text);
+  const { success, data, error } = testSwitches.safeParse(pairs);
+  if (success) return { ...data, switched: Object.keys(pairs) };
+  const details = error.issues.map(({ path, message }) => [...path, message].join(': '));
+  return { switched: [], problem: `${testVariable} has a bad value: ${details.join('; ')}` };
 }
 
 /** One setting alone, as it is written: for commands that need no other. */

@@ -1,0 +1,305 @@
+import { z } from 'zod';
+import { defaultPrices, formatPrices } from '../billing/prices.ts';
+import { defaultXExpansions, xCompliances, xExpansions, xPlans, xSearches } from '../upstream/x/settings.ts';
+import * as accepted from './values.ts';
+
+/*
+ * Each setting once: its variable, what it accepts, its default and its documentation. docs/configuration.md and
+ * deploy/earshot.env.example are generated from these tables (`pnpm docs:write`).
+ */
+
+type Table = Readonly<Record<string, accepted.Setting>>;
+
+const essentials = {
+  databaseUrl: {
+    variable: 'EARSHOT_DATABASE_URL',
+    isSecret: true,
+    schema: accepted.postgresUrl,
+    about: 'PostgreSQL 15 or newer, as `postgres://user:password@host:port/database`.',
+  },
+  natsUrl: {
+    variable: 'EARSHOT_NATS_URL',
+    isSecret: true,
+    schema: accepted.natsAddresses,
+    about:
+      'nats-server 2.14.5 or newer with JetStream, as `nats://user:password@host:port` or `nats://token@host:port`. `tls://…` requires TLS. Separate several addresses with commas; they share one login. Percent-encode special characters in a password.',
+  },
+  xTokens: {
+    variable: 'EARSHOT_X_TOKENS',
+    isSecret: true,
+    schema: accepted.credentials.default([]),
+    about:
+      'Bearer tokens of X apps as `name=token`, separated by commas. Each is one stream with its own rules. X allows one production app per use case: [terms](upstreams/terms.md).',
+  },
+  firehoseTokens: {
+    variable: 'EARSHOT_FIREHOSE_TOKENS',
+    isSecret: true,
+    schema: accepted.credentials.default([]),
+    about: 'Firehose tokens as `name=token`, separated by commas.',
+  },
+  xPlan: {
+    variable: 'EARSHOT_X_PLAN',
+    schema: z.enum(xPlans).default('payg'),
+    about:
+      'Your X plan. `payg` allows 1,000 rules of 1,024 characters; gaps are filled by search. `enterprise` allows 25,000 rules of 2,048 characters; recovery fills gaps of the last day. `embedding` is `enterprise` with the operators of the Embedding tier.',
+  },
+  budget: {
+    variable: 'EARSHOT_BUDGET',
+    schema: accepted.installationBudget.prefault(''),
+    about:
+      'The most that all sources together may be billed per UTC day, per UTC month or both, such as `usd=100/day,usd=1000/month`. Counted at the highest reading of the prices. When a limit is reached, Earshot closes the streams until the next period and neither searches nor counts. Default: no limit.',
+  },
+  ruleBudget: {
+    variable: 'EARSHOT_RULE_BUDGET',
+    schema: accepted.budget.prefault('usd=25/day'),
+    about:
+      'Applies to rules without their own budget, such as `usd=25/day` or `matches=10000/month`. `usd=25/day:notify` notifies instead of pausing; `off` means no limit. Counted at the highest reading of the prices.',
+  },
+  secretsKey: {
+    variable: 'EARSHOT_SECRETS_KEY',
+    isSecret: true,
+    schema: accepted.aesKeys.optional(),
+    about:
+      'Encrypts webhook signing secrets in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Required for webhooks. Webhooks that were encrypted with another key cannot be delivered. To [rotate](operations/rotation.md) it, list several keys, separated by commas: the first encrypts, all decrypt.',
+  },
+  publicUrl: {
+    variable: 'EARSHOT_PUBLIC_URL',
+    schema: accepted.publicOrigin.optional(),
+    about:
+      'The origin at which browsers and programs reach this installation, such as `https://earshot.example.com`. It lets users [authorize programs](mcp.md#oauth) such as claude.ai and ChatGPT for `/mcp` by OAuth in the console. Must be `https`, except on this machine.',
+  },
+  retentionDays: {
+    variable: 'EARSHOT_RETENTION_DAYS',
+    schema: z.coerce.number().int().min(8).max(3_650).default(30),
+    about: 'Days for which matches are kept, counted from the day of the event.',
+  },
+} as const satisfies Table;
+
+const node = {
+  roles: {
+    variable: 'EARSHOT_ROLES',
+    schema: accepted.roles.default([...accepted.roleNames]),
+    about: 'Roles of this node: any of `api`, `ingest`, `match`, `deliver`, separated by commas.',
+  },
+  host: {
+    variable: 'EARSHOT_HOST',
+    schema: z.string().min(1).default('127.0.0.1'),
+    about: 'Address on which the API listens.',
+  },
+  port: {
+    variable: 'EARSHOT_PORT',
+    schema: accepted.port.default(8080),
+    about: 'Port of the API; 0 takes a free one.',
+  },
+  metricsHost: {
+    variable: 'EARSHOT_METRICS_HOST',
+    schema: z.string().min(1).default('127.0.0.1'),
+    about: 'Address on which `/metrics` listens. It requires no key, so never make it public.',
+  },
+  metricsPort: {
+    variable: 'EARSHOT_METRICS_PORT',
+    schema: accepted.port.default(9464),
+    about:
+      'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` on nodes of every role; 0 takes a free one.',
+  },
+  trustedProxies: {
+    variable: 'EARSHOT_TRUSTED_PROXIES',
+    schema: accepted.list.pipe(z.array(accepted.addressRange)).default([]),
+    about:
+      'Addresses and CIDR ranges of the proxies in front of the API, separated by commas. The caller is the last address in `X-Forwarded-For` that is not one of them. With proxies, a stopping node reports "not ready" for 5 s before it stops listening. Default: none, and the header is ignored.',
+  },
+  console: {
+    variable: 'EARSHOT_CONSOLE',
+    schema: z.enum(['on', 'off']).default('on'),
+    about:
+      'Whether the API serves [the console](console.md) at `/`. `off` removes its pages and its sessions.',
+  },
+  supportContact: {
+    variable: 'EARSHOT_SUPPORT_CONTACT',
+    schema: z.string().min(1).default('the operator of this installation'),
+    about: 'The contact for higher limits; part of error messages.',
+  },
+} as const satisfies Table;
+
+const engines = {
+  accountDatabaseUrl: {
+    variable: 'EARSHOT_ACCOUNT_DATABASE_URL',
+    isSecret: true,
+    schema: accepted.postgresUrl.optional(),
+    about:
+      'The same database by a login that sees the rows of one account at a time (`earshot_account` in `deploy/postgres-roles.sql`). Without it, the login of `EARSHOT_DATABASE_URL` takes that role by `SET ROLE`, which protects from mistakes but not from injected SQL.',
+  },
+  migrationDatabaseUrl: {
+    variable: 'EARSHOT_MIGRATION_DATABASE_URL',
+    isSecret: true,
+    schema: accepted.postgresUrl.optional(),
+    about:
+      'The same database by the login that owns the tables. Nodes with the role `match` need it to drop expired days; the first node that starts after an upgrade needs it to migrate. Without it, the login of `EARSHOT_DATABASE_URL` must be the owner.',
+  },
+  migrateAtStart: {
+    variable: 'EARSHOT_MIGRATE_AT_START',
+    schema: z.stringbool().default(true),
+    about:
+      'Whether the server migrates the database when it starts. With `false`, it refuses to start until you run `earshot admin migrate --apply`.',
+  },
+  natsCredsFile: {
+    variable: 'EARSHOT_NATS_CREDS_FILE',
+    schema: accepted.path.optional(),
+    about: 'A NATS credentials file (`.creds`), in place of a login in `EARSHOT_NATS_URL`.',
+  },
+  natsCaFile: {
+    variable: 'EARSHOT_NATS_CA_FILE',
+    schema: accepted.path.optional(),
+    about:
+      'Your own certificate authority for the NATS servers (PEM). It makes TLS required. Address the servers by the names in their certificates.',
+  },
+  natsCertFile: {
+    variable: 'EARSHOT_NATS_CERT_FILE',
+    schema: accepted.path.optional(),
+    about: 'The client certificate for the NATS servers (PEM), if they require one.',
+  },
+  natsKeyFile: {
+    variable: 'EARSHOT_NATS_KEY_FILE',
+    schema: accepted.path.optional(),
+    about: 'The private key of `EARSHOT_NATS_CERT_FILE` (PEM).',
+  },
+  eventsBytesMax: {
+    variable: 'EARSHOT_EVENTS_BYTES_MAX',
+    schema: accepted.count.default(8 * 1024 ** 3),
+    about:
+      'Size of the event log on disk. A full log refuses new events; keep it below 60% of the disk. On a NATS cluster the log has 3 copies, on a single server 1.',
+  },
+} as const satisfies Table;
+
+const sources = {
+  xBaseUrl: {
+    variable: 'EARSHOT_X_BASE_URL',
+    schema: z.url().default('https://api.x.com'),
+    about: 'Base URL of the X API.',
+  },
+  firehoseBaseUrl: {
+    variable: 'EARSHOT_FIREHOSE_BASE_URL',
+    schema: z.url().default('https://api.firehose.com'),
+    about: 'Base URL of the Firehose API.',
+  },
+  drainSources: {
+    variable: 'EARSHOT_DRAIN_SOURCES',
+    schema: accepted.list.pipe(z.array(z.string().regex(accepted.sourceId))).default([]),
+    about:
+      'Sources to empty, as `x:name` or `firehose:name`, separated by commas. Their rules move to other sources of the platform. Keep their tokens until they are empty.',
+  },
+  accountSharePercent: {
+    variable: 'EARSHOT_ACCOUNT_SHARE_PERCENT',
+    schema: z.coerce.number().int().min(1).max(100).default(50),
+    about:
+      'Largest share of the unused upstream rules, and of the calls that change them, that one account may take. Set 100 if all accounts are your own.',
+  },
+  xExpansions: {
+    variable: 'EARSHOT_X_EXPANSIONS',
+    schema: z.enum(xExpansions).default(defaultXExpansions),
+    about:
+      'What X sends beside each post, and may charge: `none`, its `author` ($0.010), or in `full` also mentioned users, referenced posts, media and places. With less, `why` explains less. What matches does not depend on it: X decides.',
+  },
+  xSearch: {
+    variable: 'EARSHOT_X_SEARCH',
+    schema: z.enum(xSearches).default('recent'),
+    about:
+      'Which posts are searched to fill gaps: `recent` covers the last week; `all` covers the whole archive, if your app has access to it. `all` also takes rules of up to 1,024 characters instead of 512.',
+  },
+  xSearchPostsPerDay: {
+    variable: 'EARSHOT_X_SEARCH_POSTS_PER_DAY',
+    schema: z.coerce.number().int().min(0).max(3_000_000).default(1_000),
+    about:
+      'The most posts per UTC day that searches may return to fill gaps. Each costs as much as a post of the stream ($0.005). With 0, gaps are not filled.',
+  },
+  xCompliance: {
+    variable: 'EARSHOT_X_COMPLIANCE',
+    schema: z.enum(xCompliances).default('off'),
+    about:
+      'With `daily`, Earshot checks all kept posts with X once a day (batch compliance) and removes those that were deleted, made private, suspended or withheld, with their matches. The calls may be billed. If you keep posts for long, X’s terms require this or something like it.',
+  },
+  prices: {
+    variable: 'EARSHOT_PRICES',
+    schema: accepted.prices.prefault(() => formatPrices(defaultPrices())),
+    about:
+      'Upstream prices in US dollars, with the day on which you checked them: `x.post=0.004,x.user=0.008,as_of=2027-01-31`. Prices that you leave out keep their defaults. Earlier days are computed with these prices too.',
+  },
+} as const satisfies Table;
+
+const access = {
+  oauthIssuer: {
+    variable: 'EARSHOT_OAUTH_ISSUER',
+    schema: accepted.issuer.optional(),
+    about:
+      'Your own authorization server, such as `https://login.example.com`. `/mcp` then accepts its access tokens instead of those that Earshot issues ([OAuth](mcp.md#your-own-issuer)). Written as in the claim `iss`. Requires `EARSHOT_PUBLIC_URL`.',
+  },
+  smtpUrl: {
+    variable: 'EARSHOT_SMTP_URL',
+    isSecret: true,
+    schema: accepted.smtpUrl.optional(),
+    about:
+      'The server that sends the mails of [digests](digests.md), as `smtps://user:password@host:465` or `smtp://…:587` with STARTTLS, which is required unless the host is a loopback address. Its certificate is verified.',
+  },
+  mailFrom: {
+    variable: 'EARSHOT_MAIL_FROM',
+    schema: accepted.mailAddress.optional(),
+    about:
+      'The sender of these mails, such as `earshot@example.com`. No mail is sent without it or without `EARSHOT_SMTP_URL`.',
+  },
+  mailTo: {
+    variable: 'EARSHOT_MAIL_TO',
+    schema: accepted.list.pipe(z.array(accepted.mailRecipient)).default([]),
+    about:
+      'Permitted recipients: addresses and domains, such as `ops@example.com,@example.org`. Default: none, so that no account can mail strangers through your server.',
+  },
+} as const satisfies Table;
+
+const observability = {
+  logLevel: {
+    variable: 'EARSHOT_LOG_LEVEL',
+    schema: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+    about: 'The least severe log level that is written.',
+  },
+  otlpUrl: {
+    variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    schema: accepted.collectorUrl.optional(),
+    about:
+      'Switches [traces](operations/monitoring.md#traces) on: base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://collector:4318`. `/v1/traces` is appended.',
+  },
+  otlpTracesUrl: {
+    variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    schema: accepted.collectorUrl.optional(),
+    about: 'The full URL for traces, used as it is, in place of `OTEL_EXPORTER_OTLP_ENDPOINT`.',
+  },
+  otlpHeaders: {
+    variable: 'OTEL_EXPORTER_OTLP_HEADERS',
+    isSecret: true,
+    schema: accepted.headers.optional(),
+    about:
+      'Headers for the collector as `name=value`, separated by commas, such as an API key. Percent-encode commas and spaces in values.',
+  },
+  tracesRatio: {
+    variable: 'OTEL_TRACES_SAMPLER_ARG',
+    schema: z.coerce.number().min(0).max(1).default(0.01),
+    about: 'The share of items that are traced, from 0 to 1. Set the same on every node.',
+  },
+} as const satisfies Table;
+
+export const settings = {
+  ...essentials,
+  ...node,
+  ...engines,
+  ...sources,
+  ...access,
+  ...observability,
+};
+
+/** In the order of docs/configuration.md. */
+export const settingGroups: ReadonlyArray<readonly [title: string, table: Table]> = [
+  ['The ten settings that matter', essentials],
+  ['Node and API', node],
+  ['PostgreSQL and NATS', engines],
+  ['X, Firehose and prices', sources],
+  ['OAuth and mail', access],
+  ['Logs and traces', observability],
+];
