@@ -61,7 +61,7 @@ export const accountMutations: readonly Mutation[] = [
     [['keys of suspended accounts are accepted', 'if (principal.isSuspended) throw accountSuspended();', '']],
   ),
   ...inFile(
-    `${server}/rules/upkeep.ts`,
+    `${server}/rules/expiry.ts`,
     ['e2e/accounts.e2e.test.ts'],
     [
       [

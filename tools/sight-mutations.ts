@@ -153,7 +153,7 @@ export const sightMutations: readonly Mutation[] = [
       '$1::bigint',
     ],
   ]),
-  ...inFile(`${server}/coverage/upkeep.ts`, lostLog, [
+  ...inFile(`${server}/coverage/lost-log.ts`, lostLog, [
     [
       'a log that grew between two looks went back',
       "fateOf(bound, seen) === 'same' ? seen : await readLog()",

@@ -3,7 +3,7 @@ import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
-import { checkKeptItems } from '../src/removals/remove-items.ts';
+import { checkKeptItems } from '../src/removals/check-kept-items.ts';
 import { createUpstreamClient } from '../src/upstream/client.ts';
 import type { Compliance } from '../src/upstream/platform.ts';
 import { createXCompliance } from '../src/upstream/x/compliance.ts';

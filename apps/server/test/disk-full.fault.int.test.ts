@@ -7,7 +7,7 @@ import { eventually, skipUnless, startTestNats, startTestPostgres } from '@earsh
 import { describe, expect, test } from 'vitest';
 import { migrate } from '../src/engines/migrate.ts';
 import type { EventConsumer } from '../src/event-log/event-consumer.ts';
-import { ensurePartitions } from '../src/matching/upkeep.ts';
+import { ensurePartitions } from '../src/matching/partitions.ts';
 import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { openTestDatabase } from './support.ts';

@@ -1,7 +1,8 @@
 import { startTestNats, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
-import { createMatchedThrough, loseLog, recordMatchedThrough } from '../src/coverage/upkeep.ts';
+import { loseLog } from '../src/coverage/lost-log.ts';
+import { createMatchedThrough, recordMatchedThrough } from '../src/coverage/progress.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createLeaseStore } from '../src/engines/leases.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';

@@ -6,7 +6,7 @@ import type { LogEvent } from '../src/event-log/event-log.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
-import { purgeSome } from '../src/matching/upkeep.ts';
+import { purgeSome } from '../src/matching/purge-deleted-rules.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry } from '../src/observability/telemetry.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';

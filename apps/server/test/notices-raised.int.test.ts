@@ -7,9 +7,9 @@ import { createLeaseStore, type Lease } from '../src/engines/leases.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
+import { createRuleExpiry } from '../src/rules/expiry.ts';
 import { lockRule, pauseLocked } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
-import { createRuleUpkeep } from '../src/rules/upkeep.ts';
 import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { changeBy, changesOf } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
@@ -70,12 +70,12 @@ async function told(accountId = 'acc_1'): Promise<string[]> {
 describe('a rule', () => {
   const expire = async () => {
     await database.run(`update rules set expires_at = now() where id = 'rule_1'`);
-    return await createRuleUpkeep(database).pauseExpired();
+    return await createRuleExpiry(database).pauseExpired();
   };
 
   test('that expires is told once, to its owner, and is over when it is resumed', async () => {
     expect(await expire()).toBe(1);
-    expect(await createRuleUpkeep(database).pauseExpired()).toBe(0);
+    expect(await createRuleExpiry(database).pauseExpired()).toBe(0);
     expect(await told()).toEqual(['rule.expired rule_1']);
     expect(await told('acc_2')).toEqual([]);
     await database.run(`update rules set expires_at = null where id = 'rule_1'`);

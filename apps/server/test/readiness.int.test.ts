@@ -16,7 +16,7 @@ import { readConfig } from '../src/config/config.ts';
 import { migrate } from '../src/engines/migrate.ts';
 import { connectNats } from '../src/engines/nats.ts';
 import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';
-import { ensurePartitions } from '../src/matching/upkeep.ts';
+import { ensurePartitions } from '../src/matching/partitions.ts';
 import { openTestDatabase } from './support.ts';
 
 const soon = { timeoutMs: 60_000 };

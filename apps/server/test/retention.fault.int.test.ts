@@ -1,11 +1,12 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { forgetLedger } from '../src/coverage/upkeep.ts';
+import { forgetLedger } from '../src/coverage/forget-ledger.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { storeBatch } from '../src/matching/match-worker.ts';
-import { daysAhead, ensurePartitions, removeExpiredDays } from '../src/matching/upkeep.ts';
+import { daysAhead, ensurePartitions } from '../src/matching/partitions.ts';
+import { removeExpiredDays } from '../src/matching/retention.ts';
 import { createFollowing } from '../src/readers/follow-matches.ts';
 import { listMatches } from '../src/readers/list-matches.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';

@@ -3,9 +3,11 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
+import { createRuleExpiry } from '../src/rules/expiry.ts';
+import { createOldSlots, releaseOldSlots } from '../src/rules/release-old-slots.ts';
 import type { RuleUpdate } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
-import { createRuleUpkeep, releaseOldSlots } from '../src/rules/upkeep.ts';
+import { undoChangesOlderThan } from '../src/rules/undo-abandoned.ts';
 import { every } from '../src/runtime/worker.ts';
 import { changeBy, changesOf, created } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
@@ -85,7 +87,7 @@ async function openRules() {
     begin,
     update,
     heard,
-    upkeep: createRuleUpkeep(database),
+    oldSlots: createOldSlots(database),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
@@ -105,7 +107,7 @@ describe('a change of value', () => {
     await rules.database.run(`update slots set state = 'registered'`);
     expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
     expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v1']);
-    expect(await rules.upkeep.release(await rules.upkeep.due())).toBe(1);
+    expect(await rules.oldSlots.release(await rules.oldSlots.due())).toBe(1);
     expect(await rules.heard(ruleId)).toEqual(['new v2']);
     expect(await rules.database.many(`select value, state from slots order by value`)).toEqual([
       { value: 'new', state: 'registered' },
@@ -117,7 +119,7 @@ describe('a change of value', () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old', firehose: 'other' });
     expect(await rules.update(ruleId, 'new', { platforms: undefined })).toBe(true);
-    await rules.upkeep.release(await rules.upkeep.due());
+    await rules.oldSlots.release(await rules.oldSlots.due());
     expect(await rules.heard(ruleId)).toEqual(['new v2', 'other v2']);
   });
 
@@ -126,7 +128,7 @@ describe('a change of value', () => {
     const ruleId = await rules.create({ x: 'old', firehose: 'other' });
     const onlyFirehose = { values: undefined, platforms: ['firehose'] as const };
     expect(await rules.begin(ruleId, '', onlyFirehose)).toMatchObject({ kind: 'applied' });
-    await rules.upkeep.release(await rules.upkeep.due());
+    await rules.oldSlots.release(await rules.oldSlots.due());
     expect(await rules.heard(ruleId)).toEqual(['other v2']);
     expect(await rules.update(ruleId, '', { values: undefined, platforms: ['x', 'firehose'] })).toBe(true);
     expect(await rules.heard(ruleId)).toEqual(['old v3', 'other v3']);
@@ -143,7 +145,7 @@ describe('a change of value', () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old' });
     await rules.update(ruleId, 'new', { keepOldMs: 60_000 });
-    expect(await rules.upkeep.due()).toEqual([]);
+    expect(await rules.oldSlots.due()).toEqual([]);
   });
 
   test('back to a value that is about to be released keeps that slot', async () => {
@@ -151,11 +153,11 @@ describe('a change of value', () => {
     const ruleId = await rules.create({ x: 'old' });
     await rules.update(ruleId, 'new');
     const begun = await rules.begin(ruleId, 'old');
-    const due = await rules.upkeep.due();
+    const due = await rules.oldSlots.due();
     expect(due).toHaveLength(1);
-    expect(await rules.upkeep.release(due)).toBe(0);
+    expect(await rules.oldSlots.release(due)).toBe(0);
     expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
-    expect(await rules.upkeep.release(due)).toBe(0);
+    expect(await rules.oldSlots.release(due)).toBe(0);
     expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v3']);
   });
 
@@ -167,7 +169,7 @@ describe('a change of value', () => {
     expect(await stateOf(rules)).not.toEqual(before);
     expect(await rules.changes.undo(ruleId)).toHaveLength(1);
     expect(await stateOf(rules)).toEqual(before);
-    expect(await rules.upkeep.undoChangesOlderThan(0)).toBe(0);
+    expect(await undoChangesOlderThan(rules.database, 0)).toBe(0);
   });
 
   test('whose rule is deleted meanwhile is not applied, and holds nothing', async () => {
@@ -187,9 +189,9 @@ describe('a change of value', () => {
     await rules.begin(ruleId, 'new');
     expect(await rules.begin(ruleId, 'newer')).toEqual({ kind: 'under_way' });
     expect((await rules.changes.pause(ruleId, byAlice)).kind).toBe('under_way');
-    expect(await rules.upkeep.pauseExpired()).toBe(0);
+    expect(await createRuleExpiry(rules.database).pauseExpired()).toBe(0);
     await rules.changes.undo(ruleId);
-    expect(await rules.upkeep.pauseExpired()).toBe(1);
+    expect(await createRuleExpiry(rules.database).pauseExpired()).toBe(1);
     expect((await rules.changes.pause(ruleId, byAlice)).kind).toBe('not_active');
   });
 });
@@ -202,12 +204,12 @@ test('many changes of few values at once end without a deadlock, and every rule 
       rules.update(ruleId, n % 2 === 0 ? 'b' : 'c'),
       n % 3 === 0
         ? rules.changes.pause(ruleId, byAlice)
-        : rules.upkeep.due().then((due) => rules.upkeep.release(due)),
+        : rules.oldSlots.due().then((due) => rules.oldSlots.release(due)),
       n % 5 === 0 ? rules.store.delete(byAlice, ruleId) : rules.update(ruleId, 'd'),
     ]),
   );
-  await rules.upkeep.undoChangesOlderThan(0);
-  while ((await rules.upkeep.release(await rules.upkeep.due())) > 0);
+  await undoChangesOlderThan(rules.database, 0);
+  while ((await rules.oldSlots.release(await rules.oldSlots.due())) > 0);
   for (const { id, state, version, platforms } of await rules.store.page('acc_1', {
     before: null,
     limit: 100,
@@ -224,7 +226,7 @@ test('an old slot is kept while events that were logged before are not matched y
   await rules.update(ruleId, 'new');
   const progress = { logged: 7, matched: 6, asked: 0 };
   const releasing = {
-    store: rules.upkeep,
+    store: rules.oldSlots,
     progress: {
       logged: () => Promise.resolve(progress.logged),
       matched: () => {

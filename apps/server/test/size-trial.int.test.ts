@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { migratedTemplate } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { type Database, openDatabase } from '../src/engines/database.ts';
-import { removeExpiredDays } from '../src/matching/upkeep.ts';
+import { removeExpiredDays } from '../src/matching/retention.ts';
 import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { daysAgo, fillDay, type Size } from './size-world.ts';

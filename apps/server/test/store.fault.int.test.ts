@@ -11,7 +11,7 @@ import type { Database } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
 import type { EventConsumer } from '../src/event-log/event-consumer.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
-import { ensurePartitions } from '../src/matching/upkeep.ts';
+import { ensurePartitions } from '../src/matching/partitions.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';

@@ -2,7 +2,7 @@ import { migratedTemplate, type Template } from '@earshot/testkit';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
-import { ensurePartitions } from '../src/matching/upkeep.ts';
+import { ensurePartitions } from '../src/matching/partitions.ts';
 import type { Logger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../src/observability/telemetry.ts';

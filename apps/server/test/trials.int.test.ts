@@ -8,9 +8,9 @@ import { previewRule } from '../src/estimates/preview-rule.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createRule } from '../src/rules/create-rule.ts';
+import { createRuleExpiry } from '../src/rules/expiry.ts';
 import { resumeRule } from '../src/rules/resume-rule.ts';
 import { updateRule } from '../src/rules/update-rule.ts';
-import { createRuleUpkeep } from '../src/rules/upkeep.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
 import { openBudgetWorld } from './budget-world.ts';
 import { callOf } from './call-of.ts';
@@ -108,7 +108,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     },
     async expire() {
       await database.run('update rules set expires_at = now() where trial');
-      await createRuleUpkeep(database).pauseExpired();
+      await createRuleExpiry(database).pauseExpired();
     },
   };
 }

@@ -7,7 +7,7 @@ import { type AccountLimits, type LimitName, limitNames, type PlanName } from '.
 
 /*
  * What an operator does with accounts, by the login that owns the tables. Suspending and resuming only say what shall be: the
- * nodes pause and resume the rules (rules/upkeep.ts, budgets/resume-after-budget.ts), so an interruption leaves nothing half done.
+ * nodes pause and resume the rules (rules/expiry.ts, budgets/resume-after-budget.ts), so an interruption leaves nothing half done.
  */
 
 export interface AccountRow {

@@ -15,7 +15,7 @@ import { connectNats, isWithoutLeader, type Nats, type NatsOptions } from '../en
 import { claimEventLog, ForeignLog } from '../event-log/bound-log.ts';
 import { copiesOn, type EventsStreamOptions } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
-import { ensurePartitions } from '../matching/upkeep.ts';
+import { ensurePartitions } from '../matching/partitions.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../observability/telemetry.ts';

@@ -10,13 +10,14 @@ import { notifyUnusualRates } from '../budgets/notify-unusual-rates.ts';
 import { resumeAfterBudget } from '../budgets/resume-after-budget.ts';
 import { createBudgetWatch } from '../budgets/watch-budgets.ts';
 import type { RoleName } from '../config/values.ts';
+import { forgetLedger } from '../coverage/forget-ledger.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
+import { createMatchedThrough, recordMatchedThrough } from '../coverage/progress.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
 import { createRepairStore } from '../coverage/repair-store.sql.ts';
 import { createRepairWorker } from '../coverage/repair-worker.ts';
 import { settleReplayed } from '../coverage/replay.ts';
-import { createMatchedThrough, forgetLedger, recordMatchedThrough } from '../coverage/upkeep.ts';
 import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
 import { createLeaseStore, everyUnderLease, type LeasedWorkerOptions } from '../engines/leases.ts';
 import { forgetCounts } from '../estimates/platform-counts.sql.ts';
@@ -32,18 +33,17 @@ import { createCheckLog, createSettledStore } from '../matching/check-log.ts';
 import { createDeadLetters, retryDeadLetters } from '../matching/dead-letters.ts';
 import { createMatchStore } from '../matching/match-store.sql.ts';
 import { createMatchWorker, storeBatch } from '../matching/match-worker.ts';
-import {
-  keepPartitionsAhead,
-  newestEventDay,
-  purgeDeletedRules,
-  removeExpiredDays,
-} from '../matching/upkeep.ts';
+import { keepPartitionsAhead, newestEventDay } from '../matching/partitions.ts';
+import { purgeDeletedRules } from '../matching/purge-deleted-rules.ts';
+import { removeExpiredDays } from '../matching/retention.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { forgetArtefacts } from '../oauth/artefacts.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
-import { checkKeptItems } from '../removals/remove-items.ts';
+import { checkKeptItems } from '../removals/check-kept-items.ts';
+import { createRuleExpiry, pauseExpiredRules } from '../rules/expiry.ts';
+import { createOldSlots, releaseOldSlots } from '../rules/release-old-slots.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
-import { createRuleUpkeep, releaseOldSlots, undoAbandonedCreations, upkeepRules } from '../rules/upkeep.ts';
+import { undoAbandoned } from '../rules/undo-abandoned.ts';
 import { every, type Worker } from '../runtime/worker.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
 import { createRegistrarWorker } from '../slots/registrar-worker.ts';
@@ -89,17 +89,14 @@ export async function workersOf(
 function ruleWorkers(shared: Shared): Worker[] {
   const { database, nats } = shared;
   const store = createRuleStore(database, shared.config.prices);
-  const upkeep = {
-    ...shared,
-    store: createRuleUpkeep(database, shared.config.prices),
-    progress: createMatchProgress(nats),
-  };
+  const expiring = { ...shared, store: createRuleExpiry(database, shared.config.prices) };
+  const releasing = { ...shared, store: createOldSlots(database), progress: createMatchProgress(nats) };
   const claims = createClaimStore(database);
   return [
     every('forget-counts', hourMs, () => forgetCounts(database)),
-    every('undo-abandoned', 5_000, () => undoAbandonedCreations({ ...shared, store })),
-    every('rule-upkeep', 1_000, () => upkeepRules(upkeep)),
-    every('release-old-slots', 1_000, (signal) => releaseOldSlots(upkeep, signal)),
+    every('undo-abandoned', 5_000, () => undoAbandoned({ ...shared, store })),
+    every('rule-expiry', 1_000, () => pauseExpiredRules(expiring)),
+    every('release-old-slots', 1_000, (signal) => releaseOldSlots(releasing, signal)),
     every('forget-console-sessions', minuteMs, () => forgetConsoleSessions(database)),
     every('forget-oauth', minuteMs, () => forgetArtefacts(database)),
     every('forget-idempotency-keys', minuteMs, async () => (await claims.forgetSome()) > 0),

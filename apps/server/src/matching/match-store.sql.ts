@@ -4,7 +4,7 @@ import { type Database, type Sql, textArray, untilNothingIsInTheWay } from '../e
 import type { LogEvent } from '../event-log/event-log.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
-import { daysAheadMax } from './upkeep.ts';
+import { daysAheadMax, partitionDays } from './partitions.ts';
 
 export interface DeadLetter {
   readonly sequence: number;
@@ -58,14 +58,7 @@ export function createMatchStore(
       );
       return new Set(rows.map((row) => row.source_id));
     },
-    /** The days for which there are partitions. */
-    async days(): Promise<ReadonlySet<string>> {
-      const rows = await database.many<{ day: string }>(
-        `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
-         from pg_inherits where inhparent = 'matches'::regclass and not inhdetachpending`,
-      );
-      return new Set(rows.map((row) => row.day));
-    },
+    days: () => partitionDays(database),
     /** Makes partitions for those of the days that are neither too old to be kept nor too far ahead to be true. */
     async makeDays(days: readonly string[]): Promise<void> {
       const wellFormed = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day));
@@ -202,7 +195,7 @@ export function isNameable(event: LogEvent | null): event is LogEvent {
 /**
  * SQL: which events have a tombstone; a tombstone of an author is for what was published before it. The inner limit makes it one
  * index look-up per name. `for key share` locks the table, before the statement looks at anything, against whoever adds a
- * tombstone (removals/remove-items.ts): either the tombstone is seen here, or what is stored here is seen there.
+ * tombstone (removals/tombstones.sql.ts): either the tombstone is seen here, or what is stored here is seen there.
  */
 const removedEvents = `select distinct named.platform, named.event_key
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[])

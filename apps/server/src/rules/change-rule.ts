@@ -32,7 +32,7 @@ export interface RuleChange {
 
 /**
  * What an update and a resume have in common: rows are written first, then the registrars register the new slots, then
- * the change is applied or undone. If this process dies in between, upkeep.ts undoes it.
+ * the change is applied or undone. If this process dies in between, undo-abandoned.ts undoes it.
  */
 export async function changeRule(options: ChangeRuleOptions, change: RuleChange): Promise<Rule> {
   using outcomes = options.bells.listen('slot_outcomes');

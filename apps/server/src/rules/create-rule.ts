@@ -56,7 +56,7 @@ type Answer = AnswerOf<'CreateRule'>;
 /**
  * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the registrars of
  * the sources register the slots; here we wait for their outcome. If this process dies, the rule stays `creating` and
- * upkeep.ts undoes it. When every slot is registered already, the registrars are not woken; and when the account is served with
+ * undo-abandoned.ts undoes it. When every slot is registered already, the registrars are not woken; and when the account is served with
  * all of them, the rule is active with the first transaction.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {

@@ -5,8 +5,8 @@ import type { Bells } from '../../src/engines/bells.ts';
 import type { Database } from '../../src/engines/database.ts';
 import { readInstallation } from '../../src/engines/installation.ts';
 import { createSourceStore } from '../../src/ingest/source-store.sql.ts';
+import { createOldSlots, type OldSlots } from '../../src/rules/release-old-slots.ts';
 import { createRuleStore, type RuleStore } from '../../src/rules/rule-store.sql.ts';
-import { createRuleUpkeep, type RuleUpkeep } from '../../src/rules/upkeep.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/upstream/client.ts';
 import { changesOf } from '../changes.ts';
 import { createLocalBells } from '../local-bells.ts';
@@ -36,7 +36,7 @@ export interface ModelWorld extends AsyncDisposable {
   readonly installation: string;
   readonly rules: RuleStore;
   readonly changes: ReturnType<typeof changesOf>;
-  readonly oldSlots: RuleUpkeep;
+  readonly oldSlots: OldSlots;
   readonly bells: Bells;
   readonly clients: ReadonlyMap<string, UpstreamClient>;
   upstreamRules(source: ModelSource): Promise<SandboxRule[]>;
@@ -95,7 +95,7 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     installation: (await readInstallation(database)).id,
     rules: createRuleStore(database),
     changes: changesOf(database),
-    oldSlots: createRuleUpkeep(database),
+    oldSlots: createOldSlots(database),
     drain: (source, draining) => registry.announce([{ ...source, capacity, draining }]),
     bells: createLocalBells(),
     clients,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { awaitMatched } from '../event-log/log-progress.ts';
-import { recordMatchedThrough } from './upkeep.ts';
+import { recordMatchedThrough } from './progress.ts';
 
 const monday = { createdAt: 'monday', lastSequence: 7 };
 

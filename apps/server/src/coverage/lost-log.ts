@@ -1,0 +1,79 @@
+import type { Database, Sql } from '../engines/database.ts';
+import { bindLog, type EventLogState, lockBoundLog, readBoundLog } from '../event-log/bound-log.ts';
+import { cutCoverage } from '../ingest/coverage-intervals.sql.ts';
+import { pause } from '../runtime/worker.ts';
+
+const pollIntervalMs = 100;
+/**
+ * A NATS node that was paused or cut off takes itself for the leader for a second or two, and answers with the log as it was
+ * before. So a loss counts only after it was seen for this long.
+ */
+export const lossCertainAfterMs = 10_000;
+
+type LogFate = 'same' | 'lost' | 'replaced' | 'went_back';
+
+export interface FollowedLog {
+  /** The database's clock, before the log was read. */
+  readonly since: Date;
+  readonly fate: LogFate;
+  /** Null if there is no log. */
+  readonly log: EventLogState | null;
+}
+
+type ReadLog = () => Promise<EventLogState | null>;
+
+/**
+ * Compares the event log with the one that belongs to the database. What is lost with a log becomes a gap on the ledger. Returns null
+ * if the signal is aborted before the loss is certain.
+ */
+export async function followLog(
+  database: Database,
+  { readLog, certainAfterMs }: { readLog: ReadLog; certainAfterMs: number },
+  signal: AbortSignal,
+): Promise<FollowedLog | null> {
+  const bound = await readBoundLog(database);
+  const { readAt: since } = bound;
+  let seen = await readLog();
+  const certainAt = performance.now() + certainAfterMs;
+  while (fateOf(bound, seen) !== 'same' && performance.now() < certainAt) {
+    await pause(pollIntervalMs, signal);
+    if (signal.aborted) return null;
+    seen = await readLog();
+  }
+  // Nothing was logged since: writing the row again would flush the disk for nothing.
+  if (seen?.createdAt === bound.createdAt && seen?.lastSequence === bound.lastSequence)
+    return { fate: 'same', log: seen, since };
+  return { ...(await database.transaction((sql) => bindSeenLog(sql, seen, readLog))), since };
+}
+
+async function bindSeenLog(
+  sql: Sql,
+  seen: EventLogState | null,
+  readLog: ReadLog,
+): Promise<Omit<FollowedLog, 'since'>> {
+  const bound = await lockBoundLog(sql);
+  // Another node may have read the log later than this one and have written first: a loss counts when it is seen under the lock.
+  const log = fateOf(bound, seen) === 'same' ? seen : await readLog();
+  const fate = fateOf(bound, log);
+  if (fate !== 'same') await loseLog(sql);
+  await bindLog(sql, log);
+  return { fate, log };
+}
+
+export function fateOf(
+  bound: { createdAt: string | null; lastSequence: number },
+  log: EventLogState | null,
+): LogFate {
+  if (bound.createdAt === null) return 'same';
+  if (log === null) return 'lost';
+  if (log.createdAt !== bound.createdAt) return 'replaced';
+  return log.lastSequence < bound.lastSequence ? 'went_back' : 'same';
+}
+
+/** Events that were received and not matched yet are gone. So is what was known of the log's sequences. */
+export async function loseLog(sql: Sql): Promise<void> {
+  const row = await sql.one<{ matched_through: Date }>('select matched_through from match_progress');
+  await cutCoverage(sql, row?.matched_through ?? new Date(0));
+  await sql.run('delete from log_check');
+  await sql.run('delete from settled_batches');
+}

@@ -1,0 +1,70 @@
+import type { Database, Sql } from '../engines/database.ts';
+import type { Telemetry } from '../observability/telemetry.ts';
+
+/** Of one statement. */
+const batchMax = 5_000;
+
+/** Matches of deleted rules are hidden at once and removed in batches; true while there may be more. */
+export async function purgeDeletedRules({
+  database,
+  telemetry,
+}: {
+  readonly database: Database;
+  readonly telemetry: Pick<Telemetry, 'matchesPurged'>;
+}): Promise<boolean> {
+  const purged = await purgeSome(database);
+  telemetry.matchesPurged(purged);
+  return purged > 0;
+}
+
+interface DoomedRow {
+  account_id: string;
+  rule_id: string;
+  platform: string;
+  event_day: string;
+  last_position: number;
+}
+
+/**
+ * Removes some matches of one deleted rule and day, found by what was kept when they were written; returns how many. When
+ * there are none left, removes tombstones that are no longer needed.
+ */
+export async function purgeSome(sql: Sql): Promise<number> {
+  for (;;) {
+    const doomed = await sql.one<DoomedRow>(
+      `select day_heads.account_id, day_heads.rule_id, day_heads.platform, event_day::text, last_position
+       from rules join day_heads on day_heads.account_id = rules.account_id and day_heads.rule_id = rules.id
+       where rules.state = 'deleted' limit 1`,
+    );
+    if (doomed === null) return await removeTombstones(sql);
+    const { rule_id, platform, event_day } = doomed;
+    const purged = await sql.run(
+      `delete from matches where event_day = $2 and ctid = any(array(
+         select ctid from matches where event_day = $2 and rule_id = $1 and platform = $3 limit $4
+       ))`,
+      [rule_id, event_day, platform, batchMax],
+    );
+    if (purged < batchMax) await forgetDay(sql, doomed);
+    if (purged > 0) return purged;
+  }
+}
+
+/** Unless a batch that was matched before the deletion has added to it meanwhile. */
+async function forgetDay(sql: Sql, day: DoomedRow): Promise<void> {
+  await sql.run(
+    `delete from day_heads where account_id = $1 and rule_id = $2 and platform = $3 and event_day = $4
+       and last_position = $5`,
+    [day.account_id, day.rule_id, day.platform, day.event_day, day.last_position],
+  );
+}
+
+/** A tombstone outlives every batch that was matched before the deletion. Usage stays: what the rule cost was spent. */
+async function removeTombstones(sql: Sql): Promise<0> {
+  await sql.run(
+    `with gone as (
+       delete from rules where state = 'deleted' and deleted_at < now() - interval '1 hour' returning id, account_id
+     )
+     delete from heads using gone where heads.account_id = gone.account_id and heads.rule_id = gone.id`,
+  );
+  return 0;
+}

@@ -1,0 +1,144 @@
+import { type Platform, platforms } from '@earshot/contract';
+import type { Database } from '../engines/database.ts';
+import { readEvent } from '../event-log/event-consumer.ts';
+import type { LogEvent } from '../event-log/event-log.ts';
+import { type ItemName, isNameable, namesOf } from '../matching/match-store.sql.ts';
+import { partitionDays } from '../matching/partitions.ts';
+import { type Removed, removeItems } from './remove-items.ts';
+import { recordTombstones } from './tombstones.sql.ts';
+
+const postsAtOnceMax = 10_000;
+const lettersAtOnceMax = 1_000;
+
+/** What an operator asks to be forgotten: one item by its id or URL, or an author by id or handle. */
+export type Asked =
+  | { readonly post: string }
+  | { readonly url: string }
+  /** With `@` the handle; digits alone are an id; anything else may be either. */
+  | { readonly author: string };
+
+export interface Progress extends Removed {
+  readonly day: string;
+}
+
+/**
+ * Looks through everything that is stored, one page after the other: no index leads from an author or a URL to items, and asking is
+ * too rare to keep one. What waits in the event log is not looked through: the tombstone keeps it from being stored.
+ */
+export async function forget(
+  database: Database,
+  asked: Asked,
+  onProgress: (progress: Progress) => void = () => undefined,
+): Promise<Removed> {
+  const sum = { items: 0, matches: 0 };
+  const names = toNames(asked);
+  // Grows: a handle leads to the author's id, under which there may be items with an older handle.
+  for (const name of names) {
+    const until = await recordTombstones(database, [name], { on: platforms, reason: 'forgotten' });
+    const isMeant = (item: Named) => hasName(item, name, until);
+    for (const day of await partitionDays(database)) {
+      for await (const found of findItems(database, day, { name, isMeant })) {
+        for (const { payload } of found) addAuthor(names, name, payload.author?.id);
+        const items = found.map(({ platform, key }) => ({ platform, eventKey: key }));
+        const removed = await removeItems(database, day, { items, reason: 'forgotten' });
+        sum.items += removed.items;
+        sum.matches += removed.matches;
+        onProgress({ day, ...sum });
+      }
+    }
+    await removeDeadLetters(database, name, isMeant);
+  }
+  return sum;
+}
+
+function toNames(asked: Asked): ItemName[] {
+  if ('post' in asked) return [{ kind: 'item', value: asked.post }];
+  if ('url' in asked) return [{ kind: 'item', value: asked.url }];
+  const { author } = asked;
+  const handle = `@${author.replace(/^@/, '').toLowerCase()}`;
+  const values = author.startsWith('@') ? [handle] : /^\d+$/.test(author) ? [author] : [author, handle];
+  return values.map((value) => ({ kind: 'author', value }));
+}
+
+function addAuthor(names: ItemName[], { kind, value }: ItemName, id: string | undefined): void {
+  if (kind !== 'author' || !value.startsWith('@') || id === undefined) return;
+  if (!names.some((name) => name.value === id)) names.push({ kind, value: id });
+}
+
+type Named = Pick<LogEvent, 'platform' | 'key' | 'platformPostId' | 'payload'>;
+
+/** As the match transaction decides it. */
+function hasName(item: Named, { kind, value }: ItemName, until: Date): boolean {
+  if (kind === 'author' && Date.parse(item.payload.published_at ?? '') > until.getTime()) return false;
+  return namesOf(item).some((name) => name.kind === kind && name.value === value);
+}
+
+interface Search {
+  readonly name: ItemName;
+  readonly isMeant: (item: Named) => boolean;
+}
+
+interface PostRow {
+  platform: Platform;
+  event_key: string;
+  platform_post_id: string;
+  payload: string | null;
+}
+
+/** Pages of a day's items; those without the name anywhere in them are not even read. */
+async function* findItems(database: Database, day: string, search: Search): AsyncGenerator<Named[]> {
+  const { words, has } = occurrencesOf(search.name);
+  let after = ['', ''];
+  for (;;) {
+    const rows = await database.many<PostRow>(
+      `select platform, event_key, platform_post_id,
+         case when platform_post_id = $6 or ${has('payload', '$5')} then payload end as payload
+       from posts where event_day = $1 and (event_key, platform) > ($2, $3) order by event_key, platform limit $4`,
+      [day, ...after, postsAtOnceMax, words, search.name.value],
+    );
+    const items = rows.flatMap(({ payload, ...row }): Named[] => {
+      if (payload === null) return [];
+      const { platform, event_key: key, platform_post_id: platformPostId } = row;
+      return [{ platform, key, platformPostId, payload: JSON.parse(payload) }];
+    });
+    const found = items.filter(search.isMeant);
+    if (found.length > 0) yield found;
+    const last = rows.at(-1);
+    if (!last || rows.length < postsAtOnceMax) return;
+    after = [last.event_key, last.platform];
+  }
+}
+
+/** What stands in the JSON of every item with the name, and how SQL finds it. Handles may be written in any case. */
+function occurrencesOf({ kind, value }: ItemName) {
+  const isHandle = kind === 'author' && value.startsWith('@');
+  return {
+    words: JSON.stringify(isHandle ? value.slice(1) : value).slice(1, -1),
+    has: (column: string, words: string) =>
+      `strpos(${isHandle ? `lower(${column})` : column}, ${words}::text) > 0`,
+  };
+}
+
+/** Also those that are no events any more, as far as the name stands in them. */
+async function removeDeadLetters(
+  database: Database,
+  name: ItemName,
+  isMeant: Search['isMeant'],
+): Promise<void> {
+  const { words, has } = occurrencesOf(name);
+  let after = 0;
+  for (;;) {
+    const letters = await database.many<{ id: number; body: string }>(
+      `select id, body from dead_letters where id > $1 and ${has('body', '$2')} order by id limit $3`,
+      [after, words, lettersAtOnceMax],
+    );
+    for (const { id, body } of letters) {
+      const event = readEvent(body);
+      const isKept = isNameable(event) && !isMeant(event);
+      if (!isKept) await database.run('delete from dead_letters where id = $1', [id]);
+    }
+    const last = letters.at(-1);
+    if (!last || letters.length < lettersAtOnceMax) return;
+    after = last.id;
+  }
+}
