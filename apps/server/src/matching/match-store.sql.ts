@@ -112,7 +112,7 @@ async function insertBatch(sql: Sql, batch: Batch): Promise<Stored> {
     sql,
     deliveries.map((one) => (isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] })),
   );
-  const stored = kept.length > 0 ? await insertMatches(sql, kept, tracedKeys(traces, kept)) : nothingStored;
+  const stored = kept.length > 0 ? await insertMatches(sql, kept, traces) : nothingStored;
   await recordBill(sql, bill);
   return stored;
 }
@@ -267,103 +267,178 @@ async function insertPosts(
   return toRemoved(rows);
 }
 
-function tracedKeys(traces: Traces | null, matches: readonly NewMatch[]): string[] {
-  if (traces === null) return [];
-  const traced = matches.filter(({ platform, eventKey }) => traces.isTraced(platform, eventKey));
-  return traced.map(({ eventKey }) => eventKey);
-}
-
-interface StoredRow {
-  platform: string;
-  count: number;
-  traced: TracedPosition[] | null;
+/** Where the log was when the positions were taken. */
+interface Taken {
+  readonly ticket: number;
+  /** The first position is the one after it. */
+  readonly before: number;
+  /** As text, which keeps the microseconds. */
+  readonly at: string;
 }
 
 /**
- * Positions come with a ticket, and with the time, which so never decreases from one position to the next. Then the matches are
- * written, by several writers at once. `take_turn` waits until all earlier tickets are over, so a reader that has seen a position has
- * seen all before it (I3; migrations/0006_matches.sql). Each part of the statement that reads `turn` waits for it: so do all
- * rows that several writers change. They are summed before, to keep the turn short. What is kept beside the matches
- * (migrations/0006_matches.sql) is among them: whoever sees a match sees the rows that lead to it.
+ * Positions come with a ticket and with the time, so the time never decreases from one position to the next. Several writers insert
+ * their matches at once. `take_turn` then waits until all earlier tickets are over, so a reader that has seen a position has seen all
+ * before it (I3; migrations/0006_matches.sql). From there to the commit the other writers wait: rows that several writers change
+ * are written then, and are summed before, to keep the turn short. A reader that sees a match sees the rows that lead to it.
  */
 async function insertMatches(
   sql: Sql,
   matches: readonly NewMatch[],
-  tracedKeys: readonly string[],
+  traces: Traces | null,
 ): Promise<Stored> {
-  const rows = await sql.prepared<StoredRow>(
-    `with log as materialized (
-       select * from take_positions($1)
-     ), new as (
-       insert into matches
-         (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at)
-       select log.before + ordinality, account_id, rule_id, rule_version, platform, event_key, event_day, via, log.at
-       from log, unnest($2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::date[], $8::text[])
-         with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, ordinality)
-       on conflict do nothing
-       returning position, account_id, rule_id, platform, event_key, event_day
-     ), costs as (
-       select log.before + ordinality as position, part, users, posts
-       from log, unnest($9::integer[], $10::integer[], $11::integer[]) with ordinality as given (part, users, posts, ordinality)
-     ), summed as materialized (
-       select account_id, rule_id, platform, event_day, count(*) as matches, min(position) as first_position,
-         max(position) as last_position, sum(part) as items, sum(part::bigint * users) as users,
-         sum(part::bigint * posts) as referenced_posts
-       from new join costs using (position) group by account_id, rule_id, platform, event_day
-     ), stored as materialized (
-       select platform, count(*), json_agg(json_build_object('position', position, 'ruleId', rule_id, 'eventKey', event_key))
-         filter (where event_key = any($12)) as traced
-       from new group by platform
-     ), turn as materialized (
-       select take_turn(ticket, before, $1) from log
-       where (select count(*) from summed) >= 0 and (select count(*) from stored) >= 0
-     ), counted as (
-       insert into usage (account_id, rule_id, platform, day, matches, last_match_at, items, users, referenced_posts)
-       select account_id, rule_id, platform, (at at time zone 'UTC')::date, sum(matches), at, sum(items), sum(users),
-         sum(referenced_posts)
-       from turn, log, summed group by account_id, rule_id, platform, at
-       on conflict (rule_id, platform, day) do update
-         set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at,
-           items = usage.items + excluded.items, users = usage.users + excluded.users,
-           referenced_posts = usage.referenced_posts + excluded.referenced_posts
-     ), headed as (
-       insert into heads (account_id, rule_id, platform, last_position)
-       select account_id, coalesce(rule_id, ''), platform, max(last_position)
-       from turn, summed group by grouping sets ((account_id, rule_id, platform), (account_id, platform))
-       on conflict (account_id, rule_id, platform) do update set last_position = excluded.last_position
-     ), headed_by_day as (
-       insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
-       select account_id, coalesce(rule_id, ''), platform, event_day, min(first_position), max(last_position), sum(matches)
-       from turn, summed group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day))
-       on conflict (account_id, rule_id, platform, event_day) do update
-         set last_position = excluded.last_position, matches = day_heads.matches + excluded.matches
-     ), timed as (
-       select note_match_times(at, before, $1) from turn, log
-     )
-     select * from stored where (select count(*) from timed) = 1`,
-    [matches.length, ...matchesAsArrays(matches), tracedKeys],
+  const [log] = await sql.prepared<Taken>('select ticket, before, at::text from take_positions($1)', [
+    matches.length,
+  ]);
+  if (log === undefined) throw new Error('take_positions returned no row');
+  const stored = await insertRows(sql, matches, log);
+  const sums = sumUp(stored, log);
+  await sql.prepared('select take_turn($1, $2, $3)', [log.ticket, log.before, matches.length]);
+  if (sums.length > 0) {
+    await addUsage(sql, sums, log.at);
+    await moveHeads(sql, sums);
+    await moveDayHeads(sql, sums);
+  }
+  await sql.prepared('select note_match_times($1, $2, $3)', [log.at, log.before, matches.length]);
+  const counts: Record<string, number> = {};
+  for (const { match } of stored) counts[match.platform] = (counts[match.platform] ?? 0) + 1;
+  return { counts, traced: traces === null ? [] : tracedPositions(traces, stored, log) };
+}
+
+interface StoredMatch {
+  readonly match: NewMatch;
+  readonly nth: number;
+}
+
+/** Returns the matches that were not stored before. Each has the nth of the positions taken. */
+async function insertRows(
+  sql: Sql,
+  matches: readonly NewMatch[],
+  { before, at }: Taken,
+): Promise<StoredMatch[]> {
+  const rows = await sql.prepared<{ nth: number }>(
+    `insert into matches
+       (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at)
+     select $1 + nth, account_id, rule_id, rule_version, platform, event_key, event_day, via, $2
+     from unnest($3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::date[], $9::text[])
+       with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, nth)
+     on conflict do nothing
+     returning position - $1 as nth`,
+    [
+      before,
+      at,
+      matches.map((match) => match.accountId),
+      matches.map((match) => match.ruleId),
+      matches.map((match) => match.ruleVersion),
+      matches.map((match) => match.platform),
+      matches.map((match) => match.eventKey),
+      matches.map((match) => match.eventDay),
+      matches.map((match) => match.via),
+    ],
   );
-  return toStored(rows);
+  return rows.flatMap(({ nth }) => {
+    const match = matches[nth - 1];
+    return match ? [{ match, nth }] : [];
+  });
 }
 
-function toStored(rows: readonly StoredRow[]): Stored {
-  return {
-    counts: Object.fromEntries(rows.map((row) => [row.platform, row.count])),
-    traced: rows.flatMap(({ traced }) => traced ?? []),
-  };
+function tracedPositions(
+  traces: Traces,
+  stored: readonly StoredMatch[],
+  { before }: Taken,
+): TracedPosition[] {
+  return stored
+    .filter(({ match }) => traces.isTraced(match.platform, match.eventKey))
+    .map(({ match, nth }) => ({ position: before + nth, ruleId: match.ruleId, eventKey: match.eventKey }));
 }
 
-function matchesAsArrays(matches: readonly NewMatch[]): unknown[][] {
-  return [
-    matches.map((match) => match.accountId),
-    matches.map((match) => match.ruleId),
-    matches.map((match) => match.ruleVersion),
-    matches.map((match) => match.platform),
-    matches.map((match) => match.eventKey),
-    matches.map((match) => match.eventDay),
-    matches.map((match) => match.via),
-    matches.map(({ cost }) => cost.part),
-    matches.map(({ cost }) => cost.users),
-    matches.map(({ cost }) => cost.posts),
-  ];
+/** The new matches of a rule on a platform and a day. */
+interface Sum extends Pick<NewMatch, 'accountId' | 'ruleId' | 'platform' | 'eventDay'> {
+  readonly first: number;
+  last: number;
+  matches: number;
+  items: number;
+  users: number;
+  posts: number;
+}
+
+function sumUp(stored: readonly StoredMatch[], { before }: Taken): Sum[] {
+  const sums = new Map<string, Sum>();
+  for (const { match, nth } of stored.toSorted((one, other) => one.nth - other.nth)) {
+    const { accountId, ruleId, platform, eventDay, cost } = match;
+    const position = before + nth;
+    const key = `${ruleId} ${platform} ${eventDay}`;
+    const sum = sums.get(key) ?? {
+      ...{ accountId, ruleId, platform, eventDay, first: position, last: position },
+      ...{ matches: 0, items: 0, users: 0, posts: 0 },
+    };
+    sum.last = position;
+    sum.matches += 1;
+    sum.items += cost.part;
+    sum.users += cost.part * cost.users;
+    sum.posts += cost.part * cost.posts;
+    sums.set(key, sum);
+  }
+  return [...sums.values()];
+}
+
+async function addUsage(sql: Sql, sums: readonly Sum[], at: string): Promise<void> {
+  await sql.prepared(
+    `insert into usage (account_id, rule_id, platform, day, matches, last_match_at, items, users, referenced_posts)
+     select account_id, rule_id, platform, ($1::timestamptz at time zone 'UTC')::date, sum(matches), $1, sum(items), sum(users), sum(posts)
+     from unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+       as given (account_id, rule_id, platform, matches, items, users, posts)
+     group by account_id, rule_id, platform
+     on conflict (rule_id, platform, day) do update
+       set matches = usage.matches + excluded.matches, last_match_at = excluded.last_match_at,
+         items = usage.items + excluded.items, users = usage.users + excluded.users,
+         referenced_posts = usage.referenced_posts + excluded.referenced_posts`,
+    [
+      at,
+      sums.map((sum) => sum.accountId),
+      sums.map((sum) => sum.ruleId),
+      sums.map((sum) => sum.platform),
+      sums.map((sum) => sum.matches),
+      sums.map((sum) => sum.items),
+      sums.map((sum) => sum.users),
+      sums.map((sum) => sum.posts),
+    ],
+  );
+}
+
+async function moveHeads(sql: Sql, sums: readonly Sum[]): Promise<void> {
+  await sql.prepared(
+    `insert into heads (account_id, rule_id, platform, last_position)
+     select account_id, coalesce(rule_id, ''), platform, max(last)
+     from unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) as given (account_id, rule_id, platform, last)
+     group by grouping sets ((account_id, rule_id, platform), (account_id, platform))
+     on conflict (account_id, rule_id, platform) do update set last_position = excluded.last_position`,
+    [
+      sums.map((sum) => sum.accountId),
+      sums.map((sum) => sum.ruleId),
+      sums.map((sum) => sum.platform),
+      sums.map((sum) => sum.last),
+    ],
+  );
+}
+
+async function moveDayHeads(sql: Sql, sums: readonly Sum[]): Promise<void> {
+  await sql.prepared(
+    `insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
+     select account_id, coalesce(rule_id, ''), platform, event_day, min(first), max(last), sum(matches)
+     from unnest($1::text[], $2::text[], $3::text[], $4::date[], $5::bigint[], $6::bigint[], $7::bigint[])
+       as given (account_id, rule_id, platform, event_day, first, last, matches)
+     group by grouping sets ((account_id, rule_id, platform, event_day), (account_id, platform, event_day))
+     on conflict (account_id, rule_id, platform, event_day) do update
+       set last_position = excluded.last_position, matches = day_heads.matches + excluded.matches`,
+    [
+      sums.map((sum) => sum.accountId),
+      sums.map((sum) => sum.ruleId),
+      sums.map((sum) => sum.platform),
+      sums.map((sum) => sum.eventDay),
+      sums.map((sum) => sum.first),
+      sums.map((sum) => sum.last),
+      sums.map((sum) => sum.matches),
+    ],
+  );
 }
