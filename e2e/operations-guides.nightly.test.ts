@@ -2,7 +2,7 @@ import { eventually } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { createApi } from './src/api.ts';
 import { run } from './src/machine.ts';
-import { readBlocks, readCommands } from './src/page-blocks.ts';
+import { readCommands } from './src/page-blocks.ts';
 import { withPrometheus } from './src/prometheus.ts';
 import { startWorld } from './src/world.ts';
 
@@ -80,16 +80,4 @@ test('docs/operations/accounts.md: an account from its creation to its deletion'
 test('docs/operations/monitoring.md: Prometheus accepts the configuration', withPrometheus(), async () => {
   const { check } = await readCommands('docs/operations/monitoring.md', ['check']);
   expect(await run(check, {})).toMatch(/SUCCESS: deploy\/prometheus.yaml[^]*SUCCESS: \d+ rules found/);
-});
-
-test('docs/operations/sizing.md: the benchmark prints the figures that the page explains', async () => {
-  const { bench } = await readCommands('docs/operations/sizing.md', ['bench']);
-  const printed = await run(`${bench} --seconds 2`, {});
-  const [output] = (await readBlocks('docs/operations/sizing.md')).filter(
-    ({ language }) => language === 'text',
-  );
-  const namesIn = (text = '') =>
-    [...text.matchAll(/^( *[A-Za-z][A-Za-z, ]*?) {2,}-?\d+ +-?[\d.]+ GB$/gm)].map(([, name]) => name);
-  expect(namesIn(output?.text)).toHaveLength(5);
-  expect(namesIn(printed)).toEqual(namesIn(output?.text));
 });

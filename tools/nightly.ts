@@ -26,7 +26,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'apps/server/src/upstream/chunkings.unit.test.ts',
       'e2e/*.fault.e2e.test.ts',
       'e2e/{kill,value-change}.e2e.test.ts',
-      'e2e/{abuse,big-list,large-matches,lost-log,metering,promoted-standby,restore-drill,soak,sustained}.nightly.test.ts',
+      'e2e/{abuse,big-list,large-matches,lost-log,metering,promoted-standby,restore-drill,soak}.nightly.test.ts',
     ],
   },
   rules: {

@@ -43,7 +43,6 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'docs/operations/moving.md': { test: 'e2e/operations-pages.nightly.test.ts', blocks: 3 },
   'docs/operations/rotation.md': { test: 'e2e/rotation.nightly.test.ts', blocks: 10 },
   'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.nightly.test.ts', blocks: 5 },
-  'docs/operations/sizing.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 1 },
   'docs/operations/webhooks-failing.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
   'docs/operations/webhooks-not-sent.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
   'docs/previews.md': { test: 'e2e/guides.nightly.test.ts', blocks: 2 },

@@ -46,8 +46,7 @@ const staticRoutes: readonly Route<Deps>[] = [
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const deps = createDeps(options);
   // The feed has its own generator, so that armed faults do not change what it publishes.
-  const seed = seedOf(options);
-  const feed = createFeed({ ...deps, random: createRandom(seed), seed, rates: options.feed });
+  const feed = createFeed({ ...deps, random: createRandom(options.seed ?? 1), rates: options.feed });
   const server = await startServer(options, [...staticRoutes, ...feedControlRoutes(feed)], deps);
   const front = options.tls ? await startTlsFront(0, server.url, options.tls) : null;
   feed.start();
@@ -84,14 +83,10 @@ function createDeps(options: SandboxOptions): Deps {
     archive: createArchive(),
     organization,
     clock,
-    random: createRandom(seedOf(options)),
+    random: createRandom(options.seed ?? 1),
     faults: createFaults(),
     nextId,
     rateLimits,
     backlogBytesMax: options.slowReaderBytes ?? defaultBacklogBytesMax,
   };
-}
-
-function seedOf({ seed = 1 }: SandboxOptions): number {
-  return seed;
 }

@@ -6,22 +6,13 @@ import type { Random } from '../random.ts';
 import { buildPost } from '../x/post.ts';
 import { publishPosts } from '../x/publish.ts';
 import { createPageWriter } from './pages.ts';
-import { createPostWriter, type Shares, usualShares } from './posts.ts';
-import { burstAt, flatSeason, levelAt, type Season } from './season.ts';
-import type { Topic } from './topics.ts';
+import { createPostWriter } from './posts.ts';
 
 export type Feed = ReturnType<typeof createFeed>;
 
 interface FeedOptions
   extends Pick<Deps, 'apps' | 'archive' | 'organization' | 'clock' | 'random' | 'nextId'> {
   readonly rates: FeedRates | undefined;
-  /** Of its bursts. */
-  readonly seed: number;
-}
-
-export interface FeedSettings extends FeedRates {
-  readonly season: Season;
-  readonly shares: Shares;
 }
 
 /** Real time, because people watch the feed. */
@@ -29,49 +20,35 @@ const tickMs = 100;
 
 /** Publishes invented posts and pages at rates that can be changed while it runs. */
 export function createFeed(options: FeedOptions) {
-  const { organization, clock, random, nextId, seed } = options;
-  let settings: FeedSettings = {
-    ...(options.rates ?? { postsPerSecond: 0, pagesPerSecond: 0 }),
-    season: flatSeason,
-    shares: usualShares,
-  };
+  const { organization, clock, random, nextId } = options;
+  let rates: FeedRates = options.rates ?? { postsPerSecond: 0, pagesPerSecond: 0 };
   let timer: NodeJS.Timeout | undefined;
   const writePost = createPostWriter(random, () => nextId(clock.nowMs()));
   const writePage = createPageWriter(random);
 
-  const sendPosts = (count: number, topic?: Topic) => {
-    const { shares } = settings;
-    const posts = Array.from({ length: count }, () =>
-      buildPost(writePost({ topic, shares }), { nowMs: clock.nowMs, nextId }),
-    );
+  const sendPosts = (count: number) => {
+    const posts = Array.from({ length: count }, () => buildPost(writePost(), { nowMs: clock.nowMs, nextId }));
     publishPosts(
       posts.filter((post) => typeof post !== 'string'),
       options,
     );
   };
-  const sendPages = (count: number, topic?: Topic) => {
+  const sendPages = (count: number) => {
     for (let sent = 0; sent < count; sent += 1) {
-      const page = buildPage(writePage(clock.nowMs(), topic), clock.nowMs());
+      const page = buildPage(writePage(clock.nowMs()), clock.nowMs());
       if (typeof page !== 'string') publishPage(page, organization);
     }
   };
 
   const tick = () => {
-    const { postsPerSecond, pagesPerSecond, season } = settings;
-    const level = levelAt(season, clock.nowMs());
-    sendPosts(itemsInTick(postsPerSecond * level, random));
-    sendPages(itemsInTick(pagesPerSecond * level, random));
-    const burst = burstAt(season, seed, clock.nowMs());
-    if (burst === undefined) return;
-    const extra = level * (season.burstFactor - 1);
-    sendPosts(itemsInTick(postsPerSecond * extra, random), burst.topic);
-    sendPages(itemsInTick(pagesPerSecond * extra, random), burst.topic);
+    sendPosts(itemsInTick(rates.postsPerSecond, random));
+    sendPages(itemsInTick(rates.pagesPerSecond, random));
   };
 
   return {
-    settings: () => settings,
-    change: (wanted: FeedSettings) => {
-      settings = wanted;
+    rates: () => rates,
+    change: (wanted: FeedRates) => {
+      rates = wanted;
     },
     start: () => {
       timer = setInterval(tick, tickMs).unref();

@@ -1,7 +1,7 @@
 import { toLocalTime } from '../firehose/page.ts';
 import type { JsonObject } from '../http/json.ts';
 import type { Random } from '../random.ts';
-import { allTopics, type Topic } from './topics.ts';
+import { allTopics } from './topics.ts';
 import { createFiller } from './words.ts';
 
 interface Site {
@@ -24,8 +24,8 @@ const minuteMs = 60_000;
 
 /** Writes page records for the control API's format: news articles, some of them corrections. */
 export function createPageWriter(random: Random) {
-  return (nowMs: number, given?: Topic): JsonObject => {
-    const topic = given ?? random.pick(allTopics);
+  return (nowMs: number): JsonObject => {
+    const topic = random.pick(allTopics);
     const [first, ...others] = sites.filter(({ lang }) => topic.headlines[lang] !== undefined);
     if (first === undefined) throw new Error(`no site writes about ${topic.name}`);
     const { domain, lang, rating } = random.pick([first, ...others]);

@@ -10,58 +10,45 @@ interface Original {
   readonly id: string;
   readonly text: string;
   readonly person: Person;
-  readonly topic: Topic;
-}
-
-/** How much of a feed reacts to earlier posts; the rest are originals. */
-export interface Shares {
-  readonly retweets: number;
-  readonly quotes: number;
-  readonly replies: number;
 }
 
 type Reaction = 'retweeted' | 'quoted' | 'replied_to';
 
-export const usualShares: Shares = { retweets: 0.2, quotes: 0.1, replies: 0.1 };
+/** The rest are originals. */
+const shares: Readonly<Record<Reaction, number>> = { retweeted: 0.2, quoted: 0.1, replied_to: 0.1 };
 
 const originalsMax = 40;
 const retweetLengthMax = 140;
 
-/** Writes posts in the control API's format: originals, and reactions to earlier ones, about a topic if one is given. */
+/** Writes posts in the control API's format: originals, and reactions to earlier ones. */
 export function createPostWriter(random: Random, nextId: () => string) {
   const originals: Original[] = [];
 
-  const writeOriginal = (topic: Topic): JsonObject => {
+  const writeOriginal = (): JsonObject => {
+    const topic = random.pick(allTopics);
     const person = pickAuthor(random, topic);
     const text = writeText(random, topic, person.lang);
     const id = nextId();
-    originals.push({ id, text, person, topic });
+    originals.push({ id, text, person });
     if (originals.length > originalsMax) originals.shift();
     const post = { id, text, author: toUser(person), lang: person.lang };
     return random.chance(0.15) ? { ...post, ...photo(id) } : post;
   };
 
-  return ({
-    topic,
-    shares = usualShares,
-  }: {
-    topic?: Topic | undefined;
-    shares?: Shares;
-  } = {}): JsonObject => {
-    const kind = pickReaction(random, shares);
-    const known = topic === undefined ? originals : originals.filter((original) => original.topic === topic);
-    const earlier = known[random.integer(0, known.length - 1)];
+  return (): JsonObject => {
+    const kind = pickReaction(random);
+    const earlier = originals[random.integer(0, originals.length - 1)];
     return kind === undefined || earlier === undefined
-      ? writeOriginal(topic ?? random.pick(allTopics))
+      ? writeOriginal()
       : writeReaction(random, kind, earlier, nextId());
   };
 }
 
-function pickReaction(random: Random, { retweets, quotes, replies }: Shares): Reaction | undefined {
+function pickReaction(random: Random): Reaction | undefined {
   const place = random.fraction();
-  if (place < retweets) return 'retweeted';
-  if (place < retweets + quotes) return 'quoted';
-  return place < retweets + quotes + replies ? 'replied_to' : undefined;
+  if (place < shares.retweeted) return 'retweeted';
+  if (place < shares.retweeted + shares.quoted) return 'quoted';
+  return place < shares.retweeted + shares.quoted + shares.replied_to ? 'replied_to' : undefined;
 }
 
 function pickAuthor(random: Random, topic: Topic): Person {
