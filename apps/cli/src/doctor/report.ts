@@ -43,13 +43,13 @@ interface Findings {
 export function createReport({ outcomes, observations, leftBehind, plan }: Findings): Report {
   const steps = new Map(outcomes.map((outcome) => [outcome.step, outcome]));
   const rows = assumptionNumbers.map((number): ReportRow => {
-    const { question, expected, ...settled } = assumptions[number];
+    const { step, question, expected } = assumptions[number];
     const found = observations.find((one) => one.number === number);
     if (found !== undefined) {
       const { verdict, observed } = found;
       return { number, question, expected, observed: redacted(observed), verdict };
     }
-    const why = 'step' in settled ? whyNot(settled.step, steps.get(settled.step)) : settled.notAsked;
+    const why = whyNot(step, steps.get(step));
     return { number, question, expected, observed: redacted(why), verdict: 'not_seen' };
   });
   return {
