@@ -31,16 +31,6 @@ export async function cpuSeconds(pids: Readonly<Record<string, number>>): Promis
   );
 }
 
-/** Seconds of all processors since the machine was started: those in use, and all. */
-export async function machineSeconds(): Promise<{ readonly busy: number; readonly all: number }> {
-  const [line = ''] = (await readFile('/proc/stat', 'utf8')).split('\n');
-  // user, nice, system, idle, waiting for a disk, interrupts, soft interrupts, taken by another machine
-  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
-  const all = ticks.reduce((sum, one) => sum + one, 0);
-  const idle = (ticks[3] ?? 0) + (ticks[4] ?? 0);
-  return { busy: (all - idle) / ticksPerSecond, all: all / ticksPerSecond };
-}
-
 /** What was used between two looks, as text. */
 export function cpuShares(before: Record<string, number>, after: Record<string, number>): string {
   const used = Object.entries(after).map(([name, at]) => [name, at - (before[name] ?? 0)] as const);

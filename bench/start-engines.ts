@@ -1,7 +1,6 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/engines';
 
@@ -12,10 +11,7 @@ export interface Engines {
   readonly dir: string;
   readonly postgresUrl: string;
   readonly superuserUrl: string;
-  /** Another one after `crashPostgres`. */
   readonly postgresPid: number;
-  /** SIGKILL, and started again on the same data and port after so long; resolves when it takes connections. */
-  crashPostgres(downMs: number): Promise<void>;
   readonly nats: Nats;
 }
 
@@ -29,7 +25,7 @@ export async function startEngines(stack: AsyncDisposableStack, natsNodes: 1 | 3
     cacheDir: join(root, '.earshot/cache'),
     configured: process.env['EARSHOT_NATS_SERVER'],
   });
-  let postgres = await startPostgres({ dir: join(dir, 'postgres') });
+  const postgres = await startPostgres({ dir: join(dir, 'postgres') });
   stack.defer(() => postgres.stop());
   const nats = stack.use(await startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes }));
   const { owner: postgresUrl, superuser: superuserUrl } = postgres.urls;
@@ -37,15 +33,7 @@ export async function startEngines(stack: AsyncDisposableStack, natsNodes: 1 | 3
     dir,
     postgresUrl,
     superuserUrl,
-    get postgresPid() {
-      return postgres.pid;
-    },
-    async crashPostgres(downMs) {
-      const { port } = postgres;
-      await postgres.kill();
-      await sleep(downMs);
-      postgres = await startPostgres({ dir: join(dir, 'postgres'), port });
-    },
+    postgresPid: postgres.pid,
     nats,
   };
 }

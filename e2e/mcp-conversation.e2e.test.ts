@@ -253,7 +253,7 @@ describe.each([
     const reader = { reader: 'tuned', start: undefined, wait_seconds: 0 };
     await wait(reader);
     await post(`${word} zoo advertisement`, `${word} zoo news`);
-    // The former value may still be heard for a moment; its matches carry the former version.
+    // The previous query may still match for a moment; its matches have the previous rule version.
     let ofThisVersion: ReadAnswer['matches'] = [];
     for (let place: string | null = null; ofThisVersion.length === 0; ) {
       const answer: ReadAnswer = await wait({ ...reader, wait_seconds: 30, ...(place && { ack: place }) });

@@ -48,7 +48,7 @@ export async function lastCursor({ call }: System): Promise<string> {
   }
 }
 
-export function sentAt(text: string): number {
+function sentAt(text: string): number {
   return Number(/ ?at (\d{13}) /.exec(text)?.[1]);
 }
 

@@ -87,7 +87,7 @@ create table slot_holders (
   since timestamptz default now(),
   -- When the source began to serve this holder; null until its registrar has confirmed it.
   served_since timestamptz,
-  -- Held for an older version until then, because the platform takes time to apply the new upstream rule.
+  -- Held for an earlier version of the rule until then, because the platform takes time to apply the new upstream rule.
   release_at timestamptz,
   primary key (slot_id, rule_id)
 );

@@ -48,9 +48,7 @@ function newPasswords(): Passwords {
 async function readPasswords(file: string, dataDir: string): Promise<Passwords> {
   const text = await readFile(file, 'utf8').catch(() => null);
   if (text !== null) return JSON.parse(text);
-  throw new Error(
-    `${dataDir} holds a PostgreSQL of an older version, which had no passwords: move it away, or delete it`,
-  );
+  throw new Error(`${file} is missing: restore it, or delete ${dataDir} to start with an empty database.`);
 }
 
 async function reachableHome(dir: string, runAs: RunAs | undefined): Promise<string> {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { findExpensive } from '../fuzz/expensive.ts';
-import { firehoseSeeds, xSeeds } from '../fuzz/expensive-seeds.ts';
 import type { Node } from '../src/ast.ts';
 import { firehoseLanguage } from '../src/firehose/language.ts';
 import type { Explanation, Language, Verdict } from '../src/language.ts';
 import { xLanguage } from '../src/x/language.ts';
 import { createRandom } from './firehose/random.ts';
+import { findExpensive } from './fuzz/expensive.ts';
+import { firehoseSeeds, xSeeds } from './fuzz/expensive-seeds.ts';
 
 /** An evaluation is meant to take 5 ms at most; this is for machines that are slow, busy or cold. */
 const cpuMsMax = 50;
@@ -165,7 +165,6 @@ describe('an evaluation that would take seconds', () => {
   });
 });
 
-/** `node packages/query/fuzz/main.ts --expensive --platform x --inputs 100000` is the long version. */
 test.each([
   ['firehose', firehoseLanguage, firehoseSeeds],
   ['x', xLanguage, xSeeds],

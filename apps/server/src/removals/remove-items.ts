@@ -55,46 +55,16 @@ interface Doomed {
 }
 
 /**
- * Positions are taken with a ticket, and committed in its turn, as those of matches (matching/match-store.sql.ts). The matches of an item are
- * looked for under each rule that has some on that day: the index by rule is the one there is. The inner limit makes it that look-up.
+ * Positions are taken with a ticket and committed in order, like those of matches (matching/match-store.sql.ts). Other writers wait
+ * from `take_turn` to the commit.
  */
-async function removeSome(
-  sql: Sql,
-  { day, platform, keys, reason }: Doomed,
-): Promise<Removed & { isDone: boolean }> {
-  const gone = await sql.many<{ accountId: string; position: number }>(
-    `with doomed as materialized (
-       select found.rule_id, found.event_key from day_heads cross join lateral (
-         select rule_id, event_key from matches where matches.rule_id = day_heads.rule_id
-           and matches.event_day = $1 and matches.event_key = any($2) and matches.platform = $3 limit $4
-       ) as found
-       where day_heads.event_day = $1 and day_heads.platform = $3 and day_heads.rule_id <> '' limit $4
-     ), gone as (
-       delete from matches using doomed
-       where matches.event_day = $1 and matches.rule_id = doomed.rule_id and matches.event_key = doomed.event_key
-       returning matches.position, matches.account_id, matches.rule_id
-     ), counted as (
-       select count(*) as matches from gone
-     ), log as materialized (
-       select taken.* from counted, take_positions(counted.matches) as taken where counted.matches > 0
-     ), told as (
-       insert into removals (position, match_position, account_id, rule_id, platform, reason, created_at)
-       select log.before + row_number() over (order by gone.position), gone.position, gone.account_id, gone.rule_id, $3, $5,
-         log.at
-       from log, gone join rules on rules.id = gone.rule_id and rules.state <> 'deleted'
-       returning position, account_id, rule_id
-     ), turn as materialized (
-       select take_turn(log.ticket, log.before, counted.matches) from log, counted where (select count(*) from told) >= 0
-     ), headed as (
-       insert into heads (account_id, rule_id, platform, last_position)
-       select account_id, coalesce(rule_id, ''), $3, max(position)
-       from turn, told group by grouping sets ((account_id, rule_id), (account_id))
-       on conflict (account_id, rule_id, platform) do update set last_position = excluded.last_position
-     )
-     select account_id as "accountId", position from gone where (select count(*) from turn) >= 0`,
-    [day, keys, platform, matchesAtOnceMax, reason],
-  );
-  if (gone.length > 0) await takeOutOfBatches(sql, gone);
+async function removeSome(sql: Sql, doomed: Doomed): Promise<Removed & { isDone: boolean }> {
+  const { day, platform, keys } = doomed;
+  const gone = await deleteMatches(sql, doomed);
+  if (gone.length > 0) {
+    await writeRemovals(sql, gone, doomed);
+    await takeOutOfBatches(sql, gone);
+  }
   const isDone = gone.length < matchesAtOnceMax;
   const items = isDone
     ? await sql.run('delete from posts where event_day = $1 and platform = $2 and event_key = any($3)', [
@@ -104,4 +74,68 @@ async function removeSome(
       ])
     : 0;
   return { items, matches: gone.length, isDone };
+}
+
+interface Gone {
+  readonly accountId: string;
+  readonly ruleId: string;
+  readonly position: number;
+}
+
+/**
+ * Looks for matches under each rule that has some on that day, because the index of matches begins with the rule. The inner limit
+ * makes it one index lookup per rule.
+ */
+async function deleteMatches(sql: Sql, { day, platform, keys }: Doomed): Promise<Gone[]> {
+  return await sql.many<Gone>(
+    `with doomed as materialized (
+       select found.rule_id, found.event_key from day_heads cross join lateral (
+         select rule_id, event_key from matches where matches.rule_id = day_heads.rule_id
+           and matches.event_day = $1 and matches.event_key = any($2) and matches.platform = $3 limit $4
+       ) as found
+       where day_heads.event_day = $1 and day_heads.platform = $3 and day_heads.rule_id <> '' limit $4
+     )
+     delete from matches using doomed
+     where matches.event_day = $1 and matches.rule_id = doomed.rule_id and matches.event_key = doomed.event_key
+     returning matches.account_id as "accountId", matches.rule_id as "ruleId", matches.position`,
+    [day, keys, platform, matchesAtOnceMax],
+  );
+}
+
+async function writeRemovals(sql: Sql, gone: readonly Gone[], { platform, reason }: Doomed): Promise<void> {
+  const log = await sql.one<{ ticket: number; before: number; at: string }>(
+    'select ticket, before, at::text from take_positions($1)',
+    [gone.length],
+  );
+  if (log === null) throw new Error('take_positions returned no row');
+  const written = await sql.many<{ position: number; account_id: string; rule_id: string }>(
+    `insert into removals (position, match_position, account_id, rule_id, platform, reason, created_at)
+     select $1 + row_number() over (order by gone.position), gone.position, gone.account_id, gone.rule_id, $2, $3, $4
+     from unnest($5::bigint[], $6::text[], $7::text[]) as gone (position, account_id, rule_id)
+     join rules on rules.id = gone.rule_id and rules.state <> 'deleted'
+     returning position, account_id, rule_id`,
+    [
+      log.before,
+      platform,
+      reason,
+      log.at,
+      gone.map(({ position }) => position),
+      gone.map(({ accountId }) => accountId),
+      gone.map(({ ruleId }) => ruleId),
+    ],
+  );
+  await sql.run('select take_turn($1, $2, $3)', [log.ticket, log.before, gone.length]);
+  await sql.run(
+    `insert into heads (account_id, rule_id, platform, last_position)
+     select account_id, coalesce(rule_id, ''), $1, max(position)
+     from unnest($2::bigint[], $3::text[], $4::text[]) as written (position, account_id, rule_id)
+     group by grouping sets ((account_id, rule_id), (account_id))
+     on conflict (account_id, rule_id, platform) do update set last_position = excluded.last_position`,
+    [
+      platform,
+      written.map(({ position }) => position),
+      written.map(({ account_id }) => account_id),
+      written.map(({ rule_id }) => rule_id),
+    ],
+  );
 }

@@ -96,7 +96,7 @@ export async function deleteRule(run: Run, rule: Acknowledged): Promise<void> {
   bells.ring('slots');
 }
 
-/** What its worker does with slots that rules hold for an older version. */
+/** What its worker does with slots that rules hold for a superseded version. */
 export async function releaseOldSlots({ world }: Run): Promise<void> {
   if ((await world.oldSlots.release(await world.oldSlots.due())) > 0) world.bells.ring('slots');
 }

@@ -1,13 +1,12 @@
 import { lengthOf } from '@earshot/testkit';
 import { expect, test } from 'vitest';
-import { firehoseSeeds } from '../../fuzz/expensive-seeds.ts';
-import { firehoseInputs } from '../../fuzz/firehose-inputs.ts';
-import { fuzz } from '../../fuzz/harness.ts';
 import { firehoseLanguage } from '../../src/firehose/language.ts';
+import { firehoseSeeds } from '../fuzz/expensive-seeds.ts';
+import { firehoseInputs } from '../fuzz/firehose-inputs.ts';
+import { fuzz } from '../fuzz/harness.ts';
 
 const inputs = lengthOf({ always: 20_000, nightly: 100_000 });
 
-/** `node packages/query/fuzz/main.ts --platform firehose --inputs 1000000` is the longest version. */
 test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
   timeout: 300_000,
 }, () => {

@@ -1,5 +1,5 @@
-import type { Language } from '../src/language.ts';
-import { createRandom, type Random } from '../test/firehose/random.ts';
+import type { Language } from '../../src/language.ts';
+import { createRandom, type Random } from '../firehose/random.ts';
 
 /** A rule and an item; the search looks for the pair whose evaluation takes longest. */
 interface Pair {

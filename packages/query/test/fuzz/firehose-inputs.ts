@@ -1,4 +1,4 @@
-import { createRandom, type Random, randomRule } from '../test/firehose/random.ts';
+import { createRandom, type Random, randomRule } from '../firehose/random.ts';
 
 const pieces = [
   ...Array.from('()"-+!:~*?\\[]{}^/&|$<>“”–,._ '),

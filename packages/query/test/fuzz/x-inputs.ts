@@ -1,4 +1,4 @@
-import { pick, type Random, randomClause, randomRule, seeded } from '../test/x/generate.ts';
+import { pick, type Random, randomClause, randomRule, seeded } from '../x/generate.ts';
 
 const pieces = [
   ...Array.from('()"-#@$:~*\\[]\'“”–|&!+,.%_ '),
