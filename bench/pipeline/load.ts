@@ -30,13 +30,12 @@ interface RatedLoad {
   readonly seconds: number;
   /** The number of the first item. */
   readonly first: number;
-  readonly onSent?: (items: number) => void;
 }
 
 /** So many items per second, for so long; late by a batch at most, as long as the sandbox keeps up. */
 export async function injectAtRate(
   load: Load,
-  { perSecond, seconds, first, onSent }: RatedLoad,
+  { perSecond, seconds, first }: RatedLoad,
 ): Promise<number> {
   const items = Math.round(perSecond * seconds);
   const size = Math.max(2, Math.min(batch, Math.round(perSecond / 20)));
@@ -48,7 +47,6 @@ export async function injectAtRate(
     if (open.size >= callers) await Promise.race(open);
     const count = Math.min(size, items - n);
     const injecting: Promise<void> = inject(load, first + n, count)
-      .then(() => onSent?.(count))
       .finally(() => open.delete(injecting));
     open.add(injecting);
   }
