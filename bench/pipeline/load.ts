@@ -33,10 +33,7 @@ interface RatedLoad {
 }
 
 /** So many items per second, for so long; late by a batch at most, as long as the sandbox keeps up. */
-export async function injectAtRate(
-  load: Load,
-  { perSecond, seconds, first }: RatedLoad,
-): Promise<number> {
+export async function injectAtRate(load: Load, { perSecond, seconds, first }: RatedLoad): Promise<number> {
   const items = Math.round(perSecond * seconds);
   const size = Math.max(2, Math.min(batch, Math.round(perSecond / 20)));
   const startedAt = performance.now();
@@ -46,8 +43,7 @@ export async function injectAtRate(
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, dueMs - performance.now())));
     if (open.size >= callers) await Promise.race(open);
     const count = Math.min(size, items - n);
-    const injecting: Promise<void> = inject(load, first + n, count)
-      .finally(() => open.delete(injecting));
+    const injecting: Promise<void> = inject(load, first + n, count).finally(() => open.delete(injecting));
     open.add(injecting);
   }
   await Promise.all(open);

@@ -369,8 +369,16 @@ function sumUp(stored: readonly StoredMatch[], { before }: Taken): Sum[] {
     const position = before + nth;
     const key = `${ruleId} ${platform} ${eventDay}`;
     const sum = sums.get(key) ?? {
-      ...{ accountId, ruleId, platform, eventDay, first: position, last: position },
-      ...{ matches: 0, items: 0, users: 0, posts: 0 },
+      accountId,
+      ruleId,
+      platform,
+      eventDay,
+      first: position,
+      last: position,
+      matches: 0,
+      items: 0,
+      users: 0,
+      posts: 0,
     };
     sum.last = position;
     sum.matches += 1;
