@@ -31,7 +31,6 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   );
   if (secretBox === null) return [checking];
   const store = createDeliveryStore(database);
-  const nowMs = Date.now;
   const deliver = createDeliverBatch({
     ...shared,
     store,
@@ -40,12 +39,11 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     sender: stack.use(openSender(config)),
     consoleUrl: consoleUrlOf(config),
     secretBox,
-    nowMs,
     random: Math.random,
   });
   return [
     checking,
-    createDeliverWorker({ ...shared, store, deliver, nowMs }),
+    createDeliverWorker({ ...shared, store, deliver }),
     every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
   ];
 }

@@ -81,7 +81,7 @@ export async function workersOf(
   const reader = createMatchReader(shared.database);
   const showAll = async () => {
     await showFreshness(shared);
-    await showBacklog({ ...shared, reader, nowMs: Date.now });
+    await showBacklog({ ...shared, reader });
   };
   return [every('freshness', freshnessEveryMs, showAll), ...workers.flat()];
 }
