@@ -92,6 +92,7 @@ export async function startPreviewWorld(
     counts: counts ? { x: counts } : {},
     countsPerDay: 3,
     installationBudget,
+    nowMs: Date.now,
   };
   const handler = previewRule({
     ...counting,

@@ -56,6 +56,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     countsPerDay: 3,
     prices: defaultPrices(),
     installationBudget: null,
+    nowMs: Date.now,
   };
   const options = {
     ...estimating,

@@ -51,7 +51,6 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
 /** On every node: the locks of rows decide who makes an issue, and leases who sends it. */
 async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
   const { config, database } = shared;
-  const nowMs = Date.now;
   const store = createIssueStore(database);
   const send = createSendIssue({
     ...shared,
@@ -64,11 +63,10 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     mailer: await openMail(config, stack),
     mailRecipients: mailPolicyOf(config).recipients,
     mailsPerDay: config.mailsPerDay,
-    nowMs,
   });
   return [
-    every('digest-issues', 2_000, () => makeIssues({ ...shared, nowMs })),
-    createDigestWorker({ ...shared, store, send, nowMs }),
+    every('digest-issues', 2_000, () => makeIssues(shared)),
+    createDigestWorker({ ...shared, store, send }),
     every('forget-mails', hourMs, () => forgetMails(database)),
   ];
 }

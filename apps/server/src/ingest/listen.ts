@@ -32,6 +32,7 @@ export interface ListenOptions {
   readonly intervals: Omit<CoverageIntervals, 'explainGap'>;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
+  readonly nowMs: () => number;
   readonly onOpened?: () => void;
   readonly checkpoint?: Checkpoint;
 }
@@ -55,7 +56,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const coverage = createCoverage(options, { appender, lag, ledgerLost }, from);
   const yieldIfDue = createEventLoopYield();
   const ends = [signal, logFailed.signal, ledgerLost.signal];
-  const start = { after, afterAt: logged?.at ?? null, since };
+  const start = { after, afterAt: logged?.at ?? null, since, now: new Date(options.nowMs()) };
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open(start, AbortSignal.any(ends))) {

@@ -34,6 +34,7 @@ async function endOf(
       },
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
+      nowMs: () => 0,
     },
     new AbortController().signal,
   );
@@ -175,13 +176,14 @@ test('a source that has lost its log resumes where the ledger was cut, not behin
         },
         bells: createLocalBells(),
         telemetry: silentTelemetry(),
+        nowMs: () => 0,
       },
       new AbortController().signal,
     );
     await expect(listening).rejects.toThrow(StreamEnded);
   }
   expect(starts).toEqual([
-    { after: 'the last event', afterAt: since, since },
-    { after: null, afterAt: since, since },
+    { after: 'the last event', afterAt: since, since, now: since },
+    { after: null, afterAt: since, since, now: since },
   ]);
 });

@@ -19,6 +19,7 @@ export interface RuleRow {
   budget: Budget | null;
   paused_for: 'budget' | 'suspension' | null;
   budget_look_at: Date | null;
+  read_at: Date;
   examples: RuleExamples | null;
   managed_set: string | null;
   managed_key: string | null;
@@ -49,7 +50,7 @@ const spending = `select json_build_object(${sums.map(({ name, sum }) => `'${nam
 
 /** Rules with what is known of them per platform. A paused rule holds no slot, whoever else may hold its old one. */
 const selectRules = `
-  select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
+  select now() as read_at, rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
     rules.expires_at, rules.budget, rules.paused_for, rules.budget_look_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
@@ -118,12 +119,12 @@ export function toRule(row: RuleRow, prices: Prices): Rule {
   };
 }
 
-function budgetOf({ budget, platforms }: RuleRow, prices: Prices): Rule['budget'] {
+function budgetOf({ budget, platforms, read_at }: RuleRow, prices: Prices): Rule['budget'] {
   if (budget === null) return null;
   const counted = platforms.flatMap(({ platform, spending }) =>
     spending ? [{ platform, ...spending }] : [],
   );
-  const { cap, spent, overshootUsd, period } = standingOf(budget, counted, prices, new Date());
+  const { cap, spent, overshootUsd, period } = standingOf(budget, counted, prices, read_at);
   return {
     ...budget,
     spent,

@@ -1,5 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
+import { databaseTime } from '../engines/database-time.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
 import { hasMatchesWaiting, isFree, windowOverAt } from './delivery-store.sql.ts';
@@ -29,9 +30,7 @@ export async function showBacklog({ database, reader, metrics }: BacklogOptions)
        count(*), extract(epoch from min(failing_since))::float8 as since
      from webhooks group by 1`,
   );
-  const now = await database.one<{ at: Date }>('select now() as at');
-  if (!now) return;
-  const nowMs = now.at.getTime();
+  const nowMs = (await databaseTime(database)).getTime();
   const stateOf = (name: string) => states.find(({ state }) => state === name);
   for (const state of ['active', 'failing', 'paused', 'disabled'] as const)
     metrics.webhooks.set({ state }, stateOf(state)?.count ?? 0);

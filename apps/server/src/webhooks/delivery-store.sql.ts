@@ -1,8 +1,8 @@
 import { isChatFormat, type Platform, type WebhookFormat } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { clockFrom } from '../engines/database-time.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
-import { clockFrom } from '../runtime/clock.ts';
 import { newId } from '../runtime/ids.ts';
 import {
   insertDelivery,
