@@ -1,7 +1,7 @@
 import { operations } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { type Received, startEndpoint } from './web-endpoint.ts';
@@ -44,6 +44,43 @@ function textsOf({ body, headers }: Received, { id, secret }: TestWebhook): stri
   });
   return matches.map(({ payload }) => payload.text ?? '');
 }
+
+describe('a sender whose clock is wrong', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test.each([
+    ['ahead', hour],
+    ['behind', -hour],
+  ])('by an hour %s leaves every webhook to the next sender', (_, offsetMs) =>
+    withWorld(async (world, database) => {
+      await using healthy = await startEndpoint();
+      await using failing = await startEndpoint(() => 500);
+      const webhook = await world.createWebhook(healthy.url);
+      await world.createWebhook(failing.url);
+      await world.storeMatches(['one']);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offsetMs });
+      const wrong = world.startSender();
+      const states = () =>
+        database.many(
+          `select failures, (next_attempt_at <= now()) as is_due,
+             (extract(epoch from greatest(next_attempt_at, now()) - now()) <= 6) as is_soon,
+             (extract(epoch from now() - failing_since) between 0 and 60) as has_just_failed
+           from webhooks order by failures`,
+        );
+      const works = { failures: 0, is_due: true, is_soon: true, has_just_failed: null };
+      await eventually(async () => {
+        expect(healthy.received).toHaveLength(1);
+        expect(await states()).toMatchObject([works, { is_soon: true, has_just_failed: true }]);
+      }, within);
+      await wrong[Symbol.asyncDispose]();
+      vi.useRealTimers();
+      await using _right = world.startSender();
+      await world.storeMatches(['two']);
+      await eventually(() => expect(healthy.received).toHaveLength(2), { timeoutMs: 20_000 });
+      expect(healthy.received.map((one) => textsOf(one, webhook))).toEqual([['one'], ['two']]);
+    }),
+  );
+});
 
 describe('a webhook', () => {
   test('gets every match once and in order, in batches, signed; a rule or platform narrows it', () =>
