@@ -135,9 +135,8 @@ create table digests (
   -- Everything up to here, in the match log and in time, was put into an issue.
   position bigint not null,
   covered_until timestamptz not null,
-  -- When it is due, and the time at which that was computed.
+  -- When it is due.
   next_at timestamptz not null,
-  scheduled_at timestamptz not null,
   last_number integer not null default 0,
   last_sent_at timestamptz,
   problem text,
@@ -148,7 +147,6 @@ create table digests (
   check ((webhook_id is null) <> (emails is null))
 );
 create index digests_due on digests (next_at);
-create index digests_by_clock on digests (scheduled_at);
 create index digests_of_webhook on digests (webhook_id) where webhook_id is not null;
 
 -- The issue that a digest has to send, one at a time. Written in the transaction that advances the digest, and removed when it was sent

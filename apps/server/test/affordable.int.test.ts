@@ -180,6 +180,7 @@ describe('CreateRule, UpdateRule and ResumeRule', () => {
       assertAffordable,
       store: { begin },
       checkpoint() {},
+      nowMs: Date.now,
     } as never);
     await expect(create(callOf('CreateRule', request))).rejects.toThrow(Asked);
     await expect(create(callOf('CreateRule', { ...request, accept_estimate: true }))).rejects.toThrow(Begun);

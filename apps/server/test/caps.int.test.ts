@@ -254,7 +254,7 @@ test(`of ${runs} random installations none is sent more pages than its cap pays 
       let taken = 0;
       try {
         for await (const frame of stream.open(
-          { after: String(logged), since: null },
+          { after: String(logged), since: null, now: new Date() },
           new AbortController().signal,
         )) {
           if (frame.kind !== 'item') continue;

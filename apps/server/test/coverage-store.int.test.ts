@@ -1,5 +1,5 @@
 import type { RequestOf } from '@earshot/contract';
-import type { Template } from '@earshot/testkit';
+import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { getCoverage } from '../src/coverage/get-coverage.ts';
@@ -163,6 +163,77 @@ describe('an interval', () => {
       { ended_because: null, gap_because: 'process_died', gap_ago: 5, proven_ago: 0 },
     ]);
   });
+});
+
+/** The next proof begins, but waits for its release before it locks or changes anything; later ones do not wait. */
+async function delayNextProof(database: Database) {
+  await database.run('create sequence proofs');
+  await database.run(`create function delay_first_proof() returns trigger language plpgsql as $$
+    begin
+      if nextval('proofs') = 1 then perform pg_advisory_xact_lock(1); end if;
+      return null;
+    end $$`);
+  await database.run(
+    'create trigger delayed before update on sources for each statement execute function delay_first_proof()',
+  );
+  const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = database.transaction(async (sql) => {
+    await sql.run('select pg_advisory_xact_lock(1)');
+    held.resolve();
+    await release.promise;
+  });
+  await held.promise;
+  const end = async (): Promise<void> => {
+    release.resolve();
+    await holding;
+  };
+  return {
+    waits: () =>
+      eventually(
+        async () => {
+          expect(
+            await database.one(`select 1 from pg_locks where locktype = 'advisory' and not granted`),
+          ).not.toBeNull();
+        },
+        { timeoutMs: 10_000 },
+      ),
+    release: end,
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+const proofOf = (database: Database) =>
+  database.one<{ proven_until: Date; heard_until: Date; live_until: Date }>(
+    'select proven_until, heard_until, live_until from coverage join sources on sources.id = source_id',
+  );
+
+test('a proof that is stored late does not move the ledger back', async () => {
+  await using world = await openLedger();
+  const { database } = world;
+  const store = createCoverageIntervals(database);
+  const opened = await store.openCoverage('x:main');
+  await using delay = await delayNextProof(database);
+  const late = store.proveCoverage('x:main', opened, 0);
+  await delay.waits();
+  const newer = await store.proveCoverage('x:main', opened, 0);
+  const before = await proofOf(database);
+  await delay.release();
+  expect(await late).toEqual(newer);
+  expect(await proofOf(database)).toEqual(before);
+  expect(
+    await store.proveCoverage('x:main', { ...opened, provenUntil: newer ?? new Date(0) }, 0),
+  ).not.toBeNull();
+});
+
+test('a proof that comes after the end does not make the source live again', async () => {
+  await using world = await openLedger();
+  const { database } = world;
+  const store = createCoverageIntervals(database);
+  const opened = await store.openCoverage('x:main');
+  await store.closeCoverage('x:main', opened.id, { because: 'dropped', uncoveredMs: 0 });
+  const before = await proofOf(database);
+  expect(await store.proveCoverage('x:main', opened, 0)).toBeNull();
+  expect(await proofOf(database)).toEqual(before);
 });
 
 test('a process that dies while its stream is silent leaves the silence to the gap', async () => {

@@ -12,6 +12,7 @@ import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
+import { freezeDatabase } from './database-clock.ts';
 import { silentTelemetry } from './support.ts';
 import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
@@ -32,7 +33,7 @@ export interface NodeOptions {
 
 export interface DigestWorld extends AsyncDisposable {
   readonly webhooks: WebhookWorld;
-  /** The nodes' time: it begins two days ago, so that the ledger of the real clock knows it already. */
+  /** The database's time: it begins two days ago, so that the ledger of the real clock knows it already. */
   readonly clock: { nowMs: number };
   create(
     request: Partial<RequestOf<'CreateDigest'>> & Pick<RequestOf<'CreateDigest'>, 'to'>,
@@ -66,20 +67,26 @@ export async function createDigestWorld(
   );
   const webhooks = createWebhookWorld(database);
   const clock = { nowMs: Date.now() - 2 * 86_400_000 };
-  const nowMs = () => clock.nowMs;
+  let shown = { nowMs: 0, done: Promise.resolve() };
+  const showTime = (): Promise<void> => {
+    const { nowMs } = clock;
+    if (nowMs !== shown.nowMs)
+      shown = { nowMs, done: shown.done.then(() => freezeDatabase(database, new Date(nowMs))) };
+    return shown.done;
+  };
   const sender = createSender({ resolve: async () => ['127.0.0.1'], allowInsecure: true });
   const options = {
     database,
     rules: { exists: async () => true },
     mail: { isSetUp: mailer !== null, recipients: allowed },
     contact: 'us',
-    nowMs,
   };
   return {
     webhooks,
     clock,
-    create: (request) =>
-      createDigest(options)(
+    create: async (request) => {
+      await showTime();
+      return await createDigest(options)(
         callOf('CreateDigest', {
           name: 'report',
           schedule: { window_seconds: 60 },
@@ -88,8 +95,12 @@ export async function createDigestWorld(
           max_matches: 100,
           ...request,
         }),
-      ),
-    update: (request) => updateDigest(options)(callOf('UpdateDigest', request)),
+      );
+    },
+    async update(request) {
+      await showTime();
+      return await updateDigest(options)(callOf('UpdateDigest', request));
+    },
     remove: (digest_id) => deleteDigest(options)(callOf('DeleteDigest', { digest_id })),
     list: async () => (await listDigests(options)(callOf('ListDigests', {}))).digests,
     startNode({
@@ -112,13 +123,13 @@ export async function createDigestWorld(
         bells: webhooks.bells,
         telemetry: silentTelemetry(),
         checkpoint,
-        nowMs,
       });
       return {
         async tick() {
-          await makeIssues({ database, checkpoint, nowMs });
+          await showTime();
+          await makeIssues({ database, checkpoint });
           await afterMaking?.();
-          for (const issue of await store.leaseDue({ nowMs: nowMs(), max: 10 })) await send(issue);
+          for (const issue of await store.leaseDue(10)) await send(issue);
         },
       };
     },

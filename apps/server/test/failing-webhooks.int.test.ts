@@ -28,7 +28,7 @@ const texts = (count: number) => Array.from({ length: count }, (_, index) => `po
 /** To the moment at which the webhook is tried again, if it waits for one. */
 async function passTime({ webhooks, clock }: WebhookWorld): Promise<void> {
   const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
-  if (nextAt !== null) clock.offsetMs = Math.max(clock.offsetMs, Date.parse(nextAt) - Date.now());
+  if (nextAt !== null) await clock.passTo(nextAt);
 }
 
 describe('a dead endpoint', () => {
@@ -57,10 +57,10 @@ describe('a dead endpoint', () => {
       const startedAt = virtualMs(world);
       await attempted(world, endpoint, 5);
       expect(virtualMs(world) - startedAt).toBeGreaterThan((5 + 3 * 60 - 10) * 1_000);
-      world.clock.offsetMs += 119 * hour;
+      await world.clock.pass(119 * hour);
       await attempted(world, endpoint, 7);
       expect(await stateOf(world)).toMatchObject({ state: 'active' });
-      world.clock.offsetMs += hour;
+      await world.clock.pass(hour);
       await eventually(async () => expect(await stateOf(world)).toMatchObject({ state: 'disabled' }), within);
       expect(await stateOf(world)).toMatchObject({ disabled_because: 'failing', next_attempt_at: null });
       expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
@@ -262,18 +262,18 @@ describe('many failing endpoints', () => {
         expect(least?.failures).toBeGreaterThanOrEqual(times);
       };
       await eventually(allFailed(1), patiently);
-      world.clock.offsetMs += 10_000;
+      await world.clock.pass(10_000);
       await eventually(allFailed(2), patiently);
       const statementsOf = async () =>
         (await metrics.statementSeconds.get()).values.find(({ metricName }) => metricName?.endsWith('_count'))
           ?.value ?? 0;
       for (const minute of [1, 2]) {
         // Too early for the others. When the second message is out, the worker has looked for them at this time.
-        world.clock.offsetMs += 40_000;
+        await world.clock.pass(40_000);
         for (const _ of [1, 2]) await sendToHealthy(world, { healthy, failing });
         const [before, requestsBefore] = [await statementsOf(), failing.received.length];
         const [startedAt, cpuBefore] = [performance.now(), process.cpuUsage()];
-        world.clock.offsetMs += 35_000;
+        await world.clock.pass(35_000);
         const round = eventually(allFailed(2 + minute), { ...patiently, intervalMs: 200 });
         const waits = await sendToHealthyDuring(round, world, { healthy, failing });
         const { user, system } = process.cpuUsage(cpuBefore);

@@ -59,6 +59,7 @@ export function startIngest(
     leases: createLeaseStore(world.database),
     node: 'node-1',
     leaseTtlMs: 5_000,
+    nowMs: Date.now,
     // The shortest wait that the jitter allows.
     random: () => 0,
     telemetry: createTelemetry(silentLog, metrics),

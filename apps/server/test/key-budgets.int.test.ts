@@ -74,11 +74,13 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     checkpoint: () => undefined,
     telemetry: silentTelemetry(),
     keepOldMs: 0,
+    nowMs: Date.now,
     assertAffordable: createAssertAffordable({
       database,
       config: upstreamSettings,
       coverage: createCoverageStore(database, { ruleDelaysMs: {} }),
       counts: { x: [counts] },
+      nowMs: Date.now,
       prices,
       installationBudget: null,
       ruleBudget,

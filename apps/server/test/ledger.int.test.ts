@@ -47,6 +47,7 @@ async function connection(ending: StreamEnding | null, append: ListenOptions['ev
       intervals: createCoverageIntervals(database),
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
+      nowMs: Date.now,
     },
     new AbortController().signal,
   );

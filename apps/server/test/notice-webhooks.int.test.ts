@@ -81,7 +81,7 @@ test('a notice that fails comes again under the same id, with the same bytes, af
       expect(listed?.failing_since).not.toBeNull();
     }, within);
     status = 200;
-    world.clock.offsetMs += 60_000;
+    await world.clock.pass(60_000);
     await eventually(() => expect(endpoint.received).toHaveLength(2), within);
     const [first, second] = endpoint.received;
     expect(second?.body).toBe(first?.body);
@@ -105,7 +105,7 @@ test('an endpoint that refuses notices still gets its matches; the notice is tri
     expect(endpoint.received.map((one) => sentTo(webhook, one))).toEqual(['one', 'matches']);
     const day = 86_400_000;
     await eventually(async () => {
-      world.clock.offsetMs += day;
+      await world.clock.pass(day);
       const [parked] = await world.deliveries(webhook.id, 'parked');
       expect(parked?.notice_id).toMatch(/^ntc_/);
     }, within);

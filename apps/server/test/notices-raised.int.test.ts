@@ -254,7 +254,7 @@ describe('a webhook', () => {
     const world = createWebhookWorld(database);
     // Not across midnight.
     const dayMs = 86_400_000;
-    world.clock.offsetMs = dayMs + 6 * 3_600_000 - (Date.now() % dayMs);
+    await world.clock.pass(dayMs + 6 * 3_600_000 - (Date.now() % dayMs));
     const virtualMs = () => Date.now() + world.clock.offsetMs;
     const { id } = await world.createWebhook(endpoint.url);
     await using _sender = world.startSender();
@@ -274,7 +274,7 @@ describe('a webhook', () => {
     status = 200;
     await tells(world, id, ['webhook.failing  resolved', 'webhook.failing  resolved']);
 
-    world.clock.offsetMs += dayMs;
+    await world.clock.pass(dayMs);
     status = 500;
     const nextMs = virtualMs();
     await world.storeMatches(['three']);
@@ -290,10 +290,10 @@ describe('a webhook', () => {
     await using _sender = world.startSender();
     await world.storeMatches(['one']);
     await attempt(world, () => endpoint.received.length, 3);
-    world.clock.offsetMs += 23 * 3_600_000;
+    await world.clock.pass(23 * 3_600_000);
     await attempt(world, () => endpoint.received.length, 4);
     expect(await told()).toEqual([`webhook.failing ${id}`]);
-    world.clock.offsetMs += 3_600_000;
+    await world.clock.pass(3_600_000);
     await tells(world, id, ['webhook.failing ', 'webhook.failing ']);
     const lasting = await database.many<{ data: object; what_to_do: string }>(
       `select data, what_to_do from notices where key = 'day'`,
@@ -319,7 +319,7 @@ describe('a webhook', () => {
   /** To the next attempt, if one waits. */
   async function passTime({ webhooks, clock, bells }: WebhookWorld) {
     const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
-    if (nextAt !== null) clock.offsetMs = Math.max(clock.offsetMs, Date.parse(nextAt) - Date.now());
+    if (nextAt !== null) await clock.passTo(nextAt);
     bells.ring('matches');
   }
 

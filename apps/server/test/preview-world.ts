@@ -77,6 +77,7 @@ export async function startPreviewWorld(
     prices: defaultPrices(),
     counts: counts ? { x: counts } : {},
     installationBudget,
+    nowMs: Date.now,
   };
   const handler = previewRule({
     ...counting,

@@ -158,7 +158,7 @@ describe('an item that is forgotten', () => {
 
     const [first, sent] = [endpoint.received[0], endpoint.received.length];
     status = 200;
-    hooks.clock.offsetMs += 3_600_000;
+    await hooks.clock.pass(3_600_000);
     const later = () => endpoint.received.slice(sent).map(messageOf);
     await eventually(
       () => expect(textsOf(later().flatMap(({ matches }) => matches))).toContain('post 4'),

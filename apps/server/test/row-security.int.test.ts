@@ -64,8 +64,8 @@ beforeEach(async () => {
   );
   await database.run(
     `insert into digests (id, account_id, name, window_seconds, webhook_id, min_matches, empty, max_matches, position,
-       covered_until, next_at, scheduled_at)
-     values ('dig_1', 'acc_1', 'n', 60, 'whk_1', 1, 'skip', 50, 0, now(), now(), now())`,
+       covered_until, next_at)
+     values ('dig_1', 'acc_1', 'n', 60, 'whk_1', 1, 'skip', 50, 0, now(), now())`,
   );
   await database.run(
     `insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at,

@@ -97,7 +97,7 @@ describe('the backlog of webhooks', () => {
     await using world = await open();
     const { database, metrics } = world;
     const look = async () => {
-      await showBacklog({ database, metrics, reader: createMatchReader(database), nowMs: Date.now });
+      await showBacklog({ database, metrics, reader: createMatchReader(database) });
       return await samplesOf(metrics, 'webhooks_tried_through_timestamp_seconds', { asAge: true });
     };
     const webhooks = createWebhookWorld(database);
@@ -116,12 +116,15 @@ describe('the backlog of webhooks', () => {
     expect(await look()).toEqual(['0']);
     await database.run('update accounts set suspended_at = null');
     expect(await look()).toEqual(['5']);
-    // Its endpoint is in trouble, somebody is sending, it is not its turn, or its owner stopped it.
+    // It works, so it should have been tried: a time of the next attempt that is far ahead is a mistake of ours.
+    await database.run(`update webhooks set next_attempt_at = now() + interval '1 hour'`);
+    expect(await look()).toEqual(['20']);
+    // Its endpoint is in trouble, somebody is sending, a window is not over, or its owner stopped it.
     for (const change of [
       `troubled = true`,
       `troubled = false, lease_until = now() + interval '1 minute'`,
-      `lease_until = '-infinity', next_attempt_at = now() + interval '1 minute'`,
-      `next_attempt_at = ${minutesAgo(5)}, state = 'paused'`,
+      `lease_until = '-infinity', format = 'slack', window_seconds = 60, message_at = now()`,
+      `message_at = null, next_attempt_at = ${minutesAgo(5)}, state = 'paused'`,
     ]) {
       await database.run(`update webhooks set ${change} where id = $1`, [id]);
       expect(await look()).toEqual(['0']);
@@ -141,7 +144,7 @@ describe('the backlog of webhooks', () => {
         ids[index]?.id,
       ]);
     await database.run(`update webhooks set events = array['notices'] where id = $1`, [ids[2]?.id]);
-    await showBacklog({ database, metrics, reader: createMatchReader(database), nowMs: Date.now });
+    await showBacklog({ database, metrics, reader: createMatchReader(database) });
     const through = await samplesOf(metrics, 'webhooks_tried_through_timestamp_seconds', { asAge: true });
     expect(through).toEqual(['20']);
     // Nobody fails.
@@ -160,7 +163,7 @@ describe('the backlog of webhooks', () => {
     await set(1, `state = 'disabled'`);
     await set(2, `failing_since = ${minutesAgo(30)}`);
     await set(3, `failing_since = ${minutesAgo(10)}`);
-    await showBacklog({ database, metrics, reader: createMatchReader(database), nowMs: Date.now });
+    await showBacklog({ database, metrics, reader: createMatchReader(database) });
     expect(await samplesOf(metrics, 'webhooks')).toEqual(['active 2', 'failing 2', 'paused 1', 'disabled 1']);
     const since = await samplesOf(metrics, 'webhooks_failing_since_timestamp_seconds', { asAge: true });
     expect(since).toEqual(['30']);

@@ -10,7 +10,7 @@ import { createXStream } from '../src/upstream/x/stream.ts';
 import { byHand } from './upstream-world.ts';
 
 const never = new AbortController().signal;
-const from = { after: null, since: null };
+const from = { after: null, since: null, now: new Date() };
 /** Long against the second by which our HTTP client's clock may be late. */
 const silenceMaxMs = 8_000;
 

@@ -55,6 +55,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     counts,
     prices: defaultPrices(),
     installationBudget: null,
+    nowMs: Date.now,
   };
   const options = {
     ...estimating,

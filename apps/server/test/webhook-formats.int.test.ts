@@ -55,11 +55,11 @@ test('a chat gets one message in a window, with everything that came meanwhile, 
     await storeAndSee(posts(1, 1));
     await storeAndSee(posts(2, 2));
     expect(messages()).toHaveLength(1);
-    world.clock.offsetMs += windowSeconds * 1_000;
+    await world.clock.pass(windowSeconds * 1_000);
     await eventually(() => expect(messages()).toHaveLength(2), within);
     await storeAndSee(posts(4, 137));
     expect(messages()).toHaveLength(2);
-    world.clock.offsetMs += windowSeconds * 1_000;
+    await world.clock.pass(windowSeconds * 1_000);
     await eventually(() => expect(messages()).toHaveLength(3), within);
     expect(messages().slice(1)).toEqual([
       { shown: [1, 2, 3], more: 0 },
@@ -94,12 +94,12 @@ test('the matches of a chat are in one message each, in order, when its senders 
         stored += 1;
       }
       await database.run(`update webhooks set lease_until = '-infinity'`);
-      world.clock.offsetMs += (windowSeconds * 1_000) / 2;
-      world.clock.offsetMs += (windowSeconds * 1_000) / 2;
+      await world.clock.pass((windowSeconds * 1_000) / 2);
+      await world.clock.pass((windowSeconds * 1_000) / 2);
     }
     await using _sender = world.startSender();
     await eventually(async () => {
-      world.clock.offsetMs += 1_000;
+      await world.clock.pass(1_000);
       const behind = 'select id from webhooks where position < (select last_position from match_log)';
       expect(await database.many(behind)).toEqual([]);
     }, within);
@@ -133,7 +133,7 @@ test('a message that a chat refuses is split until the match that it refuses is 
     await world.storeMatches(posts(0, 120));
     await using _sender = world.startSender();
     await eventually(async () => {
-      world.clock.offsetMs += 30_000;
+      await world.clock.pass(30_000);
       const behind = 'select id from webhooks where position < (select last_position from match_log)';
       expect(await database.many(behind)).toEqual([]);
     }, within);
@@ -160,8 +160,8 @@ test('an item that is forgotten is in no message to come, and a later one tells 
     const before = chat.received.length;
     status = 200;
     const later = () => chat.received.slice(before).map(({ body }) => body);
-    await eventually(() => {
-      world.clock.offsetMs += 30_000;
+    await eventually(async () => {
+      await world.clock.pass(30_000);
       expect(later().join()).toContain('1 match was removed');
     }, within);
     expect(later().map((body) => readMessage(body).shown)).toEqual([[0, 2], []]);
@@ -243,7 +243,7 @@ describe('the webhook of a chat', () => {
         expect(waitMs).toBeGreaterThan(3_000_000);
       }, within);
       isLimited = false;
-      world.clock.offsetMs += 3_600_000;
+      await world.clock.pass(3_600_000);
       await eventually(async () => expect(await world.deliveries(id, 'delivered')).toHaveLength(1), within);
       expect(chat.received).toHaveLength(2);
       expect(chat.received[1]?.body).toBe(chat.received[0]?.body);

@@ -23,6 +23,7 @@ import { createSender } from '../src/webhooks/sender.ts';
 import { testWebhook } from '../src/webhooks/test-webhook.ts';
 import { callOf } from './call-of.ts';
 import { changeBy } from './changes.ts';
+import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent, xMatch } from './stream-events.ts';
 import { silentLog, silentTelemetry } from './support.ts';
@@ -35,8 +36,7 @@ export interface TestWebhook {
 export interface WebhookWorld {
   /** The operations on webhooks, as an owner calls them. */
   readonly webhooks: Webhooks;
-  /** Virtual time of the senders. */
-  readonly clock: { offsetMs: number };
+  readonly clock: DatabaseClock;
   readonly bells: Bells;
   readonly secretBox: SecretBox;
   change(operation: string): Change;
@@ -106,8 +106,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
   const webhooks = webhooksOf(database, secretBox);
   const matches = createMatchStore(database);
   const bells = createLocalBells();
-  const clock = { offsetMs: 0 };
-  const nowMs = () => Date.now() + clock.offsetMs;
+  const clock = createDatabaseClock(database);
   const parsedRules = createParsedRules();
   let stored = 0;
   return {
@@ -180,10 +179,9 @@ export function createWebhookWorld(database: Database): WebhookWorld {
         bells,
         telemetry: silentTelemetry(),
         checkpoint,
-        nowMs,
         random: () => 0.5,
       });
-      const worker = createDeliverWorker({ store, deliver, bells, log: silentLog, nowMs });
+      const worker = createDeliverWorker({ store, deliver, bells, log: silentLog });
       const supervisor = supervise([worker], { log: silentLog, metrics: createMetrics() });
       return {
         async [Symbol.asyncDispose]() {

@@ -1,7 +1,7 @@
 import { operations } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { type Received, startEndpoint } from './web-endpoint.ts';
@@ -29,7 +29,7 @@ const texts = (count: number, prefix = 'post') =>
 /** To the moment at which the webhook is tried again, if it waits for one. */
 async function passTime({ webhooks, clock }: WebhookWorld): Promise<void> {
   const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
-  if (nextAt !== null) clock.offsetMs = Math.max(clock.offsetMs, Date.parse(nextAt) - Date.now());
+  if (nextAt !== null) await clock.passTo(nextAt);
 }
 
 /** Verified by the published library; throws when the signature is not right. */
@@ -44,6 +44,43 @@ function textsOf({ body, headers }: Received, { id, secret }: TestWebhook): stri
   });
   return matches.map(({ payload }) => payload.text ?? '');
 }
+
+describe('a sender whose clock is wrong', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test.each([
+    ['ahead', hour],
+    ['behind', -hour],
+  ])('by an hour %s leaves every webhook to the next sender', (_, offsetMs) =>
+    withWorld(async (world, database) => {
+      await using healthy = await startEndpoint();
+      await using failing = await startEndpoint(() => 500);
+      const webhook = await world.createWebhook(healthy.url);
+      await world.createWebhook(failing.url);
+      await world.storeMatches(['one']);
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offsetMs });
+      const wrong = world.startSender();
+      const states = () =>
+        database.many(
+          `select failures, (next_attempt_at <= now()) as is_due,
+             (extract(epoch from greatest(next_attempt_at, now()) - now()) <= 6) as is_soon,
+             (extract(epoch from now() - failing_since) between 0 and 60) as has_just_failed
+           from webhooks order by failures`,
+        );
+      const works = { failures: 0, is_due: true, is_soon: true, has_just_failed: null };
+      await eventually(async () => {
+        expect(healthy.received).toHaveLength(1);
+        expect(await states()).toMatchObject([works, { is_soon: true, has_just_failed: true }]);
+      }, within);
+      await wrong[Symbol.asyncDispose]();
+      vi.useRealTimers();
+      await using _right = world.startSender();
+      await world.storeMatches(['two']);
+      await eventually(() => expect(healthy.received).toHaveLength(2), { timeoutMs: 20_000 });
+      expect(healthy.received.map((one) => textsOf(one, webhook))).toEqual([['one'], ['two']]);
+    }),
+  );
+});
 
 describe('a webhook', () => {
   test('gets every match once and in order, in batches, signed; a rule or platform narrows it', () =>
@@ -98,9 +135,9 @@ describe('a webhook', () => {
       expect(Math.abs(waitMs - hour)).toBeLessThan(60_000);
       // What comes meanwhile is for the next batch.
       await world.storeMatches(['c']);
-      world.clock.offsetMs += hour;
+      await world.clock.pass(hour);
       await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(2), within);
-      world.clock.offsetMs += hour;
+      await world.clock.pass(hour);
       await eventually(() => expect(endpoint.received).toHaveLength(4), within);
       const [first, second, third, fourth] = endpoint.received;
       for (const again of [second, third]) {

@@ -69,12 +69,13 @@ export function createConsoleSessions(options: {
 
     async createLink({ accountId, keyId }: Principal): Promise<{ code: string; expiresAt: Date }> {
       const code = newToken();
-      await database.run('insert into console_links (hash, account_id, key_id) values ($1, $2, $3)', [
-        hashOf(code),
-        accountId,
-        keyId,
-      ]);
-      return { code, expiresAt: new Date(Date.now() + linkSeconds * 1_000) };
+      const link = await database.one<{ expires_at: Date }>(
+        `insert into console_links (hash, account_id, key_id) values ($1, $2, $3)
+         returning created_at + interval '${linkSeconds} seconds' as expires_at`,
+        [hashOf(code), accountId, keyId],
+      );
+      if (!link) throw new Error('the link was not stored');
+      return { code, expiresAt: link.expires_at };
     },
 
     signInWithKey: ({ keyId }: Principal, signIn: SignIn) =>

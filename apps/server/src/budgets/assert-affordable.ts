@@ -11,6 +11,7 @@ import { readSpending, readStanding, type Spending, type Subject, wasReached } f
 export interface AssertAffordableOptions extends EstimateValueOptions {
   /** Of a rule that has none of its own; null for none. */
   readonly ruleBudget: Budget | null;
+  readonly nowMs: () => number;
   /** Without an answer by then, the rule is created. */
   readonly answerWithinMs?: number;
 }
@@ -39,7 +40,7 @@ export function createAssertAffordable(options: AssertAffordableOptions): Assert
     const estimates = await inTime(estimateAll(options, change), answerWithinMs);
     if (estimates === null) return;
     const perDay = sumOf(estimates);
-    const now = new Date();
+    const now = new Date(options.nowMs());
     const exceeded = subjects.find(({ budget }) => isAbove(budget, perDay, now));
     if (exceeded) throw aboveBudget(exceeded, perDay, estimates);
   };
@@ -57,13 +58,13 @@ function needsEstimate(
 }
 
 async function assertNotReached(
-  { database, prices }: AssertAffordableOptions,
+  { database, prices, nowMs }: AssertAffordableOptions,
   subjects: readonly Subject[],
 ): Promise<void> {
   for (const subject of subjects) {
     // A rule that is created has spent nothing.
     if (subject.id === '') continue;
-    const now = new Date();
+    const now = new Date(nowMs());
     const standing = await readStanding(database, subject, { prices, now });
     if (decide(standing, now).isReached || (await wasReached(database, subject, standing)))
       throw spent(subject, standing.period.end);
@@ -85,7 +86,7 @@ async function estimate(
   accountId: string,
   value: RuleValue,
 ): Promise<Estimate | null> {
-  const nowMs = Date.now();
+  const nowMs = options.nowMs();
   const asked = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
   const basis = await betterBasis(options, asked);
   if (!('basis' in basis)) return null;

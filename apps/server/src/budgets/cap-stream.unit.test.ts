@@ -7,7 +7,7 @@ import type { Allowance } from './installation-budget.ts';
 const resetsAt = new Date('2026-11-17T00:00:00Z');
 const enough: Allowance = { remainingUsd: 10, reached: null };
 const reached = (isSure: boolean): Allowance => ({ remainingUsd: 1, reached: { resetsAt, isSure } });
-const start: StreamStart = { after: '7', since: null };
+const start: StreamStart = { after: '7', since: null, now: new Date() };
 
 function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90_000 } = {}) {
   const state = { allowance: enough, nowMs, looks: 0 };

@@ -145,6 +145,7 @@ function handlersOf(
   const assertAffordable = createAssertAffordable({ ...estimating, ruleBudget: config.ruleBudget });
   const forRules = {
     ...shared,
+    nowMs: shared.clock.nowMs,
     store: rules,
     tiers,
     contact,
@@ -175,7 +176,7 @@ function handlersOf(
       database,
       assertRule: createAssertRule(rules),
       prices: config.prices,
-      nowMs: Date.now,
+      nowMs: shared.clock.nowMs,
     }),
     ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
@@ -193,18 +194,18 @@ function handlersOf(
   };
 }
 
-function coverageOf({ config, database }: Shared) {
+function coverageOf({ config, database, clock }: Shared) {
   return {
     store: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
     retentionDays: config.retentionDays,
-    nowMs: Date.now,
+    nowMs: clock.nowMs,
   };
 }
 
 function estimatingOf(shared: Shared, stack: AsyncDisposableStack) {
-  const { config, database } = shared;
+  const { config, database, clock } = shared;
   const installationBudget = installationBudgetOf(shared);
-  return { database, config, ...countingOf(config, stack), installationBudget };
+  return { database, config, nowMs: clock.nowMs, ...countingOf(config, stack), installationBudget };
 }
 
 function keyHandlers(common: Common) {
@@ -239,7 +240,7 @@ function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common
 }
 
 function digestHandlers({ config }: Shared, common: Common) {
-  const options = { ...common, mail: mailPolicyOf(config), nowMs: Date.now };
+  const options = { ...common, mail: mailPolicyOf(config) };
   return {
     CreateDigest: createDigest(options),
     ListDigests: listDigests(options),

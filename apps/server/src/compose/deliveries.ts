@@ -31,7 +31,6 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   );
   if (secretBox === null) return [checking];
   const store = createDeliveryStore(database);
-  const nowMs = Date.now;
   const deliver = createDeliverBatch({
     ...shared,
     store,
@@ -40,12 +39,11 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
     sender: stack.use(openSender(config)),
     consoleUrl: consoleUrlOf(config),
     secretBox,
-    nowMs,
     random: Math.random,
   });
   return [
     checking,
-    createDeliverWorker({ ...shared, store, deliver, nowMs }),
+    createDeliverWorker({ ...shared, store, deliver }),
     every('forget-deliveries', minuteMs, async () => (await forgetDeliveries(database)) > 0),
   ];
 }
@@ -53,7 +51,6 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
 /** On every node: the locks of rows decide who makes an issue, and leases who sends it. */
 async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
   const { config, database } = shared;
-  const nowMs = Date.now;
   const store = createIssueStore(database);
   const send = createSendIssue({
     ...shared,
@@ -65,11 +62,10 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     secretBox: secretBoxOf(config),
     mailer: await openMail(config, stack),
     mailRecipients: mailPolicyOf(config).recipients,
-    nowMs,
   });
   return [
-    every('digest-issues', 2_000, () => makeIssues({ ...shared, nowMs })),
-    createDigestWorker({ ...shared, store, send, nowMs }),
+    every('digest-issues', 2_000, () => makeIssues(shared)),
+    createDigestWorker({ ...shared, store, send }),
     every('forget-mails', hourMs, () => forgetMails(database)),
   ];
 }

@@ -3,6 +3,7 @@ import type { MailPolicy } from '../digests/accept-digest.ts';
 import type { Mailer } from '../digests/mailer.ts';
 import { type Bells, createBells } from '../engines/bells.ts';
 import { type Database, nodeConnections, openDatabase } from '../engines/database.ts';
+import { type DatabaseClock, openDatabaseClock } from '../engines/database-time.ts';
 import {
   assertDirect,
   assertDurable,
@@ -46,6 +47,8 @@ interface Starting extends NodeOptions {
 export interface Shared extends NodeOptions {
   readonly node: string;
   readonly database: Database;
+  /** What is stored, or compared with stored times, never comes from the clock of this node. */
+  readonly clock: DatabaseClock;
   readonly nats: Nats;
   readonly bells: Bells;
   readonly installation: Installation;
@@ -111,6 +114,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
     ...options,
     node,
     database,
+    clock: await openDatabaseClock(database),
     nats,
     bells: createBells(nats),
     installation,

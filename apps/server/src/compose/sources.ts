@@ -42,7 +42,13 @@ export function tiersOf(config: Config): Tiers {
 }
 
 /** What caps the bills of all sources, if the operator has set it. */
-export function installationBudgetOf({ config, database, metrics, nats }: Shared): InstallationBudget | null {
+export function installationBudgetOf({
+  config,
+  database,
+  clock,
+  metrics,
+  nats,
+}: Shared): InstallationBudget | null {
   const { prices, budget: caps } = config;
   const progress = createMatchProgress(nats);
   const itemPrices = platformNames.map((platform) => itemPrice(prices, config, platform).max);
@@ -57,7 +63,7 @@ export function installationBudgetOf({ config, database, metrics, nats }: Shared
       return Math.max(0, (await progress.logged()) - matched);
     },
     itemUsdMax: Math.max(...itemPrices),
-    now: () => new Date(),
+    now: () => new Date(clock.nowMs()),
   });
 }
 
@@ -68,7 +74,7 @@ export function openEventLog({ nats, traces }: Shared, budget: InstallationBudge
 
 /** How a source's stream is capped. */
 export function cappingOf(
-  { config, database }: Shared,
+  { config, database, clock }: Shared,
   { platform }: Source,
   budget: InstallationBudget,
 ): CapStreamOptions {
@@ -76,7 +82,7 @@ export function cappingOf(
     budget,
     itemUsdMax: itemPrice(config.prices, config, platform).max,
     sources: () => createSourceStore(database).countEnabled(),
-    nowMs: Date.now,
+    nowMs: clock.nowMs,
   };
 }
 

@@ -58,6 +58,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** As often as docs/operations/monitoring.md recommends to read the metrics. */
 const freshnessEveryMs = 10_000;
+const syncClockEveryMs = 10_000;
 
 /** What each role runs. The API itself is a server, not a worker; its role carries what must run beside it. */
 export async function workersOf(
@@ -80,9 +81,13 @@ export async function workersOf(
   const reader = createMatchReader(shared.database);
   const showAll = async () => {
     await showFreshness(shared);
-    await showBacklog({ ...shared, reader, nowMs: Date.now });
+    await showBacklog({ ...shared, reader });
   };
-  return [every('freshness', freshnessEveryMs, showAll), ...workers.flat()];
+  return [
+    every('database-clock', syncClockEveryMs, () => shared.clock.sync()),
+    every('freshness', freshnessEveryMs, showAll),
+    ...workers.flat(),
+  ];
 }
 
 /** They may run on every node: what they do, they do under the lock of the rule. */
@@ -132,6 +137,7 @@ function sourceWorkers(
       sources: createSourceStore(database),
       intervals: createCoverageIntervals(database),
       eventLog: openEventLog(shared, budget),
+      nowMs: shared.clock.nowMs,
       random: Math.random,
     }),
     ...repairWorkers(shared, source, budget),
@@ -142,7 +148,7 @@ function sourceWorkers(
 
 function usageWorkers(shared: Shared, { id: sourceId, platform, readUsage }: Source): Worker[] {
   if (readUsage === null) return [];
-  const options = { ...shared, sourceId, platform, readUsage, nowMs: Date.now };
+  const options = { ...shared, sourceId, platform, readUsage, nowMs: shared.clock.nowMs };
   return [
     everyUnderLease(leasesOf(shared), `usage:${sourceId}`, hourMs, (_lease, signal) =>
       compareUsage(options, signal),
@@ -186,7 +192,7 @@ function repairWorkers(
         ...repair,
         eventLog: openEventLog(shared, budget),
         installation: shared.installation.id,
-        nowMs: Date.now,
+        nowMs: shared.clock.nowMs,
         pace,
       };
       const { recovery } = repair;
@@ -197,7 +203,7 @@ function repairWorkers(
           pace,
           repair: async (work, signal) => {
             if ((await budget?.look())?.reached) return false;
-            return recovery && isRecoverable(work.gap, recovery, Date.now())
+            return recovery && isRecoverable(work.gap, recovery, shared.clock.nowMs())
               ? await recoverGap({ ...fetching, recovery }, work, signal)
               : await repairGap(fetching, work, signal);
           },
@@ -267,7 +273,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
 
 function budgetOptions(shared: Shared) {
   const { prices, ruleBudget } = shared.config;
-  return { ...shared, prices, ruleBudget, now: () => new Date() };
+  return { ...shared, prices, ruleBudget, now: () => new Date(shared.clock.nowMs()) };
 }
 
 /** On every node: rows decide who tells, and the lock of a rule who pauses and resumes it. */

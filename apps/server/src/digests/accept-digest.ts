@@ -15,7 +15,6 @@ export interface MailPolicy {
 export interface Accepting {
   readonly mail: MailPolicy;
   readonly contact: string;
-  readonly nowMs: () => number;
 }
 
 interface ScheduleColumns {
@@ -24,11 +23,11 @@ interface ScheduleColumns {
   readonly windowSeconds: number | null;
 }
 
-export function acceptSchedule(asked: RequestOf<'CreateDigest'>['schedule'], nowMs: number): ScheduleColumns {
+export function acceptSchedule(asked: RequestOf<'CreateDigest'>['schedule']): ScheduleColumns {
   if (asked.cron === undefined)
     return { cron: null, timeZone: null, windowSeconds: asked.window_seconds ?? null };
   const { cron, time_zone: timeZone = 'UTC' } = asked;
-  const problem = cronProblem(cron, timeZone, nowMs);
+  const problem = cronProblem(cron, timeZone);
   if (problem !== null) throw badField(`schedule.${problem.field}`, problem.message);
   return { cron, timeZone, windowSeconds: null };
 }

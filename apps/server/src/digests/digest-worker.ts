@@ -11,9 +11,8 @@ export function createDigestWorker(options: {
   readonly store: Pick<IssueStore, 'leaseDue' | 'release'>;
   readonly send: (issue: LeasedIssue) => Promise<void>;
   readonly log: Logger;
-  readonly nowMs: () => number;
 }): Worker {
-  const { store, log, nowMs } = options;
+  const { store, log } = options;
   const send = async (issue: LeasedIssue): Promise<void> => {
     try {
       await options.send(issue);
@@ -33,7 +32,7 @@ export function createDigestWorker(options: {
       try {
         while (!signal.aborted) {
           const max = sendersMax - sending.size;
-          const due = max > 0 ? await store.leaseDue({ nowMs: nowMs(), max }) : [];
+          const due = max > 0 ? await store.leaseDue(max) : [];
           for (const issue of due) {
             const done = send(issue).finally(() => sending.delete(done));
             sending.add(done);

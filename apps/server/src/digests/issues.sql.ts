@@ -1,6 +1,7 @@
 import type { WebhookFormat } from '@earshot/contract';
 import { limitOf, ofPlan } from '../accounts/plans.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { clockFrom } from '../engines/database-time.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import type { DigestRange } from './counts.sql.ts';
@@ -17,6 +18,8 @@ export interface LeasedIssue extends DigestRange {
   readonly from: Date;
   readonly to: Date;
   readonly madeAt: Date;
+  /** The time of the database, counted on from the lease. */
+  readonly nowMs: () => number;
   readonly failures: number;
   readonly webhook: WebhookRecipient | null;
   /** Null for a webhook. */
@@ -45,28 +48,25 @@ export type IssueOutcome =
 const leaseSeconds = 120;
 const noLease = `lease = null, lease_until = '-infinity'`;
 const isOurs = 'digest_id = $1 and lease = $2';
-/** A time further ahead was set by a clock that has gone back since. */
-const farAhead = `interval '2 hours'`;
 
 export type IssueStore = ReturnType<typeof createIssueStore>;
 
 export function createIssueStore(database: Database) {
   return {
-    leaseDue: (asked: { nowMs: number; max: number }) => leaseDue(database, asked),
+    leaseDue: (max: number) => leaseDue(database, max),
     /** Not an attempt: what it has to say is not known yet. */
-    async putOff({ digestId, lease }: LeasedIssue, untilMs: number): Promise<void> {
-      await database.run(`update digest_issues set next_attempt_at = $3, ${noLease} where ${isOurs}`, [
-        digestId,
-        lease,
-        new Date(untilMs),
-      ]);
+    async putOff({ digestId, lease }: LeasedIssue, forMs: number): Promise<void> {
+      await database.run(
+        `update digest_issues set next_attempt_at = now() + $3 * interval '1 ms', ${noLease} where ${isOurs}`,
+        [digestId, lease, forMs],
+      );
     },
     /** Counts the mails of an attempt before they are sent. False when the account has too few left on this day. */
     countMails: (issue: LeasedIssue, mails: CountedMails) =>
       database.transaction((sql) => countMails(sql, issue, mails)),
     /** Records the attempt, and ends the lease. True when the owner is told something. */
-    finish: (issue: LeasedIssue, outcome: IssueOutcome, atMs: number) =>
-      database.transaction((sql) => finish(sql, issue, outcome, atMs)),
+    finish: (issue: LeasedIssue, outcome: IssueOutcome) =>
+      database.transaction((sql) => finish(sql, issue, outcome)),
     async release({ digestId, lease }: LeasedIssue): Promise<void> {
       await database.run(`update digest_issues set ${noLease} where ${isOurs}`, [digestId, lease]);
     },
@@ -110,7 +110,8 @@ async function countMails(
   return true;
 }
 
-interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook'> {
+interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook' | 'nowMs'> {
+  readonly leasedAt: Date;
   readonly webhookId: string | null;
   readonly url: string | null;
   readonly format: WebhookFormat | null;
@@ -118,17 +119,14 @@ interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook'> {
   readonly secrets: Buffer[] | null;
 }
 
-async function leaseDue(
-  database: Database,
-  { nowMs, max }: { nowMs: number; max: number },
-): Promise<LeasedIssue[]> {
+async function leaseDue(database: Database, max: number): Promise<LeasedIssue[]> {
   const lease = newId('snd');
   const rows = await database.prepared<IssueRow>(
     `with due as (
        select digest_id from digest_issues
-       where (next_attempt_at <= $2 or next_attempt_at > $2 + ${farAhead}) and lease_until < now()
+       where next_attempt_at <= now() and lease_until < now()
          and account_id not in (select accounts.id from accounts where suspended_at is not null)
-       order by next_attempt_at limit $3 for update skip locked
+       order by next_attempt_at limit $2 for update skip locked
      ), leased as (
        update digest_issues set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
        from due where digest_issues.digest_id = due.digest_id returning digest_issues.*
@@ -136,15 +134,16 @@ async function leaseDue(
      select leased.digest_id as "digestId", leased.account_id as "accountId", digests.name, digests.rule_id as "ruleId",
        digests.platform, coalesce(digests.time_zone, 'UTC') as "timeZone", max_matches as "maxMatches",
        message_id as "messageId", number, position_from as "positionFrom", position_to as "positionTo", from_at as "from",
-       to_at as "to", made_at as "madeAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, format, state,
+       to_at as "to", made_at as "madeAt", now() as "leasedAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, format, state,
        ${limitOf('mails')} as "mailsPerDay",
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
      from leased join digests on digests.id = digest_id
        join accounts on accounts.id = leased.account_id join ${ofPlan} left join webhooks on webhooks.id = digests.webhook_id`,
-    [lease, new Date(nowMs), max],
+    [lease, max],
   );
-  return rows.map(({ webhookId, url, format, state, secrets, ...issue }) => ({
+  return rows.map(({ webhookId, url, format, state, secrets, leasedAt, ...issue }) => ({
     ...issue,
+    nowMs: clockFrom(leasedAt),
     lease,
     webhook:
       webhookId === null
@@ -162,21 +161,20 @@ async function leaseDue(
 /** Of a failure the owner is told when it has lasted this long. */
 const failingToTellMs = 5 * 60_000;
 
-async function finish(sql: Sql, issue: LeasedIssue, outcome: IssueOutcome, atMs: number): Promise<boolean> {
+async function finish(sql: Sql, issue: LeasedIssue, outcome: IssueOutcome): Promise<boolean> {
   const { digestId, lease, accountId, number } = issue;
   const isLeft = outcome.kind === 'failed';
   const written = await sql.run(
     isLeft
-      ? `update digest_issues set failures = failures + 1, next_attempt_at = $3, ${noLease} where ${isOurs}`
+      ? `update digest_issues set failures = failures + 1, next_attempt_at = now() + $3 * interval '1 ms', ${noLease} where ${isOurs}`
       : `delete from digest_issues where ${isOurs}`,
-    [digestId, lease, ...(isLeft ? [new Date(atMs + outcome.retryInMs)] : [])],
+    [digestId, lease, ...(isLeft ? [outcome.retryInMs] : [])],
   );
   if (written === 0) return false;
-  await sql.run('update digests set problem = $2, last_sent_at = coalesce($3, last_sent_at) where id = $1', [
-    digestId,
-    outcome.problem,
-    outcome.kind === 'sent' ? new Date(atMs) : null,
-  ]);
+  await sql.run(
+    'update digests set problem = $2, last_sent_at = case when $3 then now() else last_sent_at end where id = $1',
+    [digestId, outcome.problem, outcome.kind === 'sent'],
+  );
   const subject = { kind: 'digest', id: digestId, name: issue.name } as const;
   if (outcome.kind === 'sent')
     return (await resolveNotices(sql, { types: ['digest.failing'], subject })).length > 0;
@@ -197,12 +195,12 @@ async function finish(sql: Sql, issue: LeasedIssue, outcome: IssueOutcome, atMs:
       })) > 0
     );
   }
-  if (atMs - issue.madeAt.getTime() < failingToTellMs) return false;
+  if (issue.nowMs() - issue.madeAt.getTime() < failingToTellMs) return false;
   const data = { number, failing_since: issue.madeAt.toISOString(), problem };
   return (await raiseNotices(sql, [accountId], { type: 'digest.failing', subject, data })) > 0;
 }
 
 /** Keeps the counts of mails for two days. */
 export async function forgetMails(database: Database): Promise<void> {
-  await database.run('delete from digest_mails where day < current_date - 2');
+  await database.run("delete from digest_mails where day < (now() at time zone 'UTC')::date - 2");
 }

@@ -8,7 +8,6 @@ import { nextTimeMs } from './schedule.ts';
 export interface MakeIssuesOptions {
   readonly database: Database;
   readonly checkpoint: Checkpoint;
-  readonly nowMs: () => number;
 }
 
 interface DueRow
@@ -20,7 +19,7 @@ interface DueRow
   readonly min_matches: number;
   readonly empty: 'skip' | 'send';
   readonly position: number;
-  readonly next_at: Date;
+  readonly now: Date;
   readonly log_end: number;
   readonly rule_is_gone: boolean;
 }
@@ -29,17 +28,17 @@ interface DueRow
 const digestsAtOnce = 100;
 
 const fromDue = `from digests
-  where (next_at <= $1 or scheduled_at > $1 + interval '1 day')
+  where next_at <= now()
     and not exists (select 1 from digest_issues where digest_id = digests.id)
     and account_id not in (select accounts.id from accounts where suspended_at is not null)`;
 
 /** Makes the issues that are due. Any number of nodes may do this. True when there may be more. */
 export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
   // Looks first: most of the time there is none, and a transaction is three statements.
-  const due = await options.database.prepared(`select 1 ${fromDue} limit 1`, [new Date(options.nowMs())]);
+  const due = await options.database.prepared(`select 1 ${fromDue} limit 1`, []);
   if (due.length === 0) return false;
   for (let made = 0; made < digestsAtOnce; made++) {
-    const done = await options.database.transaction((sql) => makeIssue(sql, options.nowMs()));
+    const done = await options.database.transaction((sql) => makeIssue(sql));
     if (done === 'nothing') return false;
     if (done === 'made') options.checkpoint('digest.issued');
   }
@@ -50,28 +49,27 @@ export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
  * One digest whose time has come, under the lock of its row: the issue and the new position are committed together, or neither. The
  * end of the log is read before anything else of it, and positions become visible in order, so no match will appear within the range
  * later. Times that have passed meanwhile are one: the issue covers everything since the one before. While an issue waits to be sent
- * none is made. A digest whose time was decided by a clock that was more than a day ahead gets another time.
+ * none is made.
  */
-async function makeIssue(sql: Sql, now: number): Promise<'made' | 'put off' | 'nothing'> {
+async function makeIssue(sql: Sql): Promise<'made' | 'put off' | 'nothing'> {
   const due = await sql.one<DueRow>(
     `select digests.id, account_id, rule_id, platform, cron, time_zone, window_seconds, created_at, min_matches, empty,
-       position, next_at, (select last_position from match_log) as log_end,
+       position, now() as now, (select last_position from match_log) as log_end,
        rule_id is not null and not exists (
          select 1 from rules where rules.id = rule_id and state not in ('creating', 'deleted')) as rule_is_gone
      ${fromDue}
      order by next_at limit 1 for update of digests skip locked`,
-    [new Date(now)],
   );
   if (!due) return 'nothing';
-  const isDue = due.next_at.getTime() <= now;
-  const decision = isDue ? await decide(sql, due) : wait;
-  const nextAt = new Date(nextTimeMs(scheduleOf(due), isDue ? Math.max(now, due.next_at.getTime()) : now));
-  await sql.run(
-    'update digests set next_at = $2, scheduled_at = $3, problem = coalesce($4, problem) where id = $1',
-    [due.id, nextAt, new Date(now), decision.problem],
-  );
+  const decision = await decide(sql, due);
+  const nextAt = new Date(nextTimeMs(scheduleOf(due), due.now.getTime()));
+  await sql.run('update digests set next_at = $2, problem = coalesce($3, problem) where id = $1', [
+    due.id,
+    nextAt,
+    decision.problem,
+  ]);
   if (!decision.isMade) return 'put off';
-  await writeIssue(sql, due, now);
+  await writeIssue(sql, due);
   return 'made';
 }
 
@@ -100,7 +98,7 @@ async function decide(sql: Sql, due: DueRow): Promise<Decision> {
   return isWanted ? make : wait;
 }
 
-async function writeIssue(sql: Sql, due: DueRow, now: number): Promise<void> {
+async function writeIssue(sql: Sql, due: DueRow): Promise<void> {
   await sql.run(
     `with before as (
        select position, last_number, least(covered_until, $3) as covered_until from digests where id = $1
@@ -110,6 +108,6 @@ async function writeIssue(sql: Sql, due: DueRow, now: number): Promise<void> {
      insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at, made_at,
        next_attempt_at)
      select $1, $4, $5, last_number + 1, position, $2, covered_until, $3, $3, $3 from before`,
-    [due.id, due.log_end, new Date(now), due.account_id, newId('msg')],
+    [due.id, due.log_end, due.now, due.account_id, newId('msg')],
   );
 }

@@ -2,6 +2,7 @@ import type { Digest, RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { databaseTime } from '../engines/database-time.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
@@ -54,9 +55,9 @@ async function update(
   const { name = before.name, min_matches = before.min_matches } = request;
   const { empty = before.empty, max_matches = before.max_matches } = request;
   await refuseTakenName(sql, accountId, { name, digestId });
-  const now = options.nowMs();
+  const now = await databaseTime(sql);
   const { cron, timeZone, windowSeconds } = schedule
-    ? acceptSchedule(schedule, now)
+    ? acceptSchedule(schedule)
     : { cron: before.cron, timeZone: before.time_zone, windowSeconds: before.window_seconds };
   const { webhookId, emails } = to
     ? acceptRecipients(to, options)
@@ -68,21 +69,17 @@ async function update(
     window_seconds: windowSeconds,
     created_at: before.created_at,
   };
-  const nextAt = schedule ? new Date(nextTimeMs(scheduleOf(changed), now)) : before.next_at;
+  const nextAt = schedule ? new Date(nextTimeMs(scheduleOf(changed), now.getTime())) : before.next_at;
   const row = await sql.one<DigestRow>(
     `update digests set name = $2, cron = $3, time_zone = $4, window_seconds = $5, webhook_id = $6, emails = $7,
        min_matches = $8, empty = $9, max_matches = $10, next_at = $11, updated_at = $12
-       ${schedule ? ', scheduled_at = $12' : ''} ${to ? ', problem = null' : ''}
+       ${to ? ', problem = null' : ''}
      where id = $1 returning ${shown}`,
     [digestId, name, cron, timeZone, windowSeconds, webhookId, emails]
       .concat([min_matches, empty, max_matches])
-      .concat([nextAt.toISOString(), new Date(now).toISOString()]),
+      .concat([nextAt.toISOString(), now.toISOString()]),
   );
-  if (to)
-    await sql.run('update digest_issues set next_attempt_at = $2 where digest_id = $1', [
-      digestId,
-      new Date(now),
-    ]);
+  if (to) await sql.run('update digest_issues set next_attempt_at = now() where digest_id = $1', [digestId]);
   const answer = toDigest(row ?? before);
   const after = ownersChoice(row ?? before);
   await recordChange(sql, change, { targetId: digestId, before: ownersChoice(before), after, answer });

@@ -24,14 +24,13 @@ export function nextTimeMs(schedule: Schedule, afterMs: number): number {
 export function cronProblem(
   cron: string,
   timeZone: string,
-  nowMs: number,
 ): { field: 'cron' | 'time_zone'; message: string } | null {
   if (!isTimeZone(timeZone))
     return { field: 'time_zone', message: 'Must be the name of a time zone, such as "Europe/Berlin".' };
   if (!/^\S+( +\S+){4}$/.test(cron))
     return { field: 'cron', message: 'Must have five fields, such as "0 9 * * 1-5".' };
   try {
-    if (cronOf(cron, timeZone).nextRun(new Date(nowMs)) !== null) return null;
+    if (cronOf(cron, timeZone).nextRun() !== null) return null;
     return { field: 'cron', message: 'Describes no time in the years to come.' };
   } catch {
     return { field: 'cron', message: 'Is not a cron line such as "0 9 * * 1-5".' };

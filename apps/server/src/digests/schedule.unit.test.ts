@@ -159,5 +159,5 @@ test.each([
   ['0 9 31 2 *', 'UTC', 'cron'],
   ['0 9 * * *', 'Mars/Olympus', 'time_zone'],
 ])('"%s" in %s is refused for %s', (cron, timeZone, field) => {
-  expect(cronProblem(cron, timeZone, Date.parse('2026-11-17T12:00Z'))?.field ?? null).toBe(field);
+  expect(cronProblem(cron, timeZone)?.field ?? null).toBe(field);
 });

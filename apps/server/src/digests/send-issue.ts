@@ -22,7 +22,6 @@ export interface SendIssueOptions extends ContentOptions, Omit<SendOptions, 'sec
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly checkpoint: Checkpoint;
-  readonly nowMs: () => number;
 }
 
 /** An attempt that was not accepted, or not by all. */
@@ -43,19 +42,18 @@ const waitsMs = [5_000, 60_000, 5 * 60_000, 15 * 60_000, 3_600_000];
  * the sending and the recording sends it again, under the same message id and about the same range.
  */
 export function createSendIssue(options: SendIssueOptions) {
-  const { store, bells, telemetry, checkpoint, nowMs } = options;
+  const { store, bells, telemetry, checkpoint } = options;
   return async (issue: LeasedIssue): Promise<void> => {
     checkpoint('digest.claimed');
     const { content, isKnown } = await readContent(options, issue);
-    if (!isKnown && Math.abs(nowMs() - issue.madeAt.getTime()) < knownWithinMs) {
-      await store.putOff(issue, nowMs() + lookAgainMs);
+    if (!isKnown && ageMs(issue) < knownWithinMs) {
+      await store.putOff(issue, lookAgainMs);
       return;
     }
     const sent = await send(options, issue, content);
     checkpoint('digest.sent');
-    const atMs = nowMs();
-    const outcome = outcomeOf(issue, sent, atMs);
-    if (await store.finish(issue, outcome, atMs)) bells.ring('notices');
+    const outcome = outcomeOf(issue, sent);
+    if (await store.finish(issue, outcome)) bells.ring('notices');
     checkpoint('digest.recorded');
     const { digestId, accountId, number, failures } = issue;
     telemetry.digestAttempted({
@@ -71,25 +69,27 @@ export function createSendIssue(options: SendIssueOptions) {
   };
 }
 
-function outcomeOf(issue: LeasedIssue, { isAccepted, problem }: Sent, atMs: number): IssueOutcome {
+const ageMs = ({ nowMs, madeAt }: LeasedIssue) => nowMs() - madeAt.getTime();
+
+function outcomeOf(issue: LeasedIssue, { isAccepted, problem }: Sent): IssueOutcome {
   if (isAccepted) return { kind: 'sent', problem };
   const why = problem ?? 'not accepted';
-  if (atMs - issue.madeAt.getTime() >= givenUpAfterMs) return { kind: 'given_up', problem: why };
+  if (ageMs(issue) >= givenUpAfterMs) return { kind: 'given_up', problem: why };
   const retryInMs = waitsMs[Math.min(issue.failures, waitsMs.length - 1)] ?? 0;
   return { kind: 'failed', problem: why, retryInMs };
 }
 
 async function send(options: SendIssueOptions, issue: LeasedIssue, content: DigestContent): Promise<Sent> {
-  const { messageId, webhook } = issue;
-  if (webhook !== null) return await sendToWebhook(options, webhook, { messageId, content });
+  const { webhook } = issue;
+  if (webhook !== null) return await sendToWebhook(options, webhook, { issue, content });
   return await sendMail(options, issue, content);
 }
 
 /** In the format of the webhook, signed as every message of it. */
 async function sendToWebhook(
-  { secretBox, nowMs, ...options }: SendIssueOptions,
+  { secretBox, ...options }: SendIssueOptions,
   { id: webhookId, state, ...webhook }: WebhookRecipient,
-  { messageId, content }: { messageId: string; content: DigestContent },
+  { issue: { messageId, nowMs }, content }: { issue: LeasedIssue; content: DigestContent },
 ): Promise<Sent> {
   if (state !== 'active') return { isAccepted: false, problem: `The webhook is ${state}.` };
   if (secretBox === null) return unreadable;
@@ -115,7 +115,7 @@ const unreadable = { isAccepted: false, problem: 'The signing secret cannot be r
 
 /** One mail for all recipients. Those whom the mail server refuses for good, while it takes others, are told to the owner. */
 async function sendMail(
-  { mailer, mailRecipients, store, nowMs }: SendIssueOptions,
+  { mailer, mailRecipients, store }: SendIssueOptions,
   issue: LeasedIssue,
   content: DigestContent,
 ): Promise<Sent> {
@@ -127,7 +127,7 @@ async function sendMail(
       isAccepted: false,
       problem: 'The operator of the service no longer allows mails to these addresses.',
     };
-  const day = new Date(nowMs()).toISOString().slice(0, 10);
+  const day = new Date(issue.nowMs()).toISOString().slice(0, 10);
   if (!(await store.countMails(issue, { to, day })))
     return {
       isAccepted: false,

@@ -19,6 +19,7 @@ import { type Looked, lookAtItems } from './look-at-items.ts';
 import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
 
 export interface PreviewRuleOptions extends EstimateValueOptions {
+  readonly nowMs: () => number;
   readonly rules: Pick<RuleStore, 'get'>;
   readonly tiers: Tiers;
   readonly parsedRules: ParsedRules;
@@ -66,7 +67,7 @@ interface AskedOn extends Asked {
 async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<Preview> {
   const { principal, request, rule, value } = asked;
   const { platform, translatedValue } = value;
-  const nowMs = Date.now();
+  const nowMs = options.nowMs();
   const since = new Date(nowMs - request.days * dayMs);
   const { accountId } = principal;
   const [looked, better] = await Promise.all([

@@ -29,7 +29,7 @@ export function createCoverageIntervals(database: Database) {
     /**
      * Everything up to now is covered, unless the stream has been dead since its last byte, `silentMs` ago. Returns the
      * time that is proven now; null when the ledger does not know any more what was proven last: it was closed, or the
-     * database has gone back.
+     * database has gone back. A late proof, which may be stored after a newer one or after the end, changes nothing.
      */
     async proveCoverage(
       sourceId: string,
@@ -38,8 +38,9 @@ export function createCoverageIntervals(database: Database) {
     ): Promise<Date | null> {
       // One statement, because every source does this every second. It locks the source first, as everybody does here.
       const [row] = await database.prepared<{ proven_until: Date }>(
-        `with live as (${staysLive} returning 1)
-         update coverage set proven_until = now(), heard_until = greatest(from_at, now() - $4 * interval '1 ms')
+        `with live as (${staysLive} and exists (select 1 from coverage where id = $3 and ended_because is null) returning 1)
+         update coverage set proven_until = greatest(proven_until, now()),
+           heard_until = greatest(from_at, heard_until, now() - $4 * interval '1 ms')
          from (select count(*) from live) as first
          where id = $3 and ended_because is null and proven_until >= $5 returning proven_until`,
         [sourceId, provenForSeconds, id, silentMs, provenUntil],
@@ -150,7 +151,7 @@ async function uncoveredSince(sql: Sql, sourceId: string): Promise<Date | null> 
   return row?.since ?? null;
 }
 
-const staysLive = `update sources set live_until = now() + $2 * interval '1 second', updated_at = now() where id = $1`;
+const staysLive = `update sources set live_until = greatest(live_until, now() + $2 * interval '1 second'), updated_at = now() where id = $1`;
 
 async function stayLive(sql: Sql, sourceId: string): Promise<void> {
   await sql.run(staysLive, [sourceId, provenForSeconds]);

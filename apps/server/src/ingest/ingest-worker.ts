@@ -25,6 +25,7 @@ export interface IngestOptions extends LeasedWorkerOptions {
   readonly intervals: CoverageIntervals;
   readonly sources: Omit<SourceStore, 'announce'>;
   readonly bells: Bells;
+  readonly nowMs: () => number;
   readonly random: () => number;
   readonly telemetry: Telemetry;
   readonly checkpoint?: Checkpoint;

@@ -19,6 +19,10 @@ const inFlightMax = 256;
 const giveUpAfterMs = 3_000;
 /** The ledger promises the ends of a gap to within 2 s, also after a crash: half of it leaves room for a slow moment. */
 const proveEveryMs = 1_000;
+/** One proof at a time, unless its connection seems to be dead: half of the time for which a proof keeps the source live. */
+const proofOverdueMs = 5_000;
+/** One refused proof may come from a database server that was replaced meanwhile: the next proof has to be refused as well. */
+const refusalsUntilLost = 2;
 
 export interface ListenOptions {
   readonly sourceId: string;
@@ -28,6 +32,7 @@ export interface ListenOptions {
   readonly intervals: Omit<CoverageIntervals, 'explainGap'>;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
+  readonly nowMs: () => number;
   readonly onOpened?: () => void;
   readonly checkpoint?: Checkpoint;
 }
@@ -51,7 +56,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const coverage = createCoverage(options, { appender, lag, ledgerLost }, from);
   const yieldIfDue = createEventLoopYield();
   const ends = [signal, logFailed.signal, ledgerLost.signal];
-  const start = { after, afterAt: logged?.at ?? null, since };
+  const start = { after, afterAt: logged?.at ?? null, since, now: new Date(options.nowMs()) };
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open(start, AbortSignal.any(ends))) {
@@ -153,21 +158,32 @@ function createCoverage(
       const interval = await intervals.openCoverage(sourceId);
       id = interval.id;
       let { provenUntil } = interval;
+      let refusals = 0;
+      let provingSince = Number.NEGATIVE_INFINITY;
       const suspension = createSuspensionDetector(() => performance.now());
       uncertainMs = () => suspension.uncertainMs();
       timer = setInterval(() => {
         // What was heard but is not in the log yet is not covered. A proof left out makes a gap longer, never shorter.
         const behindMs = Math.max(appender.behindMs(), lag.behindMs());
         if (!suspension.check() || behindMs > proveEveryMs) return;
-        const silentMs = sendsKeepAlives ? performance.now() - heardAt : 0;
-        intervals.proveCoverage(sourceId, { ...interval, provenUntil }, silentMs).then(
-          (proven) => {
-            checkpoint?.('ingest.proven');
-            if (proven === null) ledgerLost.abort();
-            else if (proven > provenUntil) provenUntil = proven;
-          },
-          () => undefined,
-        );
+        const now = performance.now();
+        if (now - provingSince < proofOverdueMs) return;
+        provingSince = now;
+        const silentMs = sendsKeepAlives ? now - heardAt : 0;
+        intervals
+          .proveCoverage(sourceId, { ...interval, provenUntil }, silentMs)
+          .then(
+            (proven) => {
+              checkpoint?.('ingest.proven');
+              if (proven !== null && proven > provenUntil) provenUntil = proven;
+              refusals = proven === null ? refusals + 1 : 0;
+              if (refusals === refusalsUntilLost) ledgerLost.abort();
+            },
+            () => undefined,
+          )
+          .finally(() => {
+            if (provingSince === now) provingSince = Number.NEGATIVE_INFINITY;
+          });
       }, proveEveryMs);
       checkpoint?.('ingest.opened');
       telemetry.streamOpened({ platform, sourceId, from });

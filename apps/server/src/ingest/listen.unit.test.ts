@@ -16,7 +16,7 @@ const post = (id: number): StreamFrame => ({
 async function endOf(
   frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>,
   append: () => Promise<void>,
-  proven: Date | null = new Date(0),
+  prove: () => Promise<Date | null> = async () => new Date(0),
 ): Promise<CoverageEnd | null> {
   let closed: CoverageEnd | null = null;
   const listening = listen(
@@ -27,13 +27,14 @@ async function endOf(
       eventLog: { append, consumedBy: async () => null, recordConsumed: () => undefined },
       intervals: {
         openCoverage: async () => ({ id: 1, provenUntil: new Date(0) }),
-        proveCoverage: async () => proven,
+        proveCoverage: prove,
         closeCoverage: async (_sourceId, _coverageId, end) => void (closed = end),
         uncoveredSince: async () => null,
         hasLostLog: async () => false,
       },
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
+      nowMs: () => 0,
     },
     new AbortController().signal,
   );
@@ -107,19 +108,44 @@ test('the time that the log needs after the end is not covered', async () => {
   expect(end?.uncoveredMs).toBe(heldUpMs);
 });
 
-test('a connection ends when the ledger does not know any more what was proven on it, and covers nothing since', async () => {
+/** A connection that lasts for so many seconds, unless we end it. */
+async function* connectionOf(seconds: number, signal: AbortSignal): AsyncGenerator<StreamFrame> {
+  yield { kind: 'opened' };
+  for (let second = 0; second < seconds; second++) {
+    timePasses(1_000);
+    await nextTurn();
+    signal.throwIfAborted();
+    yield { kind: 'alive' };
+  }
+  throw new StreamEnded({ kind: 'dropped' }, 'reset');
+}
+const accept = async () => undefined;
+
+test('a connection ends when two proofs in a row are refused, and covers nothing since', async () => {
   const end = await endOf(
-    async function* (signal) {
-      yield { kind: 'opened' };
-      timePasses(1_500);
-      await nextTurn();
-      signal.throwIfAborted();
-      throw new StreamEnded({ kind: 'dropped' }, 'reset');
-    },
-    async () => undefined,
-    null,
+    (signal) => connectionOf(5, signal),
+    accept,
+    async () => null,
   );
   expect(end).toEqual({ because: 'log_lost', uncoveredMs: null });
+});
+
+test('a connection survives one refused proof', async () => {
+  let proofs = 0;
+  const prove = async () => (++proofs === 2 ? null : new Date(proofs));
+  const end = await endOf((signal) => connectionOf(5, signal), accept, prove);
+  expect({ end, proofs }).toMatchObject({ end: { because: 'dropped' }, proofs: 5 });
+});
+
+test('a proof waits for the one before it, but not on a dead connection', async () => {
+  const provenAt: number[] = [];
+  const startedAt = performance.now();
+  const prove = () => {
+    provenAt.push(performance.now() - startedAt);
+    return new Promise<never>(() => undefined);
+  };
+  await endOf((signal) => connectionOf(8, signal), accept, prove);
+  expect(provenAt).toEqual([1_000, 6_000]);
 });
 
 test('a source that has lost its log resumes where the ledger was cut, not behind what it sent to the log since', async () => {
@@ -150,13 +176,14 @@ test('a source that has lost its log resumes where the ledger was cut, not behin
         },
         bells: createLocalBells(),
         telemetry: silentTelemetry(),
+        nowMs: () => 0,
       },
       new AbortController().signal,
     );
     await expect(listening).rejects.toThrow(StreamEnded);
   }
   expect(starts).toEqual([
-    { after: 'the last event', afterAt: since, since },
-    { after: null, afterAt: since, since },
+    { after: 'the last event', afterAt: since, since, now: since },
+    { after: null, afterAt: since, since, now: since },
   ]);
 });

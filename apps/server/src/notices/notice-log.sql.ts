@@ -17,8 +17,8 @@ export interface NewNotice<Type extends RaisedType> {
   /** Tells notices of one type and subject apart: the gap, or a period and a threshold. */
   readonly key?: string;
   readonly data: NoticeData[Type];
-  /** Nobody is told again who was told since then, though it is over. */
-  readonly notSince?: Date | undefined;
+  /** An account that was told today (UTC) is not told again, although it is over. */
+  readonly oncePerDay?: boolean;
 }
 
 /**
@@ -28,7 +28,7 @@ export interface NewNotice<Type extends RaisedType> {
 export async function raiseNotices<Type extends RaisedType>(
   sql: Sql,
   accountIds: readonly string[],
-  { type, subject, key = '', data, notSince }: NewNotice<Type>,
+  { type, subject, key = '', data, oncePerDay = false }: NewNotice<Type>,
 ): Promise<number> {
   const told = [...new Set(accountIds)].toSorted();
   if (told.length === 0) return 0;
@@ -39,7 +39,7 @@ export async function raiseNotices<Type extends RaisedType>(
        where not exists (
          select 1 from notices where type = $3 and subject_kind = $5 and subject_id = $6 and key = $8
            and notices.account_id = asked.account_id
-           and ${notSince === undefined ? 'resolved_at is null' : '(resolved_at is null or created_at >= $12)'})
+           and (resolved_at is null or $12 and created_at >= date_trunc('day', now(), 'UTC')))
      ), placed as (
        insert into notice_log (account_id, last_position) select account_id, 1 from asked order by account_id collate "C"
        on conflict (account_id) do update set last_position = notice_log.last_position + 1
@@ -62,7 +62,7 @@ export async function raiseNotices<Type extends RaisedType>(
       JSON.stringify(data),
       whatToDo(data),
       isPast,
-      ...(notSince === undefined ? [] : [notSince]),
+      oncePerDay,
     ],
   );
 }

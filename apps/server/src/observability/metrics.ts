@@ -261,7 +261,7 @@ function webhookMetrics(make: Makers) {
     ]),
     webhooksTriedThrough: make.gauge(
       'webhooks_tried_through_timestamp_seconds',
-      'Until when every match has been tried at the webhooks whose turn it was and whose endpoints work.',
+      'Until when every match has been tried at the webhooks whose endpoints work.',
       [],
     ),
     webhooksFailingSince: make.gauge(

@@ -48,6 +48,7 @@ export interface CreateRuleOptions {
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
   readonly telemetry: Telemetry;
+  readonly nowMs: () => number;
 }
 
 type Request = RequestOf<'CreateRule'>;
@@ -68,7 +69,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     const premiumRulesMax = principal.limits.rules;
     const { values, warnings } = checkRule(request, options.tiers);
     assertPlanAllows(principal, request.platforms);
-    const { expiresAt, budget } = limitsOf(request);
+    const { expiresAt, budget } = limitsOf(request, options.nowMs());
     await addExampleWarnings(accountId, warnings, request);
     const rule: NewRule = {
       id: newId('rule'),
@@ -117,13 +118,16 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
 }
 
 /** When the rule pauses by itself. A trial has an end of both kinds. */
-function limitsOf({ trial, expires_at, budget }: Request): {
+function limitsOf(
+  { trial, expires_at, budget }: Request,
+  nowMs: number,
+): {
   expiresAt: Date | null;
   budget: Budget | null;
 } {
   if (!trial) return { expiresAt: checkExpiry(expires_at) ?? null, budget: budget ?? null };
   return {
-    expiresAt: new Date(Date.now() + trial.minutes * 60_000),
+    expiresAt: new Date(nowMs + trial.minutes * 60_000),
     budget: { period: 'lifetime', matches: trial.max_matches, on_reached: 'pause' },
   };
 }

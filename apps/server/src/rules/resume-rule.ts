@@ -59,8 +59,8 @@ export function beginResume(database: Database, resume: RuleResume): Promise<Cha
 }
 
 /** What is due is looked at and resumed by budgets/resume-after-budget.ts. */
-function isHeldBack({ paused_for, budget_look_at }: LockedRule): boolean {
-  return paused_for === 'budget' && (budget_look_at === null || budget_look_at.getTime() > Date.now());
+function isHeldBack({ paused_for, is_due }: LockedRule): boolean {
+  return paused_for === 'budget' && !is_due;
 }
 
 async function begin(sql: Sql, resume: RuleResume, refuse: Refuse): Promise<ChangeOutcome> {

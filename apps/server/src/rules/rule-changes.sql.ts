@@ -76,6 +76,8 @@ export interface LockedRule {
   budget: Budget | null;
   paused_for: PausedFor | null;
   budget_look_at: Date | null;
+  /** The time to look at its budgets has come. */
+  is_due: boolean;
   examples: RuleExamples | null;
   managed_set: string | null;
   managed_key: string | null;
@@ -95,7 +97,7 @@ export interface VersionRow {
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
     `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired,
-       trial and version = 1 as is_trial, budget, paused_for, budget_look_at, examples,
+       trial and version = 1 as is_trial, budget, paused_for, budget_look_at, coalesce(budget_look_at <= now(), false) as is_due, examples,
        managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],

@@ -19,6 +19,7 @@ export interface RuleRow {
   budget: Budget | null;
   paused_for: 'budget' | 'suspension' | null;
   budget_look_at: Date | null;
+  read_at: Date;
   examples: RuleExamples | null;
   managed_set: string | null;
   managed_key: string | null;
@@ -49,7 +50,7 @@ const spending = `select json_build_object(${sums.map(({ name, sum }) => `'${nam
 
 /** Rules with what is known of them per platform. A paused rule holds no slot, whoever else may hold its old one. */
 const selectRules = `
-  select rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
+  select now() as read_at, rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
     rules.expires_at, rules.budget, rules.paused_for, rules.budget_look_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
@@ -118,7 +119,7 @@ export function toRule(row: RuleRow, prices: Prices): Rule {
   };
 }
 
-function budgetOf({ budget, platforms }: RuleRow, prices: Prices): Rule['budget'] {
+function budgetOf({ budget, platforms, read_at }: RuleRow, prices: Prices): Rule['budget'] {
   if (budget === null) return null;
   const counted = platforms.flatMap(({ platform, spending }) =>
     spending ? [{ platform, ...spending }] : [],
@@ -130,7 +131,7 @@ function budgetOf({ budget, platforms }: RuleRow, prices: Prices): Rule['budget'
     spent,
     remaining: micro(Math.max(0, (budget[unit] ?? 0) - spent)),
     reserved,
-    resets_at: periodAt(budget.period, new Date()).end?.toISOString() ?? null,
+    resets_at: periodAt(budget.period, read_at).end?.toISOString() ?? null,
   };
 }
 

@@ -109,7 +109,10 @@ test('no compression is asked for, and what is compressed all the same is not un
 test('a stream that is refused with a huge body ends for the reason of its status', async () => {
   const { sent, answer } = hugely(429);
   await using upstream = await startUpstream(answer);
-  const stream = createXStream(upstream.client).open({ after: null, since: null }, call.signal);
+  const stream = createXStream(upstream.client).open(
+    { after: null, since: null, now: new Date() },
+    call.signal,
+  );
   const error: unknown = await stream[Symbol.asyncIterator]()
     .next()
     .catch((thrown: unknown) => thrown);

@@ -11,6 +11,8 @@ export interface StreamStart {
   readonly afterAt?: Date | null;
   /** Without an id: replay what happened since then, if the upstream can. */
   readonly since: Date | null;
+  /** The time of the database, with which the others are to be compared. */
+  readonly now: Date;
   /** The upstream is to end the stream after so many items, if it can; without it there is no limit. */
   readonly itemsMax?: number;
 }

@@ -138,7 +138,9 @@ async function askEverythingOfX(client: UpstreamClient): Promise<void> {
   await createEndStaleConnections(client)(signal);
   await createXCompliance(client, { pace: 10_000 }).check(['1', '2'], signal);
   for (const expansions of xExpansions) {
-    await drain(createXStream(client, { expansions }).open({ after: null, since: null }, signal));
+    await drain(
+      createXStream(client, { expansions }).open({ after: null, since: null, now: new Date() }, signal),
+    );
     await drain(createXRecovery(client, expansions).records(times.from, times.to, signal));
     for (const archive of xSearches) {
       for (const value of ['newer', 'older']) {
@@ -155,8 +157,8 @@ async function askEverythingOfFirehose(client: UpstreamClient): Promise<void> {
   await rules.add([rule], call).catch(() => undefined);
   await rules.remove(['1'], call);
   const stream = createFirehoseStream(client);
-  await drain(stream.open({ after: '0-1', since: null }, signal));
-  await drain(stream.open({ after: null, since: new Date() }, signal));
+  await drain(stream.open({ after: '0-1', since: null, now: new Date() }, signal));
+  await drain(stream.open({ after: null, since: new Date(), now: new Date() }, signal));
 }
 
 async function drain(items: AsyncIterable<unknown>): Promise<void> {

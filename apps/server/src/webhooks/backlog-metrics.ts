@@ -1,5 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
+import { databaseTime } from '../engines/database-time.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
 import { hasMatchesWaiting, isFree, windowOverAt } from './delivery-store.sql.ts';
@@ -8,43 +9,48 @@ export interface BacklogOptions {
   readonly database: Database;
   readonly reader: MatchReader;
   readonly metrics: Pick<Metrics, 'webhooks' | 'webhooksTriedThrough' | 'webhooksFailingSince'>;
-  readonly nowMs: () => number;
 }
 
-/** Of the webhooks whose turn it is: with working senders there is hardly one at any time. */
+/** With working senders there is hardly one that waits at any time. */
 const looksMax = 20;
 
-interface DueRow {
+interface WaitingRow {
   readonly account_id: string;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly position: number;
-  /** The next attempt, or the end of the window of the message before. */
-  readonly due_at: Date;
+  /** Since when it is due; null when its time has not come, although it works: then since its match was stored. */
+  readonly due_at: Date | null;
 }
 
 /** Whether anybody sends, and how endpoints do: read from the database by nodes of every role. */
-export async function showBacklog({ database, reader, metrics, nowMs }: BacklogOptions): Promise<void> {
+export async function showBacklog({ database, reader, metrics }: BacklogOptions): Promise<void> {
   const states = await database.many<{ state: string; count: number; since: number | null }>(
     `select case when state = 'active' and failing_since is not null then 'failing' else state end as state,
        count(*), extract(epoch from min(failing_since))::float8 as since
      from webhooks group by 1`,
   );
+  const nowMs = (await databaseTime(database)).getTime();
   const stateOf = (name: string) => states.find(({ state }) => state === name);
   for (const state of ['active', 'failing', 'paused', 'disabled'] as const)
     metrics.webhooks.set({ state }, stateOf(state)?.count ?? 0);
-  metrics.webhooksFailingSince.set(stateOf('failing')?.since ?? nowMs() / 1000);
-  metrics.webhooksTriedThrough.set((await triedThroughMs(database, reader, nowMs())) / 1000);
+  metrics.webhooksFailingSince.set(stateOf('failing')?.since ?? nowMs / 1000);
+  metrics.webhooksTriedThrough.set((await triedThroughMs(database, reader, nowMs)) / 1000);
 }
 
-/** Of endpoints that work: since when the one waits that has waited longest: for its turn, or since the match that it is to get was stored. */
+/**
+ * Of endpoints that work: since when the one waits that has waited longest: for its turn, or since the match that it is to get was
+ * stored. One that works has no reason to wait for a later attempt, so the time of its next attempt excuses nothing.
+ */
 async function triedThroughMs(database: Database, reader: MatchReader, nowMs: number): Promise<number> {
-  const due = await database.many<DueRow>(
-    `select account_id, rule_id, platform, position, greatest(next_attempt_at, ${windowOverAt}) as due_at from webhooks
-     where ${isFree} and not troubled and greatest(next_attempt_at, ${windowOverAt}) <= $1 and 'matches' = any(events)
+  const due = await database.many<WaitingRow>(
+    `select account_id, rule_id, platform, position,
+       case when next_attempt_at <= now() then greatest(next_attempt_at, ${windowOverAt}) else ${windowOverAt} end as due_at
+     from webhooks
+     where ${isFree} and not troubled and coalesce(${windowOverAt} <= now(), true) and 'matches' = any(events)
        and ${hasMatchesWaiting}
-     order by next_attempt_at limit $2`,
-    [new Date(nowMs), looksMax],
+     order by next_attempt_at <= now(), next_attempt_at limit $1`,
+    [looksMax],
   );
   let through = nowMs;
   for (const { account_id: accountId, rule_id: ruleId, platform, position: from, due_at } of due) {
@@ -52,7 +58,7 @@ async function triedThroughMs(database: Database, reader: MatchReader, nowMs: nu
     const { matches } = await reader.read({ ...filter, order: 'oldest', from, limit: 1 });
     const storedMs = matches[0]?.createdAt.getTime();
     // Without one, what is left are matches of deleted rules: the sender skips them.
-    if (storedMs !== undefined) through = Math.min(through, Math.max(storedMs, due_at.getTime()));
+    if (storedMs !== undefined) through = Math.min(through, Math.max(storedMs, due_at?.getTime() ?? 0));
   }
   return through;
 }

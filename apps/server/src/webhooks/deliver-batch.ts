@@ -20,7 +20,7 @@ export interface DeliverBatchOptions extends DeliverNoticeOptions, SendOptions, 
  * position: after a crash in between, the same bytes are sent again under the same id.
  */
 export function createDeliverBatch(options: DeliverBatchOptions) {
-  const { store, bells, telemetry, checkpoint, nowMs, random } = options;
+  const { store, bells, telemetry, checkpoint, random } = options;
   return async (leased: LeasedWebhook): Promise<void> => {
     checkpoint('deliver.claimed');
     if (leased.notices !== null) {
@@ -31,13 +31,12 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     if (next === null) return;
     const { batch } = next;
     checkpoint('deliver.batched');
-    const startMs = nowMs();
+    const startMs = leased.nowMs();
     const attempt = await send(options, leased, batch);
-    const endMs = nowMs();
+    const endMs = leased.nowMs();
     checkpoint('deliver.sent');
-    const atMs = nowMs();
-    const step = afterAttempt(leased.state, batch, attempt, { nowMs: atMs, random });
-    const isTold = await store.finish(leased, step, { batch, attempt, atMs });
+    const step = afterAttempt(leased.state, batch, attempt, random);
+    const isTold = await store.finish(leased, step, { batch, attempt });
     checkpoint('deliver.recorded');
     if (isTold) bells.ring('notices');
     const { webhookId, accountId } = leased;
@@ -88,19 +87,17 @@ async function traceAttempt(
 
 /** Null when there is nothing to send; the lease has ended then. */
 async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
-  const { store, nowMs, random } = options;
+  const { store, random } = options;
   const { state } = leased;
   const built = await (isChatFormat(leased.format) ? buildChatBatch : buildBatch)(options, leased);
   if (built !== null) {
     if (await store.begin(leased, built.batch, built.positions)) {
-      options.telemetry.webhookFirstTried(
-        nowMs() - Math.max(built.storedMs, state.nextAttemptMs, leased.windowOverMs),
-      );
+      options.telemetry.webhookFirstTried(leased.nowMs() - Math.max(built.storedMs, leased.dueAt.getTime()));
       return built;
     }
     await store.release(leased);
   } else if (state.suspects.length > 0) {
-    await store.finish(leased, afterNothingToTry(state, { nowMs: nowMs(), random }), null);
+    await store.finish(leased, afterNothingToTry(state, random), null);
   } else {
     await store.skipTo(leased, leased.logEnd);
   }
@@ -114,5 +111,5 @@ function send(
 ): Promise<Attempt> {
   const onUnreadable = (err: unknown) =>
     options.telemetry.webhookSecretUnreadable({ webhookId: leased.webhookId, err });
-  return sendMessage(options, leased, message, { nowMs: options.nowMs(), onUnreadable });
+  return sendMessage(options, leased, message, { nowMs: leased.nowMs(), onUnreadable });
 }

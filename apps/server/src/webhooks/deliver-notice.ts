@@ -11,7 +11,6 @@ export interface DeliverNoticeOptions {
   readonly notices: NoticeReader;
   readonly telemetry: Telemetry;
   readonly checkpoint: Checkpoint;
-  readonly nowMs: () => number;
   readonly random: () => number;
 }
 
@@ -25,7 +24,7 @@ export async function deliverNotice(
   due: DueNotices,
   send: (message: { messageId: string; body: string }) => Promise<Attempt>,
 ): Promise<void> {
-  const { store, notices, telemetry, checkpoint, nowMs, random } = options;
+  const { store, notices, telemetry, checkpoint, random } = options;
   const { webhookId, accountId } = leased;
   const from = due.state.position;
   const [next] = await notices.read({ accountId, open: false, order: 'oldest', from, limit: 1 });
@@ -37,10 +36,9 @@ export async function deliverNotice(
   const attempt = await send(message);
   checkpoint('deliver.sent');
   const sent = { ...attempt, position: next.position };
-  const atMs = nowMs();
-  const step = afterNotice(leased.state, due.state, sent, { nowMs: atMs, random });
+  const step = afterNotice(leased.state, due.state, sent, random);
   const { messageId } = message;
-  await store.finishNotice(leased, step, { noticeId: next.notice.id, messageId, attempt, atMs });
+  await store.finishNotice(leased, step, { noticeId: next.notice.id, messageId, attempt });
   checkpoint('deliver.recorded');
   telemetry.webhookAttempted({
     isRepeated: !isListed(leased.state.failures + 1),

@@ -27,7 +27,6 @@ export interface DeliverWorkerOptions {
   readonly deliver: ReturnType<typeof createDeliverBatch>;
   readonly bells: Bells;
   readonly log: Logger;
-  readonly nowMs: () => number;
   readonly lateAfterMs?: number;
 }
 
@@ -37,7 +36,7 @@ export interface DeliverWorkerOptions {
  * messages that are under way.
  */
 export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
-  const { store, bells, nowMs } = options;
+  const { store, bells } = options;
   return {
     name: 'deliver',
     async run(signal) {
@@ -50,7 +49,7 @@ export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
         for (const troubled of [false, true]) {
           const max = senders.free(troubled);
           if (max <= 0) continue;
-          const due = await store.leaseDue({ nowMs: nowMs(), max, troubled });
+          const due = await store.leaseDue({ max, troubled });
           for (const leased of due) senders.start(leased, troubled);
           started += due.length;
         }

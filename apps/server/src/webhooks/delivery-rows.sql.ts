@@ -5,8 +5,6 @@ import type { Batch, LeasedWebhook } from './leased-webhook.ts';
 
 export interface Outcome {
   readonly attempt: Attempt;
-  /** When the attempt ended. */
-  readonly atMs: number;
 }
 
 export interface Sent extends Outcome {

@@ -1,6 +1,7 @@
 import { isChatFormat, type Platform, type WebhookFormat } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
+import { clockFrom } from '../engines/database-time.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import {
@@ -25,7 +26,7 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 export function createDeliveryStore(database: Database) {
   return {
     /** Webhooks with something to send whose time has come. `troubled` ones and others are leased separately. */
-    leaseDue: (asked: { nowMs: number; max: number; troubled: boolean }) => leaseDue(database, asked),
+    leaseDue: (asked: { max: number; troubled: boolean }) => leaseDue(database, asked),
     /**
      * Stores the batch, made of what is at these positions. False when the lease is no longer valid or one of its matches was
      * removed meanwhile: then nothing may be sent.
@@ -93,7 +94,8 @@ interface DueRow {
   readonly name: string;
   readonly url: string;
   readonly format: WebhookFormat;
-  readonly window_over_at: Date | null;
+  readonly due_at: Date;
+  readonly leased_at: Date;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly position: number;
@@ -102,14 +104,13 @@ interface DueRow {
   readonly suspects: string[];
   readonly batch_max: number;
   readonly failures: number;
-  readonly failing_since: Date | null;
+  readonly failing_ms: number | null;
   readonly next_attempt_at: Date;
   readonly troubled: boolean;
   readonly secrets: Buffer[];
   readonly log_end: number;
   readonly notice_position: number;
   readonly notice_refusals: number;
-  readonly notice_attempt_at: Date;
   /** Null when none is due. */
   readonly notices_end: number | null;
 }
@@ -127,8 +128,11 @@ export const hasMatchesWaiting = `exists (
 /** SQL: when a chat may get its next message with matches; null for everybody who may get one at any time. */
 export const windowOverAt = `message_at + make_interval(secs => window_seconds)`;
 
-/** SQL: the end of the account's notices, if some are to be sent now ($2); else null. */
-const noticesEnd = `case when 'notices' = any(events) and notice_attempt_at <= $2 then (
+/** SQL: when the next message with matches is due. */
+const dueAt = `greatest(next_attempt_at, ${windowOverAt})`;
+
+/** SQL: the end of the account's notices, if some are to be sent now; else null. */
+const noticesEnd = `case when 'notices' = any(events) and notice_attempt_at <= now() then (
   select last_position from notice_log
   where notice_log.account_id = webhooks.account_id and last_position > notice_position) end`;
 
@@ -139,25 +143,25 @@ const noticesEnd = `case when 'notices' = any(events) and notice_attempt_at <= $
  */
 async function leaseDue(
   database: Database,
-  { nowMs, max, troubled }: { nowMs: number; max: number; troubled: boolean },
+  { max, troubled }: { max: number; troubled: boolean },
 ): Promise<LeasedWebhook[]> {
   const lease = newId('snd');
   const rows = await database.prepared<DueRow>(
     `with due as (
        select id from webhooks
-       where ${isFree} and troubled = $4 and next_attempt_at <= $2
-         and ('matches' = any(events) and coalesce(${windowOverAt} <= $2, true) and position < (select last_position from match_log)
+       where ${isFree} and troubled = $3 and next_attempt_at <= now()
+         and ('matches' = any(events) and coalesce(${windowOverAt} <= now(), true) and position < (select last_position from match_log)
            and (${hasMatchesWaiting} or id in (select webhook_id from webhook_batches))
            or ${noticesEnd} is not null)
-       order by next_attempt_at limit $3 for update skip locked
+       order by next_attempt_at limit $2 for update skip locked
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
-     returning webhooks.id, account_id, name, url, format, ${windowOverAt} as window_over_at, rule_id, platform, position, epoch, suspects, batch_max, failures,
-       failing_since, next_attempt_at, troubled, (select last_position from match_log) as log_end,
-       notice_position, notice_refusals, notice_attempt_at, ${noticesEnd} as notices_end,
+     returning webhooks.id, account_id, name, url, format, ${dueAt} as due_at, now() as leased_at, rule_id, platform, position, epoch, suspects, batch_max, failures,
+       extract(epoch from now() - failing_since)::float8 * 1000 as failing_ms, next_attempt_at, troubled, (select last_position from match_log) as log_end,
+       notice_position, notice_refusals, ${noticesEnd} as notices_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
-    [lease, new Date(nowMs), max, troubled],
+    [lease, max, troubled],
   );
   if (rows.length === 0) return [];
   const batches = await database.many<Batch & { readonly webhookId: string }>(
@@ -179,7 +183,8 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
     name: row.name,
     url: row.url,
     format: row.format,
-    windowOverMs: row.window_over_at?.getTime() ?? 0,
+    dueAt: row.due_at,
+    nowMs: clockFrom(row.leased_at),
     ruleId: row.rule_id,
     platform: row.platform,
     secrets: row.secrets,
@@ -188,11 +193,11 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
       suspects: row.suspects.map(Number),
       batchMax: row.batch_max,
       failures: row.failures,
-      failingSinceMs: row.failing_since?.getTime() ?? null,
-      nextAttemptMs: row.next_attempt_at.getTime(),
+      failingMs: row.failing_ms,
       troubled: row.troubled,
       disabledBecause: null,
     },
+    nextAttemptAt: row.next_attempt_at,
     batch,
     logEnd: row.log_end,
     notices:
@@ -202,7 +207,6 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
             state: {
               position: row.notice_position,
               refusals: row.notice_refusals,
-              nextAttemptMs: row.notice_attempt_at.getTime(),
             },
             logEnd: row.notices_end,
           },
@@ -210,7 +214,8 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
 }
 
 async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | null): Promise<boolean> {
-  if (!(await writeState(sql, leased, step.state))) {
+  const written = await writeState(sql, leased, step);
+  if (!written) {
     await release(sql, leased);
     return false;
   }
@@ -221,36 +226,36 @@ async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | 
     [leased.webhookId],
   );
   if (sent !== null) await insertDelivery(sql, leased, sent);
-  if (isChatFormat(leased.format) && sent?.attempt.outcome.kind === 'delivered') {
-    const began = [leased.webhookId, new Date(sent.atMs)];
-    await sql.run('update webhooks set message_at = $2 where id = $1', began);
-  }
+  if (isChatFormat(leased.format) && sent?.attempt.outcome.kind === 'delivered')
+    await sql.run('update webhooks set message_at = now() where id = $1', [leased.webhookId]);
   if (step.parked.length > 0) await insertParked(sql, leased.webhookId, step.parked);
-  return await recordOutcome(sql, leased, step.state, sent);
+  return await recordOutcome(sql, leased, { ...step.state, ...written }, sent);
 }
 
 async function finishNotice(
   sql: Sql,
   leased: LeasedWebhook,
-  { state, notice, parked }: NoticeStep,
+  { notice, noticeInMs, parked, ...step }: NoticeStep,
   sent: SentNotice,
 ): Promise<boolean> {
-  if (!(await writeState(sql, leased, state))) {
+  const written = await writeState(sql, leased, step);
+  if (!written) {
     await release(sql, leased);
     return false;
   }
   await sql.run(
-    'update webhooks set notice_position = $2, notice_refusals = $3, notice_attempt_at = $4 where id = $1',
-    [leased.webhookId, notice.position, notice.refusals, new Date(notice.nextAttemptMs)],
+    `update webhooks set notice_position = $2, notice_refusals = $3, notice_attempt_at = now() + $4 * interval '1 ms'
+     where id = $1`,
+    [leased.webhookId, notice.position, notice.refusals, noticeInMs],
   );
   await insertNoticeDelivery(sql, leased, sent, parked);
-  return await recordOutcome(sql, leased, state, sent);
+  return await recordOutcome(sql, leased, { ...step.state, ...written }, sent);
 }
 
 async function recordOutcome(
   sql: Sql,
   leased: LeasedWebhook,
-  state: EndpointState,
+  state: WrittenState,
   sent: Outcome | null,
 ): Promise<boolean> {
   if (state.disabledBecause !== null) {
@@ -270,7 +275,7 @@ const dayMs = 86_400_000;
 async function tell(
   sql: Sql,
   { accountId, webhookId: id, name, state: before }: LeasedWebhook,
-  { failures, failingSinceMs, disabledBecause }: EndpointState,
+  { failures, failingMs, failingSince, disabledBecause }: WrittenState,
   sent: Outcome | null,
 ): Promise<boolean> {
   const subject = { kind: 'webhook', id, name } as const;
@@ -284,38 +289,50 @@ async function tell(
     const types = ['webhook.failing', 'webhook.disabled'] as const;
     return (await resolveNotices(sql, { types, subject })).length > 0;
   }
-  if (sent === null || failingSinceMs === null) return false;
-  const failingMs = sent.atMs - failingSinceMs;
+  if (sent === null || failingMs === null || failingSince === null) return false;
   if (before.failures > 0 && failingMs < failingToTellMs) return false;
-  const data = { failing_since: new Date(failingSinceMs).toISOString(), failures };
+  const data = { failing_since: failingSince.toISOString(), failures };
   const failing = { type: 'webhook.failing', subject, data } as const;
   if (failingMs >= dayMs)
     return (await raiseNotices(sql, [accountId], { ...failing, key: 'day', data: { ...data, days: 1 } })) > 0;
-  const notSince = failingMs < failingToTellMs ? new Date(sent.atMs - (sent.atMs % dayMs)) : undefined;
-  return (await raiseNotices(sql, [accountId], { ...failing, notSince })) > 0;
+  const oncePerDay = failingMs < failingToTellMs;
+  return (await raiseNotices(sql, [accountId], { ...failing, oncePerDay })) > 0;
 }
 
-/** A time of the next attempt that is not the leased one was set by the owner meanwhile, and stays if it is earlier. */
-async function writeState(sql: Sql, leased: LeasedWebhook, state: EndpointState): Promise<boolean> {
-  const written = await sql.run(
-    `update webhooks set position = $4, suspects = $5, batch_max = $6, failures = $7, failing_since = $8,
+type WrittenState = EndpointState & Written;
+
+interface Written {
+  readonly failingSince: Date | null;
+}
+
+/**
+ * Null when the lease is no longer valid. A time of the next attempt that is not the leased one was set by the owner meanwhile, and
+ * stays if it is earlier.
+ */
+async function writeState(
+  sql: Sql,
+  leased: LeasedWebhook,
+  { state, retryInMs }: Pick<Step, 'state' | 'retryInMs'>,
+): Promise<Written | null> {
+  return await sql.one<Written>(
+    `update webhooks set position = $4, suspects = $5, batch_max = $6, failures = $7,
+       failing_since = case when $8 then coalesce(failing_since, now()) end,
        next_attempt_at = case when next_attempt_at >= $12::timestamptz and next_attempt_at < $12 + interval '1 ms'
-         then $9 else least($9, next_attempt_at) end,
+         then now() + $9 * interval '1 ms' else least(now() + $9 * interval '1 ms', next_attempt_at) end,
        troubled = $10, disabled_because = $11,
        state = case when $11::text is null then state else 'disabled' end, ${noLease}
-     where ${isOurs}`,
+     where ${isOurs} returning failing_since as "failingSince"`,
     [
       ...keyOf(leased),
       state.position,
       state.suspects,
       state.batchMax,
       state.failures,
-      state.failingSinceMs === null ? null : new Date(state.failingSinceMs),
-      new Date(state.nextAttemptMs),
+      state.failingMs !== null,
+      retryInMs,
       state.troubled,
       state.disabledBecause,
-      new Date(leased.state.nextAttemptMs),
+      leased.nextAttemptAt,
     ],
   );
-  return written === 1;
 }

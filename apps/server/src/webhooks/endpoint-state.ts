@@ -58,8 +58,8 @@ export interface EndpointState {
   readonly batchMax: number;
   /** Consecutive failures for which the endpoint is to blame. */
   readonly failures: number;
-  readonly failingSinceMs: number | null;
-  readonly nextAttemptMs: number;
+  /** For how long it has been failing; null when it works. */
+  readonly failingMs: number | null;
   readonly troubled: boolean;
   readonly disabledBecause: 'gone' | 'failing' | null;
 }
@@ -71,15 +71,12 @@ export interface SentBatch {
 
 export interface Step {
   readonly state: EndpointState;
+  /** When it is due again, from now on. The database turns it into a time: the clocks of nodes may differ. */
+  readonly retryInMs: number;
   /** The same bytes are sent again; otherwise a new batch is made. */
   readonly keepBatch: boolean;
   /** Positions of matches that are given up. */
   readonly parked: readonly number[];
-}
-
-export interface Circumstances {
-  readonly nowMs: number;
-  readonly random: () => number;
 }
 
 export const batchMatchesMax = 100;
@@ -92,9 +89,8 @@ export function afterAttempt(
   state: EndpointState,
   batch: SentBatch,
   attempt: Pick<Attempt, 'outcome' | 'latencyMs'>,
-  circumstances: Circumstances,
+  random: () => number,
 ): Step {
-  const { nowMs, random } = circumstances;
   const { outcome } = attempt;
   switch (outcome.kind) {
     case 'delivered':
@@ -104,56 +100,55 @@ export function afterAttempt(
           suspects: [],
           batchMax: Math.min(batchMatchesMax, state.batchMax * 2),
           failures: 0,
-          failingSinceMs: null,
-          nextAttemptMs: nowMs,
+          failingMs: null,
           troubled: attempt.latencyMs > slowMs,
           disabledBecause: null,
         },
+        retryInMs: 0,
         keepBatch: false,
         parked: state.suspects,
       };
     case 'refused':
-      return afterRefusal(state, batch, circumstances);
+      return afterRefusal(state, batch, random);
     case 'failed':
-      return { state: charged(state, outcome.retryAfterMs, circumstances), keepBatch: true, parked: [] };
+      return { ...charged(state, outcome.retryAfterMs, random), keepBatch: true, parked: [] };
     case 'gone':
-      return { state: { ...state, disabledBecause: 'gone' }, keepBatch: true, parked: [] };
-    case 'not_sent': {
-      const nextAttemptMs = nowMs + ownFailureDelayMs(random);
-      return { state: { ...state, nextAttemptMs }, keepBatch: true, parked: [] };
-    }
+      return { state: { ...state, disabledBecause: 'gone' }, retryInMs: 0, keepBatch: true, parked: [] };
+    case 'not_sent':
+      return { state, retryInMs: ownFailureDelayMs(random), keepBatch: true, parked: [] };
   }
 }
 
-function afterRefusal(state: EndpointState, batch: SentBatch, circumstances: Circumstances): Step {
-  const { nowMs } = circumstances;
-  const failing = { ...state, failingSinceMs: state.failingSinceMs ?? nowMs, troubled: true };
+function afterRefusal(state: EndpointState, batch: SentBatch, random: () => number): Step {
+  const failing = { ...state, failingMs: state.failingMs ?? 0, troubled: true };
   if (batch.matchCount > 1) {
     // One for a chat may count many more.
     const batchMax = Math.floor(Math.min(batch.matchCount, batchMatchesMax) / 2);
-    return { state: { ...failing, batchMax, nextAttemptMs: nowMs }, keepBatch: false, parked: [] };
+    return { state: { ...failing, batchMax }, retryInMs: 0, keepBatch: false, parked: [] };
   }
   const isFirst = state.suspects.length === 0;
   if (isFirst && state.failures + 1 < refusedAloneBeforeSuspect) {
-    return { state: charged(state, null, circumstances), keepBatch: true, parked: [] };
+    return { ...charged(state, null, random), keepBatch: true, parked: [] };
   }
   const suspects = [...state.suspects, batch.lastPosition];
   // Between the listed attempts one later match is enough: an endpoint that refuses everything gets two requests a minute.
   const most = isListed(state.failures + 1) ? suspectsMax : 1;
-  if (suspects.length > most) return refusesEverything(state, circumstances);
-  return { state: { ...failing, suspects, batchMax: 1, nextAttemptMs: nowMs }, keepBatch: false, parked: [] };
+  if (suspects.length > most) return refusesEverything(state, random);
+  return { state: { ...failing, suspects, batchMax: 1 }, retryInMs: 0, keepBatch: false, parked: [] };
 }
 
 /** How far an endpoint is with notices. They are sent one by one, before the matches that wait. */
 export interface NoticeState {
   readonly position: number;
   readonly refusals: number;
-  readonly nextAttemptMs: number;
 }
 
 export interface NoticeStep {
   readonly state: EndpointState;
+  readonly retryInMs: number;
   readonly notice: NoticeState;
+  /** When the next notice is due, from now on. */
+  readonly noticeInMs: number;
   readonly parked: boolean;
 }
 
@@ -165,67 +160,54 @@ export function afterNotice(
   state: EndpointState,
   notice: NoticeState,
   { position, outcome, latencyMs }: Pick<Attempt, 'outcome' | 'latencyMs'> & { readonly position: number },
-  circumstances: Circumstances,
+  random: () => number,
 ): NoticeStep {
-  const { nowMs, random } = circumstances;
-  const next = { position, refusals: 0, nextAttemptMs: nowMs };
+  const atOnce = { retryInMs: 0, noticeInMs: 0, parked: false };
+  const next = { position, refusals: 0 };
   switch (outcome.kind) {
     case 'delivered':
-      return { state: afterDeliveredNotice(state, latencyMs, nowMs), notice: next, parked: false };
+      return { ...atOnce, state: afterDeliveredNotice(state, latencyMs), notice: next };
     case 'refused': {
       const refusals = notice.refusals + 1;
       const waitMs = refusedNoticeWaitsMs[refusals];
-      if (waitMs === undefined) return { state, notice: next, parked: true };
-      const nextAttemptMs = nowMs + withJitter(waitMs, random);
-      return { state, notice: { ...notice, refusals, nextAttemptMs }, parked: false };
+      if (waitMs === undefined) return { ...atOnce, state, notice: next, parked: true };
+      return { ...atOnce, state, notice: { ...notice, refusals }, noticeInMs: withJitter(waitMs, random) };
     }
     case 'failed':
-      return { state: charged(state, outcome.retryAfterMs, circumstances), notice, parked: false };
+      return { ...atOnce, ...charged(state, outcome.retryAfterMs, random), notice };
     case 'gone':
-      return { state: { ...state, disabledBecause: 'gone' }, notice, parked: false };
+      return { ...atOnce, state: { ...state, disabledBecause: 'gone' }, notice };
     case 'not_sent':
-      return {
-        state: { ...state, nextAttemptMs: nowMs + ownFailureDelayMs(random) },
-        notice,
-        parked: false,
-      };
+      return { ...atOnce, state, retryInMs: ownFailureDelayMs(random), notice };
   }
 }
 
 /** It is up, so matches are tried at once. Matches that it refuses are another matter. */
-function afterDeliveredNotice(state: EndpointState, latencyMs: number, nowMs: number): EndpointState {
-  const troubled = latencyMs > slowMs;
-  if (state.suspects.length > 0) return { ...state, nextAttemptMs: nowMs };
-  return { ...state, failures: 0, failingSinceMs: null, nextAttemptMs: nowMs, troubled };
+function afterDeliveredNotice(state: EndpointState, latencyMs: number): EndpointState {
+  if (state.suspects.length > 0) return state;
+  return { ...state, failures: 0, failingMs: null, troubled: latencyMs > slowMs };
 }
 
 /** There is no match after the suspects that could show whether the endpoint accepts any: retry them like a failed batch. */
-export function afterNothingToTry(state: EndpointState, circumstances: Circumstances): Step {
-  return refusesEverything(state, circumstances);
+export function afterNothingToTry(state: EndpointState, random: () => number): Step {
+  return refusesEverything(state, random);
 }
 
-function refusesEverything(state: EndpointState, circumstances: Circumstances): Step {
-  return {
-    state: charged({ ...state, suspects: [], batchMax: 1 }, null, circumstances),
-    keepBatch: false,
-    parked: [],
-  };
+function refusesEverything(state: EndpointState, random: () => number): Step {
+  return { ...charged({ ...state, suspects: [], batchMax: 1 }, null, random), keepBatch: false, parked: [] };
 }
 
 function charged(
   state: EndpointState,
   retryAfterMs: number | null,
-  { nowMs, random }: Circumstances,
-): EndpointState {
+  random: () => number,
+): Pick<Step, 'state' | 'retryInMs'> {
   const failures = state.failures + 1;
-  const failingSinceMs = state.failingSinceMs ?? nowMs;
+  const failingMs = state.failingMs ?? 0;
+  const disabledBecause = failingMs >= failingMaxMs ? 'failing' : null;
   return {
-    ...state,
-    failures,
-    failingSinceMs,
-    nextAttemptMs: nowMs + retryDelayMs(failures, retryAfterMs, random),
-    troubled: true,
-    disabledBecause: nowMs - failingSinceMs >= failingMaxMs ? 'failing' : null,
+    state: { ...state, failures, failingMs, troubled: true, disabledBecause },
+    retryInMs: retryDelayMs(failures, retryAfterMs, random),
   };
 }
 

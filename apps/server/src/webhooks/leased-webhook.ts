@@ -11,13 +11,17 @@ export interface LeasedWebhook {
   readonly name: string;
   readonly url: string;
   readonly format: WebhookFormat;
-  /** When the window of its last message was over; long ago where there is none. */
-  readonly windowOverMs: number;
+  /** When the next message was due: its attempt, and the end of the window of the one before. */
+  readonly dueAt: Date;
+  /** The time of the database, counted on from the lease. */
+  readonly nowMs: () => number;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
   /** Sealed; all that are valid now, the newest first. */
   readonly secrets: readonly Buffer[];
   readonly state: EndpointState;
+  /** As it was leased. */
+  readonly nextAttemptAt: Date;
   readonly batch: Batch | null;
   /** The last position of the match log when the lease was taken: a later read sees everything up to it. */
   readonly logEnd: number;

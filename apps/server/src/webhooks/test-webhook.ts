@@ -30,7 +30,7 @@ export function testWebhook(options: {
         messageId: `msg_test${randomUUID().replaceAll('-', '')}`,
         body: JSON.stringify({ type: 'test', webhook_id }),
       },
-      { nowMs: Date.now() },
+      { nowMs: target.foundAt.getTime() },
     );
     if (outcome.kind === 'delivered') {
       const retry = `update webhooks set ${retryNow} where account_id = $1 and id = $2`;

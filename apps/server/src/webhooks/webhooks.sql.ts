@@ -109,6 +109,8 @@ interface WebhookTarget {
   readonly platform: Platform | null;
   /** Sealed; all that are valid now, the newest first. */
   readonly secrets: readonly Buffer[];
+  /** The time of the database. */
+  readonly foundAt: Date;
 }
 
 /** Null for another account's webhook, as for one that does not exist (I7). */
@@ -118,7 +120,7 @@ export async function findWebhook(
   webhookId: string,
 ): Promise<WebhookTarget | null> {
   return await database.forAccount(accountId).one<WebhookTarget>(
-    `select url, format, rule_id as "ruleId", platform,
+    `select url, format, rule_id as "ruleId", platform, now() as "foundAt",
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
      from webhooks where account_id = $1 and id = $2`,
     [accountId, webhookId],

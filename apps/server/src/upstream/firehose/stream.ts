@@ -52,7 +52,7 @@ function connect(
 
 /** Firehose keeps events for about a day, and does not say what it makes of an id from before that. */
 function withoutOldId(from: StreamStart): StreamStart {
-  const ageMs = from.afterAt ? Date.now() - from.afterAt.getTime() : 0;
+  const ageMs = from.afterAt ? from.now.getTime() - from.afterAt.getTime() : 0;
   return ageMs > idAgeMaxMs && from.since !== null ? { ...from, after: null } : from;
 }
 
@@ -60,10 +60,10 @@ function withoutOldId(from: StreamStart): StreamStart {
  * Without an id a reconnect is a live tail and would lose what lies between: ask for the time since the last
  * proven moment, a minute more than needed. What comes twice is stored once.
  */
-function query({ after, since, itemsMax }: StreamStart): string {
+function query({ after, since, now, itemsMax }: StreamStart): string {
   const ends = `timeout=${timeoutSeconds}${itemsMax === undefined ? '' : `&limit=${Math.min(limitMax, itemsMax)}`}`;
   if (after !== null || since === null) return ends;
-  const minutes = Math.ceil((Date.now() - since.getTime()) / 60_000) + 1;
+  const minutes = Math.ceil((now.getTime() - since.getTime()) / 60_000) + 1;
   return `${ends}&since=${Math.min(minutesMax, Math.max(1, minutes))}m`;
 }
 

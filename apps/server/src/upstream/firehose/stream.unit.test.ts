@@ -10,12 +10,15 @@ const opened = { status: 200, text: 'event: connected\ndata: {}\n\n' };
 const refused = { status: 400, body: { message: 'The Last-Event-ID is not known.' } };
 
 /** Connects once; how it ended, and what was asked. */
-async function connect(from: StreamStart, answers: readonly Answer[]) {
+async function connect(from: Omit<StreamStart, 'now'>, answers: readonly Answer[]) {
   await using server = await startAnsweringServer(answers);
   await using client = createUpstreamClient({ baseUrl: server.url, token: 't', name: 'Firehose' });
   const frames: string[] = [];
   try {
-    for await (const { kind } of createFirehoseStream(client).open(from, new AbortController().signal))
+    for await (const { kind } of createFirehoseStream(client).open(
+      { ...from, now: new Date() },
+      new AbortController().signal,
+    ))
       frames.push(kind);
   } catch (error) {
     if (!(error instanceof StreamEnded)) throw error;

@@ -20,7 +20,7 @@ async function connect(answer: Answer): Promise<{ frames: StreamFrame[]; ending:
   await using client = createUpstreamClient({ baseUrl: server.url, token: 't', name: 'X' });
   const frames: StreamFrame[] = [];
   try {
-    const from = { after: null, since: null };
+    const from = { after: null, since: null, now: new Date() };
     for await (const frame of createXStream(client).open(from, new AbortController().signal))
       frames.push(frame);
   } catch (error) {
@@ -80,7 +80,10 @@ test('a caller that leaves before it reads closes the connection', { timeout: 5_
   const baseUrl = `http://127.0.0.1:${await listenOnLoopback(server)}`;
   await using client = createUpstreamClient({ baseUrl, token: 't', name: 'X' });
   const stream = createXStream(client, { silenceMaxMs: 0 });
-  for await (const frame of stream.open({ after: null, since: null }, new AbortController().signal)) {
+  for await (const frame of stream.open(
+    { after: null, since: null, now: new Date() },
+    new AbortController().signal,
+  )) {
     expect(frame).toEqual({ kind: 'opened' });
     break;
   }
