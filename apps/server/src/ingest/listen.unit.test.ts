@@ -16,7 +16,7 @@ const post = (id: number): StreamFrame => ({
 async function endOf(
   frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>,
   append: () => Promise<void>,
-  proven: Date | null = new Date(0),
+  { proven = new Date(0), onClosed = () => undefined }: { proven?: Date | null; onClosed?: () => void } = {},
 ): Promise<CoverageEnd | null> {
   let closed: CoverageEnd | null = null;
   const listening = listen(
@@ -34,6 +34,7 @@ async function endOf(
       },
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
+      onClosed,
     },
     new AbortController().signal,
   );
@@ -89,22 +90,38 @@ test('a reader that had caught up when the connection was reset has covered ever
   expect(end?.uncoveredMs).toBe(0);
 });
 
-test('the time that the log needs after the end is not covered', async () => {
+test('what the log does not have at the end is not covered, and the ledger shows that before the log has it', async () => {
   const logAnswers = Promise.withResolvers<void>();
-  const end = await endOf(
+  let isOver = false;
+  const listening = endOf(
     async function* () {
       yield { kind: 'opened' };
       yield post(1);
-      timePasses(20);
-      void nextTurn().then(() => {
-        timePasses(heldUpMs);
-        logAnswers.resolve();
-      });
+      timePasses(heldUpMs);
       throw new StreamEnded({ kind: 'dropped' }, 'reset');
     },
     () => logAnswers.promise,
+    { onClosed: () => void nextTurn().then(() => expect(isOver).toBe(false)).then(() => logAnswers.resolve()) },
+  ).finally(() => (isOver = true));
+  expect((await listening)?.uncoveredMs).toBe(heldUpMs);
+});
+
+test('a stream is closed when the log has taken nothing for a minute, also if its window is full', async () => {
+  const logAnswers = Promise.withResolvers<void>();
+  const end = await endOf(
+    async function* (signal) {
+      yield { kind: 'opened' };
+      void nextTurn().then(() => timePasses(62_000));
+      for (let id = 1; id <= 300; id++) {
+        if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us');
+        yield post(id);
+      }
+    },
+    () => logAnswers.promise,
+    { onClosed: () => logAnswers.resolve() },
   );
-  expect(end?.uncoveredMs).toBe(heldUpMs);
+  expect(end).toMatchObject({ because: 'log_unavailable' });
+  expect(end?.uncoveredMs).toBeGreaterThan(60_000);
 });
 
 test('a connection ends when the ledger does not know any more what was proven on it, and covers nothing since', async () => {
@@ -117,7 +134,7 @@ test('a connection ends when the ledger does not know any more what was proven o
       throw new StreamEnded({ kind: 'dropped' }, 'reset');
     },
     async () => undefined,
-    null,
+    { proven: null },
   );
   expect(end).toEqual({ because: 'log_lost', uncoveredMs: null });
 });
