@@ -118,8 +118,10 @@ describe('UpdateRule', () => {
       },
     });
     expect(await api.getRule(rule_id)).toEqual(before);
-    expect(await xValues()).toEqual(['steady']);
-    expect(await firehoseValues()).toEqual(['added:"steady"']);
+    await eventually(
+      async () => expect([await xValues(), await firehoseValues()]).toEqual([['steady'], ['added:"steady"']]),
+      { timeoutMs: 30_000 },
+    );
     await world.sandbox.posts(['shaky ground', 'steady ground']);
     await expectTexts(rule_id, ['steady ground']);
   });

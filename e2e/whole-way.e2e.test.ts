@@ -108,9 +108,10 @@ describe('the whole way', () => {
         violations: [{ field: 'overrides.firehose', code: 'upstream_rejected', message: 'The tap is full' }],
       },
     });
-    expect(await xValues()).toEqual([]);
-    expect(await firehoseValues()).toEqual([]);
     expect((await api.listRules()).rules).toEqual([]);
+    await eventually(async () => expect([await xValues(), await firehoseValues()]).toEqual([[], []]), {
+      timeoutMs: 30_000,
+    });
     await world.sandbox.clearFaults();
   });
 });

@@ -12,7 +12,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
-  EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+  EARSHOT_TEST: 'allowInsecureWebhooks=true',
 };
 const withClock = (offsetMs: number) => ({
   ...env,

@@ -15,7 +15,6 @@ const consoleSessions = ['e2e/console-session.e2e.test.ts'];
 const limits = [`${accounts}/rate-limits.unit.test.ts`];
 const leases = ['apps/server/test/lease.int.test.ts'];
 const scopes = ['e2e/scopes.e2e.test.ts'];
-const sharing = ['apps/server/test/quiet-sharing.int.test.ts'];
 const addresses = [`${webhooks}/public-address.unit.test.ts`];
 const connections = [`${webhooks}/guard-connect.unit.test.ts`];
 const doctor = 'apps/cli/src/doctor';
@@ -183,17 +182,6 @@ export const mutations: readonly Mutation[] = [
   ...inFile(`${accounts}/token-bucket.ts`, limits, [
     ['who was silent for an hour has saved up', 'Math.min(perMinute, tokens + gained)', 'tokens + gained'],
     ['the last request is given away twice', 'tokens >= 1 ?', 'tokens >= 0 ?'],
-  ]),
-
-  ...inFile(`${server}/slots/slot-holding.sql.ts`, sharing, [
-    ['what others watch is given beyond the share', 'if (before?.own) {', 'if (before) {'],
-    ['what is left to others is not removed in appearance', "state <> 'failed'\n", 'false\n'],
-  ]),
-  ...inFile(`${server}/slots/registrar-steps.ts`, sharing, [
-    ['what others watch is not charged', 'callFor(slots.flatMap', 'callFor(wanted.flatMap'],
-  ]),
-  ...inFile(`${server}/slots/pace.ts`, sharing, [
-    ['what others watch is answered at once', 'nth <= calls; nth++', 'nth <= 0; nth++'],
   ]),
 
   ...accountMutations,

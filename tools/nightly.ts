@@ -36,7 +36,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
     ],
     tests: [
       'apps/server/test/caps.int.test.ts',
-      'e2e/{crash-points,limits,quiet-sharing,registration,rules-as-code}.e2e.test.ts',
+      'e2e/{crash-points,limits,registration,rules-as-code}.e2e.test.ts',
       'e2e/{capacity,fair-shares}.nightly.test.ts',
     ],
   },

@@ -59,6 +59,8 @@ create table slots (
   -- The source that serves a moved slot until its new source does, and the upstream rule there. Events in flight still name it.
   moved_from text,
   moved_rule_id text,
+  -- Its last rule was stopped by a budget: its upstream rule is removed first, with calls that are reserved for this.
+  stopped boolean not null default false,
   -- A slot that was registered once has rules that rely on it, so a refusal is retried.
   attempts integer not null default 0,
   retry_at timestamptz,
@@ -83,10 +85,12 @@ create table slot_holders (
   rule_version integer not null,
   -- Held for a change that is not applied yet: its events do not belong to the rule.
   pending boolean not null default false,
-  -- Coverage of a rule on a slot that other rules held earlier begins here.
+  -- A search in a gap before this moment finds nothing for the rule.
   since timestamptz default now(),
-  -- When the source began to serve this holder; null until its registrar has confirmed it.
+  -- When this rule held the slot and the upstream had its rule. Null until the slot is registered.
   served_since timestamptz,
+  -- When the platform applies the upstream rule for this holder: `rule_delay_ms` after the registration, or at once.
+  applied_from timestamptz,
   -- Held for an earlier version of the rule until then, because the platform takes time to apply the new upstream rule.
   release_at timestamptz,
   primary key (slot_id, rule_id)
@@ -95,17 +99,6 @@ create index slot_holders_by_rule on slot_holders (rule_id);
 -- Finds an account's rules on one slot, and counts its premium rules, from the index alone: a popular slot has thousands of holders.
 create index slot_holders_by_account on slot_holders (account_id, platform, slot_id, rule_id);
 create index slot_holders_to_release on slot_holders (release_at) where release_at is not null;
-create index slot_holders_not_served on slot_holders (slot_id) where served_since is null;
-
--- Accounts that have left a slot, until the registrar has removed its upstream rule. When other accounts hold it, nothing is removed, but
--- the time and the calls of a removal are spent all the same (src/slots/quiet-sharing.sql.ts).
-create table slot_leavings (
-  slot_id text not null references slots (id) on delete cascade,
-  account_id text not null,
-  left_at timestamptz not null default now(),
-  primary key (slot_id, account_id)
-);
-create index slot_leavings_by_account on slot_leavings (account_id);
 
 -- Rule calls in the last window, written before each call: a new holder of the source knows what its predecessor spent.
 create table upstream_calls (
@@ -198,13 +191,11 @@ begin
 end $$;
 
 -- How much of each source on which a slot can be placed the account uses, and how much all accounts do. A slot whose registration
--- waits is a call to come. Slots that other accounts hold too cost the account as much as its own, so it cannot infer from a
--- refusal that another account has them: they count among its slots and among the others' (`others_slots`). A slot that it left counts
--- until it is removed. Slots are counted only when the platform is full enough for a refusal, because an account may have very
--- many. Runs as the owner: calls and waiting slots are not the account's to read.
+-- waits is a call to come. A slot that several accounts hold counts for each of them. Slots are counted only when the platform is full
+-- enough for a refusal, because an account may have very many. Runs as the owner: calls and waiting slots are not the account's to read.
 create function account_use(account text, wanted_platform text)
 returns table (source_id text, share double precision, capacity integer, slots integer, own_slots bigint,
-  others_slots bigint, calls_max integer, calls bigint, own_calls double precision, own_waiting bigint,
+  calls_max integer, calls bigint, own_calls double precision, own_waiting bigint,
   rules_per_call integer, own_call_ends_ms double precision)
 language plpgsql stable security definer set search_path = public, pg_temp as $$
 #variable_conflict use_column
@@ -212,35 +203,25 @@ begin
   return query with placeable as (
     select * from sources where platform = wanted_platform and enabled
   ), total as (
-    select sum(placeable.slots) as slots, min(account_share) < 1 and
-      sum(placeable.slots) * (1 + min(account_share)) >= min(account_share) * sum(placeable.capacity) as is_narrow
+    select min(account_share) < 1 and
+      sum(placeable.slots) >= min(account_share) * sum(placeable.capacity) as is_narrow
     from placeable
   ), own as (
-    select slot_id from slot_holders
-    where slot_holders.account_id = account and platform = wanted_platform and (select is_narrow from total)
-    union
-    select slot_id from slot_leavings join slots on slots.id = slot_id
-    where slot_leavings.account_id = account and platform = wanted_platform and (select is_narrow from total)
-  ), counted as (
-    select count(*) as slots, count(*) filter (where slots.source_id in (select id from placeable)
-      and not exists (select 1 from slot_holders where slot_id = own.slot_id and account_id <> account)
-      and not exists (select 1 from slot_leavings where slot_id = own.slot_id and account_id <> account)) as alone
-    from own join slots on slots.id = own.slot_id
+    select held.source_id, count(distinct held.id) as slots from slot_holders h join slots held on held.id = h.slot_id
+    where h.account_id = account and h.platform = wanted_platform and (select is_narrow from total)
+    group by held.source_id
   )
   select s.id, s.account_share, s.capacity, s.slots,
-    case when total.is_narrow then counted.slots end, case when total.is_narrow then total.slots - counted.alone end,
+    case when total.is_narrow then coalesce(own.slots, 0) end,
     case when s.account_share < 1 then s.calls_max end, coalesce(made.calls, 0), coalesce(made.own, 0),
     -- The inner limit makes it one index look-up per slot.
     (select count(*) from slots waiting join lateral (
        select 1 from slot_holders h
        where h.account_id = account and h.platform = wanted_platform and h.slot_id = waiting.id limit 1
      ) held on true
-     where waiting.source_id = s.id and waiting.state = 'wanted')
-    + (select count(distinct h.slot_id) from slot_holders h join slots waiting on waiting.id = h.slot_id
-       where h.account_id = account and h.served_since is null
-         and waiting.source_id = s.id and waiting.state = 'registered'),
+     where waiting.source_id = s.id and waiting.state = 'wanted'),
     s.rules_per_call, made.own_ends_ms
-  from placeable s cross join total cross join counted
+  from placeable s cross join total left join own on own.source_id = s.id
   left join lateral (
     select count(*) as calls,
       sum(cardinality(array_positions(c.accounts, account))::float8 / greatest(1, cardinality(c.accounts))) as own,

@@ -43,7 +43,7 @@ create table repair_spending (
   posts integer not null
 );
 
--- When a rule held a slot and was served. slot_holders has only the present.
+-- When a rule held a slot for its current version. slot_holders has only the present.
 create table watches (
   rule_id text not null references rules (id) on delete cascade,
   account_id text not null,
@@ -80,14 +80,13 @@ create function record_watch() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
     update watches set to_at = now() where slot_id = old.slot_id and rule_id = old.rule_id and to_at is null;
-  elsif not new.pending and new.served_since is not null
-    and (tg_op = 'INSERT' or old.pending or old.served_since is null) then
+  elsif not new.pending and (tg_op = 'INSERT' or old.pending) then
     insert into watches (rule_id, account_id, platform, slot_id, from_at)
     values (new.rule_id, new.account_id, new.platform, new.slot_id, now());
   end if;
   return null;
 end $$;
-create trigger watches_follow_holders after insert or delete or update of pending, served_since on slot_holders
+create trigger watches_follow_holders after insert or delete or update of pending on slot_holders
   for each row execute function record_watch();
 
 create function record_service() returns trigger language plpgsql as $$
@@ -109,13 +108,16 @@ end $$;
 create trigger services_follow_slots after insert or delete or update of state, source_id, registered_at on slots
   for each row execute function record_service();
 
--- When a source had the slots of a rule, as far as they served the rule. Earlier times belong to other accounts.
+-- When a source had the slots of a rule while the rule held them, and from when the platform applied them. Earlier times belong to
+-- other accounts.
 create function watched_slots(wanted_rule text)
-returns table (platform text, source_id text, slot_id text, from_at timestamptz, to_at timestamptz)
+returns table (platform text, source_id text, slot_id text, from_at timestamptz, applied_from timestamptz, to_at timestamptz)
 language sql stable security definer set search_path = public, pg_temp as $$
   select watches.platform, services.source_id, watches.slot_id, greatest(watches.from_at, services.from_at),
+    greatest(watches.from_at, services.from_at + coalesce(sources.rule_delay_ms, 0) * interval '1 ms'),
     least(watches.to_at, services.to_at)
   from watches join slot_services services on services.slot_id = watches.slot_id
+  left join sources on sources.id = services.source_id
   where watches.rule_id = wanted_rule and watches.account_id = current_setting('earshot.account')
     and (services.to_at is null or services.to_at > watches.from_at)
     and (watches.to_at is null or watches.to_at > services.from_at)

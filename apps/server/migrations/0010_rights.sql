@@ -66,15 +66,13 @@ begin
     execute format('create policy all_rows on %I to earshot_runtime using (true)', name);
   end loop;
   -- Shared by the accounts whose rules have the same query.
-  foreach name in array array['slots', 'slot_holders', 'slot_leavings'] loop
+  foreach name in array array['slots', 'slot_holders'] loop
     execute format('alter table %I enable row level security', name);
     execute format('create policy shared on %I to earshot_rules using (true)', name);
   end loop;
-  foreach name in array array['slot_holders', 'slot_leavings'] loop
-    execute format(
-      'create policy own_rows on %I to earshot_account using (account_id = current_setting(''earshot.account''))', name);
-  end loop;
 end $$;
+
+create policy own_rows on slot_holders to earshot_account using (account_id = current_setting('earshot.account'));
 
 alter table accounts enable row level security;
 create policy own_rows on accounts to earshot_account using (id = current_setting('earshot.account'));
@@ -97,8 +95,8 @@ create policy own_rows on slots to earshot_account using (exists (
 
 grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_issues, digest_mails, digests, heads,
   idempotency_keys, match_log, match_times, matches, notice_log, notices, platform_counts, position_jumps, readers, removals,
-  removed_matches, rule_versions, rules, slot_holders, slot_leavings, usage, watches, webhook_batches, webhooks to earshot_account;
--- The age and the upstream rule of a slot would show that other accounts hold it.
+  removed_matches, rule_versions, rules, slot_holders, usage, watches, webhook_batches, webhooks to earshot_account;
+-- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
 grant select (id, platform, source_id, state) on slots to earshot_account;
 grant select (id, platform, live_until, state, rule_delay_ms) on sources to earshot_account;
 -- A row lock needs the right to change a column; this one decides nothing.
@@ -121,7 +119,6 @@ grant execute on function own_rule_with, posts_of, watched_slots, this_server, b
 grant insert, update on rules to earshot_rules;
 grant select, insert, update, delete on slots to earshot_rules;
 grant insert, update, delete on rule_versions, slot_holders to earshot_rules;
-grant insert, delete on slot_leavings to earshot_rules;
 grant select, update on sources to earshot_rules;
 grant select on leases to earshot_rules;
 grant select, insert, delete on slot_departures to earshot_rules;

@@ -33,7 +33,7 @@ async function seedLedger(database: Database): Promise<void> {
 }
 
 function askCoverage(database: Database) {
-  const store = createCoverageStore(database, { ruleDelaysMs: {} });
+  const store = createCoverageStore(database);
   const get = getCoverage({ store, rules: { exists: async () => true }, retentionDays: 30, nowMs: Date.now });
   return (request: RequestOf<'GetCoverage'>, accountId = 'acc_1') =>
     get(callOf('GetCoverage', request, accountId));
@@ -43,8 +43,9 @@ const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toI
 
 /** The history of rule_1, as `state –minutes ago to –minutes ago`. */
 async function history(database: Database, { xRuleDelayMs = 0, hours = 24 } = {}): Promise<string[]> {
+  await database.run('update sources set rule_delay_ms = $1', [xRuleDelayMs]);
   const now = Date.now();
-  const ledger = await createCoverageStore(database, { ruleDelaysMs: { x: xRuleDelayMs } }).read({
+  const ledger = await createCoverageStore(database).read({
     accountId: 'acc_1',
     ruleId: 'rule_1',
     platform: null,
@@ -81,9 +82,10 @@ describe('the ledger of a rule', () => {
   });
 
   test.each([
-    ['begins when X heeds the rule, and that is later than its registration', 60, 50],
-    ['claims no more of a slot that others held before than of a new one', 20, 20],
-  ])('%s', async (_, watchedMinutes, startedMinutes) => {
+    ['begins when X applies the rule, which is later than its registration', 60, 50, 45],
+    ['begins when X applies the rule, although it took the slot in between', 47, 47, 45],
+    ['begins when the rule takes a slot that X applies already', 20, 20, 20],
+  ])('%s', async (_, watchedMinutes, startedMinutes, appliedMinutes) => {
     await using world = await openLedger();
     const { database } = world;
     await database.run(`update watches set from_at = ${minutes(watchedMinutes)}`);
@@ -93,8 +95,8 @@ describe('the ledger of a rule', () => {
     );
     expect(await history(database, { hours: 1, xRuleDelayMs: 5 * 60_000 })).toEqual([
       `not_watched 60–${startedMinutes}`,
-      `starting ${startedMinutes}–${startedMinutes - 5}`,
-      `live ${startedMinutes - 5}–0`,
+      ...(startedMinutes > appliedMinutes ? [`starting ${startedMinutes}–${appliedMinutes}`] : []),
+      `live ${appliedMinutes}–0`,
     ]);
   });
 

@@ -56,8 +56,6 @@ async function openRules() {
   const { counting, counter } = countStatements(database);
   const store = createRuleStore(counting);
   const all = stack.move();
-  /** As the registrars do for registered slots, new ones and others. */
-  const serve = () => database.run('update slot_holders set served_since = now() where served_since is null');
   return {
     url: clone.url,
     database,
@@ -67,7 +65,6 @@ async function openRules() {
     async register(values: { x?: string; firehose?: string }) {
       const { ruleId } = await beginRule(store, values, { accountId: 'acc_2' });
       await database.run(`update slots set state = 'registered', upstream_rule_id = 'up_' || value`);
-      await serve();
       await database.run(`update sources set live_until = now() + interval '1 minute'`);
       await store.activate(changeBy('acc_2'), created(ruleId));
       return ruleId;
@@ -79,7 +76,6 @@ async function openRules() {
     ) {
       const { ruleId: id, outcome } = await beginRule(store, values, { premiumRulesMax });
       if (outcome.kind !== 'begun') return { id, outcome, slots: [], activated: false };
-      await serve();
       const slots = await store.slotStates(id);
       const registered = slots.every(({ state }) => state === 'registered');
       const activated = registered && (await store.activate(changeBy('acc_1', claim), created(id)));
@@ -114,10 +110,9 @@ describe('a rule of registered values', () => {
     ).toEqual([{ account_id: 'acc_1', operation: 'CreateRule', request_id: 'req_1' }]);
   });
 
-  test('is active with its first transaction when the account is served with all of them', async () => {
+  test('is active with its first transaction, also when only another account holds them', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word', firehose: 'word' });
-    const first = await rules.create({ x: 'word', firehose: 'word' });
     const shown: string[] = [];
     const begin = () =>
       beginRule(
@@ -137,9 +132,9 @@ describe('a rule of registered values', () => {
     const { ruleId, outcome } = await begin();
     // Two for the transaction, the count, the rule with the equal one, two per slot, one to activate.
     expect(rules.counter.statements).toBeLessThanOrEqual(9);
-    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id, answer: created(ruleId) });
+    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: null, answer: created(ruleId) });
     const told = await rules.store.slotStates(ruleId);
-    expect(shown).toEqual([first.id, ...told.map(({ platformRuleId }) => platformRuleId)]);
+    expect(shown).toEqual(['', ...told.map(({ platformRuleId }) => platformRuleId)]);
     const rows = await rules.database.many(
       `select state, (select count(*) from audit where target_id = rules.id) as audited,
          (select count(*) from watches where rule_id = rules.id) as watches
@@ -150,23 +145,6 @@ describe('a rule of registered values', () => {
     await rules.database.run(`update sources set live_until = now() where platform = 'x'`);
     expect((await begin()).outcome).toMatchObject({ kind: 'begun', answer: null });
   });
-
-  test.for([1, 0.5])(
-    'that only others watch takes as many statements as one of new values, with a share of %d',
-    async (share) => {
-      await using rules = await openRules();
-      await rules.database.run('update sources set account_share = $1', [share]);
-      await rules.register({ x: 'word', firehose: 'word' });
-      const statementsOf = async (values: { x: string; firehose: string }) => {
-        rules.counter.statements = 0;
-        expect((await beginRule(rules.store, values)).outcome.kind).toBe('begun');
-        return rules.counter.statements;
-      };
-      const fresh = await statementsOf({ x: 'other', firehose: 'other' });
-      expect(await statementsOf({ x: 'word', firehose: 'word' })).toBe(fresh);
-      expect(fresh).toBeLessThanOrEqual(share < 1 ? 13 : 11);
-    },
-  );
 
   test('names an equal rule of the same account, the oldest, also a paused one, and no other', async () => {
     await using rules = await openRules();
@@ -253,22 +231,6 @@ describe('a rule of registered values', () => {
       await leaver.end();
     }
     expect(await rules.database.many('select state from slots')).toEqual([{ state: 'wanted' }]);
-  });
-
-  test('is not active at once when only others are served with them, nor is the next one', async () => {
-    await using rules = await openRules();
-    await rules.register({ x: 'word' });
-    for (let n = 0; n < 2; n++) {
-      const { ruleId, outcome } = await beginRule(
-        rules.store,
-        { x: 'word' },
-        { completionOf: (id) => ({ change: changeBy('acc_1'), answer: () => created(id) }) },
-      );
-      expect(outcome).toMatchObject({ kind: 'begun', answer: null });
-      expect(await rules.database.many('select state from rules where id = $1', [ruleId])).toEqual([
-        { state: 'creating' },
-      ]);
-    }
   });
 
   test('is not made when another attempt took its Idempotency-Key over', async () => {

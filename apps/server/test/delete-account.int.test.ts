@@ -9,6 +9,10 @@ test('what belongs to an account goes in bounded steps, and nothing of another w
   await using clone = await template.clone();
   await using database = openTestDatabase(clone.url);
   await seedRules(database, 150);
+  await database.run(
+    `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
+     select rule_id, 1, platform, 'v', 'v', slot_id from slot_holders`,
+  );
   await database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
   await database.run(
     `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)

@@ -115,7 +115,7 @@ export async function createDigestWorld(
         store,
         reader: createMatchReader(database),
         parsedRules: createParsedRules(),
-        coverage: createCoverageStore(database, { ruleDelaysMs: {} }),
+        coverage: createCoverageStore(database),
         sender,
         secretBox: webhooks.secretBox,
         mailer,

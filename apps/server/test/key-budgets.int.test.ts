@@ -78,7 +78,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     assertAffordable: createAssertAffordable({
       database,
       config: upstreamSettings,
-      coverage: createCoverageStore(database, { ruleDelaysMs: {} }),
+      coverage: createCoverageStore(database),
       counts: { x: [counts] },
       nowMs: Date.now,
       prices,

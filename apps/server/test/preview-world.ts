@@ -73,7 +73,7 @@ export async function startPreviewWorld(
   await database.run('update plans set counts = 3');
   const counting = {
     database,
-    coverage: createCoverageStore(database, { ruleDelaysMs: {} }),
+    coverage: createCoverageStore(database),
     prices: defaultPrices(),
     counts: counts ? { x: counts } : {},
     installationBudget,

@@ -98,7 +98,7 @@ test('a node that starts while the log refuses events says so everywhere, and op
       EARSHOT_METRICS_PORT: '0',
       EARSHOT_X_TOKENS: `main=${defaultXToken}`,
       EARSHOT_X_BASE_URL: world.sandboxUrl,
-      EARSHOT_X_RULE_DELAY_MS: '0',
+      EARSHOT_TEST: 'xRuleDelayMs=0',
     }),
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     checkpoint: () => undefined,

@@ -91,7 +91,7 @@ describe('a rule that vanished upstream', () => {
     await intervals.openCoverage('x:main');
     const coverage = () =>
       createReadCoverage({
-        store: createCoverageStore(world.database, { ruleDelaysMs: {} }),
+        store: createCoverageStore(world.database),
         retentionDays: 30,
         nowMs: Date.now,
       })({ accountId: 'acc_1', ruleId, platform: null }).then(({ gaps }) =>

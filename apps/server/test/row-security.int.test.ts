@@ -89,7 +89,6 @@ beforeEach(async () => {
   );
   await database.run(`insert into counts_calls (account_id, day, calls) values ('acc_1', now(), 1)`);
   await database.run(`insert into readers (account_id, name) values ('acc_1', 'r')`);
-  await database.run(`insert into slot_leavings (slot_id, account_id) values ('slot_1', 'acc_1')`);
 });
 afterEach(() => stack.disposeAsync());
 
@@ -205,6 +204,8 @@ const tricks = [
   ['delete from slot_holders', /permission denied/],
   ['select upstream_rule_id from slots', /permission denied/],
   ['select registered_at from slots', /permission denied/],
+  ['select confirmed_at from slots', /permission denied/],
+  ['select created_at from slots', /permission denied/],
   ['select * from slot_services', /permission denied/],
   ['update rules set name = $$x$$', /permission denied/],
   ['delete from matches', /permission denied/],

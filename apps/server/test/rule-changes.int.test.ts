@@ -167,7 +167,7 @@ describe('a change of value', () => {
     const before = await stateOf(rules);
     await rules.begin(ruleId, 'new', { name: 'new name' });
     expect(await stateOf(rules)).not.toEqual(before);
-    expect(await rules.changes.undo(ruleId)).toHaveLength(1);
+    await rules.changes.undo(ruleId);
     expect(await stateOf(rules)).toEqual(before);
     expect(await undoChangesOlderThan(rules.database, 0)).toBe(0);
   });
@@ -178,7 +178,7 @@ describe('a change of value', () => {
     const begun = await rules.begin(ruleId, 'new');
     await rules.store.delete(byAlice, ruleId);
     expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeNull();
-    expect(await rules.changes.undo(ruleId)).toEqual([]);
+    await rules.changes.undo(ruleId);
     expect(await rules.database.many('select 1 from slot_holders')).toEqual([]);
   });
 

@@ -159,9 +159,9 @@ describe('a creation', () => {
   test('that somebody gave up cannot be activated, and its rule is a tombstone', async () => {
     await using rules = await openRules([x]);
     const { ruleId } = await beginRule(rules.store, { x: 'word' });
-    expect(await rules.store.abandon(ruleId)).toHaveLength(1);
+    await rules.store.abandon(ruleId);
     expect(await rules.store.activate(changeBy('acc_1'), created(ruleId))).toBe(false);
-    expect(await rules.store.abandon(ruleId)).toEqual([]);
+    await rules.store.abandon(ruleId);
     expect(await rules.database.many('select state from rules')).toEqual([{ state: 'deleted' }]);
   });
 

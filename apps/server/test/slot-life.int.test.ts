@@ -90,7 +90,7 @@ const happen: Record<SlotEvent, { held: boolean; known: boolean; run: () => Prom
   picked: {
     held: false,
     known: true,
-    run: () => registrar().beginDeleting(lease, { sourceId: 'x:main', left: 'all', limit: 10 }),
+    run: () => registrar().beginDeleting(lease, { sourceId: 'x:main', limit: 10 }),
   },
   gone: { held: false, known: true, run: () => registrar().recordGone(lease, [slotId]) },
   gone_held: { held: true, known: true, run: () => registrar().recordGone(lease, [slotId]) },

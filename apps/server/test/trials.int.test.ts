@@ -40,7 +40,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
   const world = await openBudgetWorld(template);
   const { database, store, registered } = world;
   await createSourceStore(database).announce([
-    { id: 'x:main', platform: 'x', capacity: 1_000 },
+    { id: 'x:main', platform: 'x', capacity: 1_000, ruleDelayMs: xDelayMs },
     { id: 'firehose:main', platform: 'firehose', capacity: 1_000 },
   ]);
   await database.run(`update sources set live_until = now() + interval '1 hour'`);
@@ -51,7 +51,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
   const estimating = {
     database,
     config: { ...upstreamSettings, retentionDays: 30 },
-    coverage: createCoverageStore(database, { ruleDelaysMs: { x: xDelayMs } }),
+    coverage: createCoverageStore(database),
     counts,
     prices: defaultPrices(),
     installationBudget: null,
@@ -101,10 +101,15 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     },
     /** The rule has listened for so long, until it was paused or up to now. */
     async lasted(ruleId: string, minutes: number) {
-      await database.run(`update slot_services set from_at = from_at - interval '2 days'`);
       await database.run(
         `update watches set from_at = coalesce(to_at, now()) - $2 * interval '1 minute' where rule_id = $1`,
         [ruleId, minutes],
+      );
+      // The platform got the rule with this trial if it applies rules late, else long before.
+      await database.run(
+        `update slot_services set from_at = watches.from_at - case when $2 then interval '0' else interval '2 days' end
+         from watches where watches.slot_id = slot_services.slot_id and watches.rule_id = $1`,
+        [ruleId, xDelayMs > 0],
       );
     },
     async expire() {

@@ -61,7 +61,7 @@ import { testWebhook } from '../webhooks/test-webhook.ts';
 import { openAuthorizationServer, openTrustedIssuer } from './oauth.ts';
 import type { Readiness } from './readiness.ts';
 import { consoleUrlOf, mailPolicyOf, openSender, type Shared, secretBoxOf } from './shared.ts';
-import { countingOf, installationBudgetOf, ruleDelaysMs, tiersOf } from './sources.ts';
+import { countingOf, installationBudgetOf, tiersOf } from './sources.ts';
 
 const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
 
@@ -196,7 +196,7 @@ function handlersOf(
 
 function coverageOf({ config, database, clock }: Shared) {
   return {
-    store: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
+    store: createCoverageStore(database),
     retentionDays: config.retentionDays,
     nowMs: clock.nowMs,
   };

@@ -12,7 +12,6 @@ import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { findUnreadable } from '../webhooks/reencrypt.ts';
 import { consoleUrlOf, mailPolicyOf, openMail, openSender, type Shared, secretBoxOf } from './shared.ts';
-import { ruleDelaysMs } from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -56,7 +55,7 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     ...shared,
     store,
     reader: createMatchReader(database),
-    coverage: createCoverageStore(database, { ruleDelaysMs: ruleDelaysMs(config) }),
+    coverage: createCoverageStore(database),
     sender: stack.use(openSender(config)),
     consoleUrl: consoleUrlOf(config),
     secretBox: secretBoxOf(config),

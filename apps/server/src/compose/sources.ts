@@ -1,4 +1,4 @@
-import { type Platform, platforms as platformNames } from '@earshot/contract';
+import { platforms as platformNames } from '@earshot/contract';
 import { itemPrice } from '../billing/prices.ts';
 import type { CapStreamOptions } from '../budgets/cap-stream.ts';
 import { createInstallationBudget, type InstallationBudget } from '../budgets/installation-budget.ts';
@@ -28,13 +28,6 @@ export async function openSources(shared: Shared, stack: AsyncDisposableStack): 
     })),
   );
   return sources;
-}
-
-/** How long after its registration each platform heeds a rule. */
-export function ruleDelaysMs(config: Config): Readonly<Partial<Record<Platform, number>>> {
-  return Object.fromEntries(
-    Object.entries(platforms).map(([id, platform]) => [id, platform.ruleDelayMs(config)]),
-  );
 }
 
 export function tiersOf(config: Config): Tiers {

@@ -5,11 +5,6 @@ import type { Interval, Ledger, SlotRepair, Watched } from './ledger.ts';
 /** Of each source, and of a rule's history: the newest rows of the window. */
 const rowsMax = 2_000;
 
-export interface CoverageStoreOptions {
-  /** How long after its registration a platform heeds a rule: until then nobody listens for it. Absent: at once. */
-  readonly ruleDelaysMs: Readonly<Partial<Record<Platform, number>>>;
-}
-
 export interface CoverageAsked {
   readonly accountId: string;
   readonly ruleId: string | null;
@@ -19,7 +14,7 @@ export interface CoverageAsked {
 }
 
 /** Reads the ledger. Every statement is bounded by the window and `rowsMax`, and answered from an index. */
-export function createCoverageStore(database: Database, options: CoverageStoreOptions) {
+export function createCoverageStore(database: Database) {
   return {
     async read(asked: CoverageAsked): Promise<Ledger> {
       const ruleId = asked.ruleId;
@@ -30,7 +25,7 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
         ruleId === null
           ? allPlatforms.filter((one) => one === (asked.platform ?? one))
           : platformsOf(database, asked),
-        ruleId === null ? watchedSources(database, asked) : watchedSlots(database, asked, options),
+        ruleId === null ? watchedSources(database, asked) : watchedSlots(database, asked),
       ]);
       const sources = await intervalsOf(database, asked, [...new Set(watched.map((one) => one.sourceId))]);
       const slotIds = [...new Set(watched.flatMap(({ slotId }) => slotId ?? []))];
@@ -44,7 +39,7 @@ export function createCoverageStore(database: Database, options: CoverageStoreOp
         together: ruleId === null,
         watched,
         intervals: sources,
-        missing: await missingOf(database, asked, watched, options),
+        missing: await missingOf(database, asked, watched),
         repairs: await repairsOf(
           database,
           slotIds,
@@ -87,23 +82,18 @@ interface WatchedRow {
   to_at: Date | null;
 }
 
-/**
- * The rule held the slot, and the source had it upstream: both at the same time. Of a slot that others held before it claims
- * no more than of a new one, whose rule the upstream does not heed at once: the difference would tell that there are others.
- */
+/** The rule held the slot, and the source had it upstream: both at the same time. */
 async function watchedSlots(
   database: Database,
   { accountId, ruleId, platform, from, to }: CoverageAsked,
-  { ruleDelaysMs }: CoverageStoreOptions,
 ): Promise<Watched[]> {
   const rows = await database.forAccount(accountId).many<WatchedRow>(
     `select * from (
-       select platform, source_id, slot_id, from_at, to_at,
-         from_at + coalesce(($5::jsonb ->> platform)::float8, 0) * interval '1 ms' as heard_from
+       select platform, source_id, slot_id, from_at, to_at, applied_from as heard_from
        from watched_slots($1) where $2::text is null or platform = $2
      ) as watched where (to_at is null or (to_at > from_at and to_at >= $3)) and from_at <= $4
      order by from_at desc limit ${rowsMax}`,
-    [ruleId, platform, from, to, JSON.stringify(ruleDelaysMs)],
+    [ruleId, platform, from, to],
   );
   return rows.map(toWatched);
 }
@@ -179,21 +169,18 @@ async function missingOf(
   database: Database,
   { from, to }: CoverageAsked,
   watched: readonly Watched[],
-  { ruleDelaysMs }: CoverageStoreOptions,
 ): Promise<Ledger['missing']> {
-  const delayOf = new Map(
-    watched.flatMap(({ slotId, platform }) => (slotId ? [[slotId, ruleDelaysMs[platform]]] : [])),
-  );
+  const slots = watched.flatMap(({ slotId, sourceId }) => (slotId ? [{ slotId, sourceId }] : []));
   const rows = await database.many<{ slot_id: string; from_at: Date; to_at: Date | null }>(
-    `select slot_id, from_at, to_at from slot_gaps
-     where slot_id = any($1) and from_at <= $3 and (to_at is null or to_at >= $2)
+    `select distinct slot_gaps.slot_id, from_at, to_at + rule_delay_ms * interval '1 ms' as to_at
+     from unnest($1::text[], $2::text[]) as watched (slot_id, source_id)
+     join slot_gaps on slot_gaps.slot_id = watched.slot_id
+     join sources on sources.id = watched.source_id
+     where from_at <= $4 and (to_at is null or to_at >= $3)
      order by from_at desc limit ${rowsMax}`,
-    [[...delayOf.keys()], from, to],
+    [slots.map(({ slotId }) => slotId), slots.map(({ sourceId }) => sourceId), from, to],
   );
-  return rows.map(({ slot_id, from_at, to_at }) => {
-    const delayMs = delayOf.get(slot_id) ?? 0;
-    return { slotId: slot_id, from: from_at, to: to_at && new Date(to_at.getTime() + delayMs) };
-  });
+  return rows.map(({ slot_id, from_at, to_at }) => ({ slotId: slot_id, from: from_at, to: to_at }));
 }
 
 async function repairsOf(

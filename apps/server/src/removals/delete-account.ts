@@ -112,14 +112,18 @@ async function deleteRules({ database, accountId, onProgress }: Steps): Promise<
   }
 }
 
+/** SQL: the last rule on the slot was one of the account, and the upstream rule is not removed yet. */
+const leftBy = (account: string) => `slots.state in ('releasing', 'deleting') and slots.id in (
+    select slot_id from rules join rule_versions on rule_versions.rule_id = rules.id where rules.account_id = ${account})
+  and not exists (select 1 from slot_holders where slot_id = slots.id)`;
+
 /** Slots of a source that no node is configured with any more are nobody's to remove upstream: only the rows are. */
 async function awaitReleased(steps: Steps, isNew: boolean): Promise<void> {
   const { database, accountId, onProgress, lookMs } = steps;
   for (;;) {
     const waiting = await database.many<{ id: string; slots: number }>(
-      `select sources.id, count(*) as slots from slot_leavings
-       join slots on slots.id = slot_id join sources on sources.id = slots.source_id
-       where account_id = $1 and enabled group by sources.id order by sources.id`,
+      `select sources.id, count(*) as slots from slots join sources on sources.id = slots.source_id
+       where enabled and ${leftBy('$1')} group by sources.id order by sources.id`,
       [accountId],
     );
     if (waiting.length === 0) break;
@@ -127,11 +131,7 @@ async function awaitReleased(steps: Steps, isNew: boolean): Promise<void> {
     onProgress({ step: 'upstream', left, sources: waiting.map(({ id }) => id) });
     await wait(lookMs);
   }
-  await database.run(
-    `delete from slots using slot_leavings
-     where slot_id = slots.id and account_id = $1 and not exists (select 1 from slot_holders where slot_id = slots.id)`,
-    [accountId],
-  );
+  await database.run(`delete from slots where ${leftBy('$1')}`, [accountId]);
   await database.run(
     'update deleted_accounts set released_at = case when $2 then now() else coalesce(released_at, now()) end where account_id = $1',
     [accountId, isNew],

@@ -1,22 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Platform, Violation } from '@earshot/contract';
 import type { BellListener } from '../engines/bells.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { HeldSlot } from '../slots/slot-holding.sql.ts';
 import { whatToDo } from '../upstream/protocol.ts';
 import { isBlocking } from '../upstream/upstream-rules.ts';
-import type { RuleStore } from './rule-store.sql.ts';
 
 /** How long the upstreams may take to confirm. */
 const confirmWithinMs = 15_000;
 /** The first rule of a source opens its stream: wait a moment, so that what happens after the answer is heard. */
 const liveWithinMs = 3_000;
-const undoneWithinMs = 5_000;
-/** As long as the upstream usually needs to remove a rule, and longer. */
-const refusedAfterMs = 1_000;
 const lookAgainMs = 500;
 /** A creation or change waits no longer than this in total. */
-export const answerWithinMs = confirmWithinMs + liveWithinMs + undoneWithinMs;
+export const answerWithinMs = confirmWithinMs + liveWithinMs;
 
 /** Reads the slots that somebody waits for. */
 type Look = () => Promise<HeldSlot[]>;
@@ -51,36 +46,6 @@ export async function awaitLive(
   const allLive = (slots: readonly HeldSlot[]) => slots.every(({ live }) => live);
   if (allLive(seen)) return seen;
   return await awaitSlots(look, allLive, { outcomes, withinMs: liveWithinMs });
-}
-
-/**
- * After a failure: waits a limited time until what was registered on another platform is removed. The answer never comes
- * sooner than a removal takes: what was not registered yet may have been known, and nothing is removed in time while an
- * upstream does not answer. Only a lone value that was refused was nobody's before.
- */
-export async function awaitGone(
-  store: Pick<RuleStore, 'stillReleasing'>,
-  { accountId, slots, slotIds }: Undone,
-  outcomes: BellListener,
-): Promise<void> {
-  if (slots.every(({ state }) => state === 'failed')) return;
-  const isRefused = slots.some(({ state }) => state === 'failed');
-  const areBlocked = slots.some(isBlocked);
-  const answerAt = performance.now() + (isRefused || areBlocked ? refusedAfterMs : undoneWithinMs);
-  await awaitSlots(
-    () => store.stillReleasing(accountId, slotIds),
-    (left) => left === 0,
-    { outcomes, withinMs: areBlocked ? refusedAfterMs : undoneWithinMs },
-  );
-  await sleep(Math.max(0, answerAt - performance.now()));
-}
-
-interface Undone {
-  readonly accountId: string;
-  /** As they were last seen. */
-  readonly slots: readonly HeldSlot[];
-  /** Those that were left. */
-  readonly slotIds: readonly string[];
 }
 
 /** Reads until `done` says yes or the time is up, and returns what it read last. */

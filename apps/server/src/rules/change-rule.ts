@@ -6,13 +6,13 @@ import type { Database } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
-import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
+import { areRegistered, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
 import { budgetReached, changeUnderWay, noSuchRule, placementRefusal } from './refusals.ts';
 import { applyChange, type ChangeOutcome, undoChange } from './rule-changes.sql.ts';
 import type { RuleStore } from './rule-store.sql.ts';
 
 export interface ChangeRuleOptions {
-  readonly store: Pick<RuleStore, 'get' | 'slotStates' | 'stillReleasing'>;
+  readonly store: Pick<RuleStore, 'get' | 'slotStates'>;
   readonly database: Database;
   readonly contact: string;
   readonly prices: Prices;
@@ -79,10 +79,9 @@ async function carryOut(
   const failure = failureOf(slots, 'the rule stays as it was');
   if (failure) {
     telemetry.ruleChangeRefused({ ruleId, accountId, reason: failure.code });
-    const slotIds = await database.transaction((sql) => undoChange(sql, ruleId));
+    await database.transaction((sql) => undoChange(sql, ruleId));
     checkpoint('change.undone');
     bells.ring('slots');
-    await awaitGone(store, { accountId, slots, slotIds }, outcomes);
     throw failure;
   }
   checkpoint('change.registered');

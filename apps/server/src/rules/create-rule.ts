@@ -1,14 +1,14 @@
 import type { AnswerOf, Budget, RequestOf, WireDiagnostic } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import type { BellListener, Bells } from '../engines/bells.ts';
+import type { Bells } from '../engines/bells.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import type { HeldSlot, RuleValue } from '../slots/slot-holding.sql.ts';
-import { areRegistered, awaitGone, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
+import { areRegistered, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
 import {
   assertExamplesHold,
   assertPlanAllows,
@@ -57,8 +57,8 @@ type Answer = AnswerOf<'CreateRule'>;
 /**
  * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the registrars of
  * the sources register the slots; here we wait for their outcome. If this process dies, the rule stays `creating` and
- * undo-abandoned.ts undoes it. When every slot is registered already, the registrars are not woken; and when the account is served with
- * all of them, the rule is active with the first transaction.
+ * undo-abandoned.ts undoes it. When every slot is registered already and every stream open, the rule is active with the first
+ * transaction, and no registrar is woken.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   const { store, checkpoint, telemetry } = options;
@@ -162,7 +162,9 @@ async function carryOut(
   const failure = failureOf(slots);
   if (failure) {
     telemetry.ruleRefused({ ruleId, accountId, reason: failure.code });
-    await undo(options, rule, slots, outcomes);
+    await store.abandon(ruleId);
+    checkpoint('create.abandoned');
+    bells.ring('slots');
     throw failure;
   }
   checkpoint('create.registered');
@@ -171,18 +173,6 @@ async function carryOut(
   if (!(await store.activate(change, complete)))
     throw new Failure('aborted', 'The creation took too long: try again.');
   return complete;
-}
-
-async function undo(
-  { store, bells, checkpoint }: CreateRuleOptions,
-  { id, accountId }: NewRule,
-  slots: readonly HeldSlot[],
-  outcomes: BellListener,
-) {
-  const slotIds = await store.abandon(id);
-  checkpoint('create.abandoned');
-  bells.ring('slots');
-  await awaitGone(store, { accountId, slots, slotIds }, outcomes);
 }
 
 function withEquivalent(answer: Answer, ruleId: string | null, values: CheckedRule['values']): Answer {

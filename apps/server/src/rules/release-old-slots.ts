@@ -63,10 +63,6 @@ async function releaseDue(sql: Sql, ruleId: string, slotIds: readonly string[]):
     [ruleId, slotIds],
   );
   if (due.length === 0) return 0;
-  const released = await leaveSlots(
-    sql,
-    ruleId,
-    due.map((one) => one.slot_id),
-  );
+  const released = await leaveSlots(sql, ruleId, { only: due.map((one) => one.slot_id) });
   return released.length;
 }

@@ -218,25 +218,17 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
   );
 }
 
-/**
- * The rule is as it was before; returns the slots that were held for the change. Does nothing when the change is no
- * longer under way.
- */
-export async function undoChange(sql: Sql, ruleId: string): Promise<string[]> {
+/** The rule is as it was before. Does nothing when the change is no longer under way. */
+export async function undoChange(sql: Sql, ruleId: string): Promise<void> {
   const rule = await lockRule(sql, ruleId);
-  if (!rule || rule.changing_to === null) return [];
+  if (!rule || rule.changing_to === null) return;
   const held = await sql.many<{ slot_id: string }>(
     'select slot_id from slot_holders where rule_id = $1 and pending',
     [ruleId],
   );
-  const slotIds = await leaveSlots(
-    sql,
-    ruleId,
-    held.map((one) => one.slot_id),
-  );
+  await leaveSlots(sql, ruleId, { only: held.map((one) => one.slot_id) });
   await sql.run('delete from rule_versions where rule_id = $1 and version > $2', [ruleId, rule.version]);
   await sql.run('update rules set changing_to = null, changing_since = null where id = $1', [ruleId]);
-  return slotIds;
 }
 
 /** Pauses a rule whose row is locked: it leaves all its slots. For a budget, or with its account, it is resumed again. */
@@ -246,7 +238,7 @@ export async function pauseLocked(
   change: Change,
   { prices, until }: { prices: Prices; until?: { reason: PausedFor; resumesAt: Date | null } },
 ): Promise<Rule> {
-  await leaveSlots(sql, rule.id);
+  await leaveSlots(sql, rule.id, { stopped: until?.reason === 'budget' });
   await sql.run(
     `update rules set state = 'paused', updated_at = now(), paused_for = $2, budget_look_at = $3 where id = $1`,
     [rule.id, until?.reason ?? null, until?.resumesAt ?? null],

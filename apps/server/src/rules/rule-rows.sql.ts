@@ -35,7 +35,7 @@ interface PlatformRow {
   slot_state: string | null;
   source_state: string | null;
   live: boolean | null;
-  /** Null once the platform heeds it, or while it does not have it. */
+  /** Null once the platform applies it, or while it does not have it. */
   heard_from: string | null;
   served_since: string | null;
   match_count: number;
@@ -56,7 +56,7 @@ const selectRules = `
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
         'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
         'slot_state', slots.state, 'live', sources.live_until > now(), 'served_since', holder.served_since,
-        'source_state', sources.state, 'heard_from', case when heeded.at > now() then heeded.at end,
+        'source_state', sources.state, 'heard_from', case when holder.applied_from > now() then holder.applied_from end,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at,
         'spending', case when rules.budget is not null then (${spending}) end
       ) order by v.platform desc)
@@ -64,9 +64,6 @@ const selectRules = `
      left join slots on slots.id = v.slot_id and rules.state <> 'paused'
      left join slot_holders holder on holder.slot_id = slots.id and holder.rule_id = rules.id
      left join sources on sources.id = slots.source_id
-     left join lateral (
-       select holder.served_since + sources.rule_delay_ms * interval '1 ms' as at
-     ) heeded on true
      left join lateral (
        select sum(matches)::bigint as matches, max(last_match_at) as last_match_at
        from usage where usage.rule_id = v.rule_id and usage.platform = v.platform
@@ -152,7 +149,7 @@ function heardOf(rule: Pick<RuleRow, 'state'>, one: PlatformRow): Heard {
   const notHeard = (reason: string): Heard => ({ heard: 'not_heard', heard_reason: reason });
   if (rule.state === 'paused') return notHeard('paused');
   if (one.slot_state === 'failed') return notHeard('refused');
-  if (one.slot_state !== 'registered' || one.served_since === null) return notHeard('not_registered');
+  if (one.slot_state !== 'registered') return notHeard('not_registered');
   if (!one.live) return notHeard(one.source_state ?? 'starting');
   const heardFrom = toTime(one.heard_from);
   if (heardFrom !== null) return { heard: 'starting', heard_reason: null, heard_from: heardFrom };

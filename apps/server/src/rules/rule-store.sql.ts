@@ -66,8 +66,8 @@ export function createRuleStore(database: Database, prices: Prices = defaultPric
   const heldSlots = createHeldSlots(database);
   return {
     /**
-     * Writes the rule as `creating` and takes its slots, before any upstream is called. When the account is served with all of
-     * them already, and `completion` is given, the rule becomes active in the same transaction.
+     * Writes the rule as `creating` and takes its slots, before any upstream is called. When all of them are registered already,
+     * and `completion` is given, the rule becomes active in the same transaction.
      */
     begin: (rule: NewRule, completion?: Completion): Promise<BeginOutcome> =>
       givingKey(rule.managedBy, () =>
@@ -81,7 +81,7 @@ export function createRuleStore(database: Database, prices: Prices = defaultPric
     slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
     /** Records the answer with it. False when the creation was undone meanwhile by somebody else. */
     activate: createActivate(database),
-    /** Removes a rule that never became active, with its holds; returns the ids of the slots it held. */
+    /** Undoes a rule that never became active: it leaves its slots. */
     abandon: (ruleId: string) => database.transaction((sql) => abandon(sql, ruleId)),
     async abandonOlderThan(ms: number): Promise<number> {
       const rules = await database.many<{ id: string }>(
@@ -90,14 +90,6 @@ export function createRuleStore(database: Database, prices: Prices = defaultPric
       );
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
-    },
-    /** How many of these slots, which the account has left, are not removed yet, as far as the account can tell. */
-    async stillReleasing(accountId: string, slotIds: readonly string[]): Promise<number> {
-      const row = await database.one<{ count: number }>(
-        'select count(*) from slot_leavings where account_id = $1 and slot_id = any($2)',
-        [accountId, slotIds],
-      );
-      return row?.count ?? 0;
     },
     /** Null when there is no such rule. Throws when it has another version than `ifVersion`. */
     delete: (change: Change, ruleId: string, ifVersion?: number) =>
@@ -128,7 +120,7 @@ export function createRuleStore(database: Database, prices: Prices = defaultPric
 
 interface Begun {
   readonly equivalentRuleId: string | null;
-  /** Of every platform; null of those that are not served yet. */
+  /** Of every platform; null where the upstream has to register the slot. */
   readonly held: readonly (HeldSlot | null)[];
 }
 
@@ -295,11 +287,10 @@ async function remove(
   return answer;
 }
 
-async function abandon(sql: Sql, ruleId: string): Promise<string[]> {
+async function abandon(sql: Sql, ruleId: string): Promise<void> {
   const mine = await sql.one(`select 1 from rules where id = $1 and state = 'creating' for update`, [ruleId]);
-  if (!mine) return [];
-  const slotIds = await leaveSlots(sql, ruleId);
+  if (!mine) return;
+  await leaveSlots(sql, ruleId);
   // The row stays as deleted, because an event may already have matched it: the purge removes both.
   await sql.run(`update rules set state = 'deleted', deleted_at = now() where id = $1`, [ruleId]);
-  return slotIds;
 }

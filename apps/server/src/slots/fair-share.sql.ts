@@ -7,13 +7,15 @@ import type { Sql } from '../engines/database.ts';
  * the first call of an account are never refused here.
  */
 
-/** What one account uses of a source, and what everybody does. */
+/** What one account uses of a source, and what all accounts use. */
 export interface SourceUse {
   readonly sourceId: string;
   /** Between 0 and 1. */
   readonly share: number;
   readonly capacity: number;
   readonly slots: number;
+  /** Slots that the account holds, alone or with others; null when there is so much room that they need not be counted. */
+  readonly ownSlots: number | null;
   /** Calls per window; null when they are not shared out. */
   readonly callsMax: number | null;
   readonly calls: number;
@@ -25,53 +27,37 @@ export interface SourceUse {
   readonly ownCallEndsMs: number | null;
 }
 
-export interface AccountUse {
-  /** Those on which a slot can be placed. */
-  readonly sources: readonly SourceUse[];
-  /** On all of them; null when there is so much room that they need not be counted. */
-  readonly taken: TakenSlots | null;
-}
-
-/**
- * What the account holds, and what the others do. A slot that both hold is in both numbers: they are the same as if each had one of its
- * own, so that the account cannot tell.
- */
-export interface TakenSlots {
-  readonly own: number;
-  readonly others: number;
-}
-
 export type ShareRefusal =
   /** The account has its share of the upstream's rules. */
   | { readonly kind: 'slots_share'; readonly limit: number; readonly used: number }
   /** The account has used its share of the upstream's calls. */
   | { readonly kind: 'calls_share'; readonly waitMs: number };
 
-export async function accountUse(sql: Sql, accountId: string, platform: Platform): Promise<AccountUse> {
-  const rows = await sql.prepared<SourceUse & { own: number | null; others: number | null }>(
-    `select source_id as "sourceId", share, capacity, slots, own_slots as own, others_slots as others, calls_max as "callsMax", calls,
+/** Of the sources on which a slot can be placed. */
+export async function accountUse(sql: Sql, accountId: string, platform: Platform): Promise<SourceUse[]> {
+  return await sql.prepared<SourceUse>(
+    `select source_id as "sourceId", share, capacity, slots, own_slots as "ownSlots", calls_max as "callsMax", calls,
        own_calls as "ownCalls", own_waiting as "ownWaiting", rules_per_call as "rulesPerCall",
        own_call_ends_ms as "ownCallEndsMs"
      from account_use($1, $2)`,
     [accountId, platform],
   );
-  const { own = null, others = null } = rows[0] ?? {};
-  return { sources: rows, taken: own === null || others === null ? null : { own, others } };
 }
 
-/** Null when one more slot may be placed, or when there is no room for anybody's. */
-export function shareRefusal({ sources, taken }: AccountUse): ShareRefusal | null {
-  if (sources.every(({ slots, capacity }) => slots >= capacity)) return null;
-  const limit = taken ? slotsAllowed(sources, taken) : Number.POSITIVE_INFINITY;
-  if (taken && taken.own >= limit) return { kind: 'slots_share', limit, used: taken.own };
-  const waitMs = msUntilCall(sources);
+/** Null when one more slot may be placed, or when no account can place one. These are all sources of a platform. */
+export function shareRefusal(uses: readonly SourceUse[]): ShareRefusal | null {
+  const capacity = sumOf(uses, (use) => use.capacity);
+  const others = sumOf(uses, ({ slots, ownSlots }) => slots - (ownSlots ?? slots));
+  const own = sumOf(uses, ({ ownSlots }) => ownSlots ?? 0);
+  if (uses.every((use) => use.slots >= use.capacity)) return null;
+  const limit = allowed(Math.min(...uses.map(({ share }) => share)), capacity, others);
+  if (own >= limit) return { kind: 'slots_share', limit, used: own };
+  const waitMs = msUntilCall(uses);
   return waitMs > 0 ? { kind: 'calls_share', waitMs } : null;
 }
 
-/** How many slots the account may have on these sources together, which are all of a platform. */
-function slotsAllowed(uses: readonly SourceUse[], { others }: TakenSlots): number {
-  const capacity = uses.reduce((total, use) => total + use.capacity, 0);
-  return allowed(Math.min(...uses.map(({ share }) => share)), capacity, others);
+function sumOf(uses: readonly SourceUse[], count: (use: SourceUse) => number): number {
+  return uses.reduce((sum, use) => sum + count(use), 0);
 }
 
 /** Whether one more slot of the account may be registered on the source. */

@@ -6,6 +6,7 @@ const unused: SourceUse = {
   share: 0.5,
   capacity: 8,
   slots: 0,
+  ownSlots: null,
   callsMax: 98,
   calls: 0,
   ownCalls: 0,
@@ -32,18 +33,18 @@ function takeInTurn(all: number, mayTake: (own: number, total: number) => boolea
 describe('an account may have', () => {
   test('half of the slots that the others leave, and always a first one', () => {
     const mayTake = (ownSlots: number, slots: number) =>
-      shareRefusal({
-        sources: [{ ...unused, slots }],
-        taken: { own: ownSlots, others: slots - ownSlots },
-      }) === null;
+      shareRefusal([{ ...unused, slots, ownSlots }]) === null;
     expect(takeInTurn(8, mayTake)).toEqual([4, 2, 1, 1]);
   });
 
   test('half of the slots of all sources together', () => {
-    const sources = [unused, { ...unused, sourceId: 'x:second', capacity: 4, slots: 2 }];
-    expect(shareRefusal({ sources, taken: { own: 2, others: 0 } })).toBeNull();
-    const fuller = sources.map((use) => ({ ...use, slots: use.slots + 2 }));
-    expect(shareRefusal({ sources: fuller, taken: { own: 6, others: 0 } })).toEqual({
+    const uses = [
+      { ...unused, ownSlots: 0 },
+      { ...unused, sourceId: 'x:second', capacity: 4, slots: 2, ownSlots: 2 },
+    ];
+    expect(shareRefusal(uses)).toBeNull();
+    const fuller = uses.map((use) => ({ ...use, slots: use.slots + 2, ownSlots: use.ownSlots + 2 }));
+    expect(shareRefusal(fuller)).toEqual({
       kind: 'slots_share',
       limit: 6,
       used: 6,
@@ -67,7 +68,7 @@ describe('an account may have', () => {
 });
 
 test('an upstream that is full for everybody is not a matter of shares', () => {
-  expect(shareRefusal({ sources: [{ ...unused, slots: 8 }], taken: { own: 8, others: 0 } })).toBeNull();
+  expect(shareRefusal([{ ...unused, slots: 8, ownSlots: 8 }])).toBeNull();
 });
 
 describe('slots that wait', () => {

@@ -12,9 +12,8 @@ import {
   UpstreamUnavailable,
 } from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
-import type { AwaitedSlot, Left } from './quiet-sharing.sql.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
-import type { Registered, RegistrarStore } from './registrar.sql.ts';
+import type { Registered, RegistrarStore, WantedSlot } from './registrar.sql.ts';
 import { type Slot, slotOfTag, slotTag } from './slot.ts';
 
 /** What one step of a registrar works with, while it holds the lease of its source. */
@@ -58,7 +57,7 @@ export async function reconcileSource(step: RegistrarStep): Promise<Compared> {
     await pace.call.permit(kind);
     calls++;
   };
-  const listed = await pace.timed('list', 1, () => upstream.list({ ...pace.call, permit }));
+  const listed = await upstream.list({ ...pace.call, permit });
   const { plan, wanted } = await compare(step, listed);
   await removeInBatches(upstream, plan.remove, pace.call);
   await store.recordRegistered(
@@ -118,68 +117,33 @@ export async function removeInBatches(
     await upstream.remove(ids.slice(at, at + upstream.batchMax), call);
 }
 
-/**
- * Registers as many slots as one batch takes. Returns how many slots it dealt with.
- *
- * Who takes a slot that is registered already, for somebody else, is answered here too, after the time of a call and
- * with its failures: the upstream has nothing to do, but a faster answer would tell that somebody else watches the value. For
- * the same reason it spends the call.
- */
-export async function registerAwaited(step: RegistrarStep): Promise<number> {
-  const { store, lease, bells, pace, upstream } = step;
-  const slots = await collectAwaited(step);
+/** Registers as many slots as one batch takes. Returns how many slots it dealt with. */
+export async function registerWanted(step: RegistrarStep): Promise<number> {
+  const { upstream, installation, checkpoint, bells, pace } = step;
+  const slots = await collectWanted(step);
   if (slots.length === 0) return 0;
-  const wanted = slots.filter(({ state }) => state === 'wanted');
-  const known = slots.filter(({ state }) => state === 'registered').map(({ id }) => id);
-  const call = pace.callFor(slots.flatMap(({ accountIds }) => accountIds));
-  const calls = callsFor(slots.length, upstream) - callsFor(wanted.length, upstream);
-  const tellKnown = () => store.recordServed(lease, known);
-  let unsettled = 0;
-  if (wanted.length === 0) {
-    await pace.imitate('add', { call, calls, rules: known.length, ending: tellKnown });
-  } else {
-    await pace.imitate('add', { call, calls, rules: known.length });
-    unsettled = await registerWanted(step, wanted, call);
-    if (known.length > 0) await tellKnown();
-  }
+  checkpoint('register.picked');
+  const outcomes = await upstream.add(
+    slots.map(({ id, value, options }) => ({ value, options, tag: slotTag(installation, id) })),
+    pace.callFor(slots.flatMap(({ accountId }) => accountId ?? [])),
+  );
+  checkpoint('register.added_upstream');
+  const unsettled = await recordOutcomes(step, pairOutcomes(slots, outcomes));
+  checkpoint('register.recorded');
+  bells.ring('streams');
   bells.ring('slot_outcomes');
   if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
   return slots.length;
 }
 
-function callsFor(rules: number, { rulesPerCall }: UpstreamRules): number {
-  return Math.ceil(rules / rulesPerCall);
-}
-
-/** Returns how many slots remain unsettled. */
-async function registerWanted(
-  step: RegistrarStep,
-  wanted: readonly Slot[],
-  call: UpstreamCall,
-): Promise<number> {
-  const { upstream, installation, checkpoint, bells, pace } = step;
-  checkpoint('register.picked');
-  const unsettled = await pace.timed('add', wanted.length, async () => {
-    const outcomes = await upstream.add(
-      wanted.map(({ id, value, options }) => ({ value, options, tag: slotTag(installation, id) })),
-      call,
-    );
-    checkpoint('register.added_upstream');
-    return await recordOutcomes(step, pairOutcomes(wanted, outcomes));
-  });
-  checkpoint('register.recorded');
-  bells.ring('streams');
-  return unsettled;
-}
-
-async function collectAwaited({ store, sourceId, upstream, pace }: RegistrarStep): Promise<AwaitedSlot[]> {
+async function collectWanted({ store, sourceId, upstream, pace }: RegistrarStep): Promise<WantedSlot[]> {
   const { batchMax, rulesPerCall } = upstream;
   // A batch that needs several calls takes only as many slots as there are calls left.
   const limit = rulesPerCall > 1 ? batchMax : Math.max(1, Math.min(batchMax, pace.room('change')));
-  const slots = await store.awaited(sourceId, limit);
+  const slots = await store.wanted(sourceId, limit);
   if (slots.length === 0 || slots.length >= limit || rulesPerCall === 1) return slots;
   await pace.collect('change');
-  return await store.awaited(sourceId, limit);
+  return await store.wanted(sourceId, limit);
 }
 
 type PairedOutcome = readonly [slot: Slot, outcome: AddOutcome];
@@ -241,67 +205,44 @@ async function adoptDuplicates(
   });
 }
 
-/**
- * Removes upstream what nobody holds any more. Returns how many slots it dealt with. What an account has left to others is
- * not removed, but takes the time and the calls of a removal: the difference would tell that there are others.
- */
+/** Removes upstream rules that no rule holds any more. Returns how many slots it dealt with. */
 export async function removeReleased(step: RegistrarStep): Promise<number> {
   const { pace } = step;
-  return await removeLeft(step, { left: 'all', room: pace.removalRoom(), call: pace.removal });
+  return await removePicked(step, { onlyStopped: false, room: pace.removalRoom(), call: pace.removal });
 }
 
-/**
- * The same for what was left because of a budget's stop, with calls that are reserved for it: before anything that might have to
- * wait for others.
- */
+/** The same for what a budget stopped, with calls that are reserved for it: before anything that might have to wait for calls. */
 export async function removeStopped(step: RegistrarStep): Promise<number> {
   const { pace } = step;
-  return await removeLeft(step, { left: 'stopped', room: pace.stopRoom(), call: pace.stop });
+  return await removePicked(step, { onlyStopped: true, room: pace.stopRoom(), call: pace.stop });
 }
 
 interface Removal {
-  readonly left: Left;
+  readonly onlyStopped: boolean;
   readonly room: number;
   readonly call: UpstreamCall;
 }
 
-async function removeLeft(step: RegistrarStep, { left, room, call }: Removal): Promise<number> {
-  const { store, upstream, sourceId, lease, bells, pace } = step;
+async function removePicked(step: RegistrarStep, { onlyStopped, room, call }: Removal): Promise<number> {
+  const { store, upstream, sourceId, lease, checkpoint } = step;
   const { batchMax, rulesPerCall } = upstream;
   // Without a call to remove it, a slot is not picked: until then a new holder can have it again at once.
   if (room === 0) return 0;
   const limit = Math.min(batchMax, room * rulesPerCall);
-  const slots = await store.beginDeleting(lease, { sourceId, left, limit });
-  const kept = await store.leftToOthers(sourceId, left, limit - slots.length);
-  if (slots.length + kept.length === 0) return 0;
-  const calls = callsFor(slots.length + kept.length, upstream) - callsFor(slots.length, upstream);
-  const forgetKept = () => store.recordLeft(lease, kept);
-  if (slots.length === 0) {
-    await pace.imitate('remove', { call, calls, rules: kept.length, ending: forgetKept });
-  } else {
-    await pace.imitate('remove', { call, calls, rules: kept.length });
-    await removePicked(step, slots, call);
-    if (kept.length > 0) await forgetKept();
-  }
-  bells.ring('slot_outcomes');
-  // A slot that was given up before its registration was recorded may be upstream all the same: compare.
-  if (slots.some(({ upstreamRuleId }) => upstreamRuleId === null)) await reconcileSource(step);
-  return slots.length + kept.length;
-}
-
-async function removePicked(step: RegistrarStep, slots: readonly Slot[], call: UpstreamCall): Promise<void> {
-  const { store, upstream, lease, checkpoint, pace } = step;
+  const slots = await store.beginDeleting(lease, { sourceId, onlyStopped, limit });
+  if (slots.length === 0) return 0;
   checkpoint('release.marked');
   const ids = slots.flatMap((slot) =>
     slot.upstreamRuleId !== null && !slot.foreignRule ? [slot.upstreamRuleId] : [],
   );
-  await pace.timed('remove', slots.length, async () => {
-    if (ids.length > 0) await upstream.remove(ids, call);
-    checkpoint('release.removed_upstream');
-    const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
-    await store.recordGone(lease, settled);
-  });
+  if (ids.length > 0) await upstream.remove(ids, call);
+  checkpoint('release.removed_upstream');
+  const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
+  await store.recordGone(lease, settled);
   checkpoint('release.recorded');
+  // A slot that was given up before its registration was recorded may be upstream all the same: compare.
+  if (settled.length < slots.length) await reconcileSource(step);
+  return slots.length;
 }
 
 /**

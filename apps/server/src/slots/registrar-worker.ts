@@ -6,7 +6,7 @@ import {
   learnCapacity,
   type RegistrarStep,
   reconcileSource,
-  registerAwaited,
+  registerWanted,
   removeReleased,
   removeStopped,
 } from './registrar-steps.ts';
@@ -90,7 +90,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
 /** Returns how many slots it dealt with. */
 async function workOff(step: RegistrarStep): Promise<number> {
   const stopped = await removeStopped(step);
-  return stopped + (await registerAwaited(step)) + (await removeReleased(step));
+  return stopped + (await registerWanted(step)) + (await removeReleased(step));
 }
 
 /** How far apart the periodic comparisons are, whose list took so many calls. */
@@ -104,7 +104,7 @@ async function tellWhoWaits(
   { store, sourceId, upstream, bells, lease }: RegistrarStep,
   error: UpstreamUnavailable,
 ): Promise<void> {
-  const waiting = await store.awaited(sourceId, upstream.batchMax);
+  const waiting = await store.wanted(sourceId, upstream.batchMax);
   if (waiting.length === 0) return;
   await store.recordProblem(
     lease,

@@ -1,16 +1,6 @@
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
-import {
-  awaited,
-  type Left,
-  type LeftSlot,
-  leftToOthers,
-  mayHaveWork,
-  recordLeft,
-  recordServed,
-  slotStopped,
-} from './quiet-sharing.sql.ts';
 import { resolveRefused, tellRefused } from './refused-notices.sql.ts';
 import {
   type Problem,
@@ -54,9 +44,15 @@ export interface FullSource {
   readonly words: string;
 }
 
+/** A wanted slot, and the account that has waited for it longest. */
+export interface WantedSlot extends Slot {
+  readonly accountId: string | null;
+}
+
 export interface ReleasedSlots {
   readonly sourceId: string;
-  readonly left: Left;
+  /** Only those that a budget stopped. */
+  readonly onlyStopped?: boolean;
   readonly limit: number;
 }
 
@@ -68,9 +64,7 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     slotsOf: (sourceId: string) => slotsOf(database, sourceId),
     fingerprint: (sourceId: string) => readFingerprint(database, sourceId),
     mayHaveWork: (sourceId: string) => mayHaveWork(database, sourceId),
-    awaited: (sourceId: string, limit: number) => awaited(database, sourceId, limit),
-    leftToOthers: (sourceId: string, left: Left, limit: number) =>
-      leftToOthers(database, { sourceId, left, limit }),
+    wanted: (sourceId: string, limit: number) => wanted(database, sourceId, limit),
     hasReturned: (sourceId: string) => hasReturned(database, sourceId),
     movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
     callsMade: (sourceId: string) => callsMade(database, sourceId),
@@ -83,13 +77,7 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     async recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void> {
       if (registered.length === 0) return;
       await fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs));
-      const slotIds = registered.map(({ slotId }) => slotId);
-      await fenced(database, lease, (sql) => recordServed(sql, slotIds));
     },
-    recordServed: (lease: Lease, slotIds: readonly string[]) =>
-      fenced(database, lease, (sql) => recordServed(sql, slotIds)),
-    recordLeft: (lease: Lease, left: readonly LeftSlot[]) =>
-      fenced(database, lease, (sql) => recordLeft(sql, left)),
     recordProblem: (lease: Lease, slotIds: readonly string[], problem: Problem) =>
       fenced(database, lease, (sql) => recordProblem(sql, slotIds, problem)),
     recordGone: (lease: Lease, slotIds: readonly string[]) => change(lease, slotIds, recordGone),
@@ -149,9 +137,34 @@ async function readFingerprint(sql: Sql, sourceId: string): Promise<string | nul
   return row?.fingerprint ?? null;
 }
 
-function fromReleased({ left }: ReleasedSlots): string {
+/**
+ * Whether a source may have something to do: slots that are wanted or to be removed. One statement instead of one for each, because
+ * most of the time there is nothing.
+ */
+async function mayHaveWork(sql: Sql, sourceId: string): Promise<boolean> {
+  const [row] = await sql.prepared<{ found: boolean }>(
+    `select exists (select 1 from slots where source_id = $1
+       and (state in ${statesWith('registered', 'changes')} or state in ${statesWith('picked', 'changes')})) as found`,
+    [sourceId],
+  );
+  return row?.found ?? false;
+}
+
+/** The oldest first, without those that were moved away and came back. */
+async function wanted(sql: Sql, sourceId: string, limit: number): Promise<WantedSlot[]> {
+  const rows = await sql.many<SlotRow & { account_id: string | null }>(
+    `select ${slotColumns}, (
+       select account_id from slot_holders where slot_id = slots.id order by since, rule_id limit 1) as account_id
+     from slots where source_id = $1 and state = 'wanted' and moved_from is distinct from source_id
+     order by created_at limit $2`,
+    [sourceId, limit],
+  );
+  return rows.map((row) => ({ ...toSlot(row), accountId: row.account_id }));
+}
+
+function fromReleased({ onlyStopped }: ReleasedSlots): string {
   const isPicked = `source_id = $1 and state in ${statesWith('picked', 'changes')}`;
-  return `from slots where ${isPicked} ${left === 'stopped' ? `and ${slotStopped}` : ''}`;
+  return `from slots where ${isPicked} ${onlyStopped ? 'and stopped' : ''}`;
 }
 
 /**
@@ -183,6 +196,12 @@ async function recordRegistered(
      from unnest($1::text[], $2::text[], $3::boolean[]) as new (id, upstream_rule_id, foreign_rule)
      where slots.id = new.id`,
     [slotIds, registered.map((one) => one.upstreamRuleId), registered.map((one) => one.foreignRule)],
+  );
+  await sql.run(
+    `update slot_holders set served_since = now(), applied_from = now() + $2 * interval '1 ms'
+     where slot_id = any($1) and served_since is null
+       and exists (select 1 from slots where slots.id = slot_id and state = 'registered')`,
+    [slotIds, ruleDelayMs],
   );
   await sql.run('update slot_gaps set to_at = now() where slot_id = any($1) and to_at is null', [slotIds]);
   await resolveRefused(sql, slotIds);
@@ -217,7 +236,6 @@ async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSo
 /** Their upstream rules are gone: the row goes too, or is wanted again when somebody took the slot meanwhile. */
 async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
   await sql.run('select 1 from slots where id = any($1) order by platform, id for update', [slotIds]);
-  await sql.run('delete from slot_leavings where slot_id = any($1)', [slotIds]);
   await sql.run(
     `delete from slots where id = any($1) and state in ${statesWith('gone', 'deletes')}
        and not exists (select 1 from slot_holders where slot_id = slots.id)`,

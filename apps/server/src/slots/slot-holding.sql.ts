@@ -24,7 +24,7 @@ export interface RuleValue {
 }
 
 export type Placement =
-  /** `held`: as the rule's account sees it, when it is served with it from the first; else null. */
+  /** `held` is null when the upstream has to register the slot. */
   | { readonly kind: 'taken'; readonly slotId: string; readonly held: HeldSlot | null }
   | { readonly kind: 'no_source'; readonly platform: Platform }
   | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number }
@@ -37,10 +37,8 @@ export interface Hold {
 }
 
 /**
- * Takes the slot of a value, or makes it, and writes it down as the slot of the rule's version.
- *
- * A slot that only others hold is taken as a new one is made: under the same lock, with the same refusals, in as many
- * statements. Anything else would tell that others watch the value.
+ * Takes the slot of a value, or makes it, and writes it down as the slot of the rule's version. A slot that exists needs no room, and
+ * no call unless its upstream rule is gone: then neither the capacity nor the account's shares are checked.
  */
 export async function takeSlot(
   sql: Sql,
@@ -49,26 +47,21 @@ export async function takeSlot(
   hold: Hold = { version: 1, pending: false },
 ): Promise<Placement> {
   const { platform, translatedValue, options = {} } = value;
-  const hash = valueHash(platform, translatedValue, options);
+  const { accountId } = rule;
   const holding = [
     rule.id,
-    rule.accountId,
+    accountId,
     platform,
     hold.version,
     hold.pending,
     value.value,
     translatedValue,
     platforms[platform].newRuleId(),
-    hash,
+    valueHash(platform, translatedValue, options),
     JSON.stringify(options),
   ];
-  const before = await lockOwn(sql, rule.accountId, platform, hash);
-  if (before?.own) {
-    const waitMs = before.needsCall ? await msUntilCallOn(sql, rule.accountId, platform, before.sourceId) : 0;
-    if (waitMs > 0) return { kind: 'calls_share', platform, waitMs };
-    const own = await takeExisting(sql, holding, 'own');
-    if (own) return { kind: 'taken', slotId: own.id, held: heldAtOnce(value, own) };
-  }
+  const existing = await takeExisting(sql, accountId, value, holding);
+  if (existing) return existing;
   // One placement at a time per platform: the capacity is read under this lock, which is held until the commit.
   const sources = await sql.prepared<{ capacity: number; shared: boolean }>(
     `select source_capacity as capacity,
@@ -77,112 +70,68 @@ export async function takeSlot(
     [platform],
   );
   if (sources.length === 0) return { kind: 'no_source', platform };
-  const use = sources[0]?.shared ? await accountUse(sql, rule.accountId, platform) : null;
-  const refusal = use && shareRefusal(use);
+  const uses = sources[0]?.shared ? await accountUse(sql, accountId, platform) : null;
+  const refusal = uses && shareRefusal(uses);
   if (refusal) return { ...refusal, platform };
-  const callable = use && use.sources.filter(mayCall).map(({ sourceId }) => sourceId);
-  const take = () => takeExisting(sql, holding, callable);
-  const make = () => makeSlot(sql, holding, callable);
-  // The second only when another transaction has made or removed the slot meanwhile, or when there is no room.
-  const slot = before ? ((await take()) ?? (await make())) : ((await make()) ?? (await take()));
-  if (slot) return { kind: 'taken', slotId: slot.id, held: null };
-  return { kind: 'sources_full', platform, capacity: sources.reduce((sum, one) => sum + one.capacity, 0) };
+  const callable = uses && uses.filter(mayCall).map(({ sourceId }) => sourceId);
+  const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), callable]);
+  if (made) return { kind: 'taken', slotId: made.id, held: null };
+  // Another transaction has made the slot meanwhile, or there is no room.
+  return (
+    (await takeExisting(sql, accountId, value, holding)) ?? {
+      kind: 'sources_full',
+      platform,
+      capacity: sources.reduce((sum, one) => sum + one.capacity, 0),
+    }
+  );
 }
 
 interface ExistingSlot {
   readonly id: string;
+  readonly source_id: string;
+  /** In this state nothing about the slot has to change. */
   readonly unchanged: boolean;
+  /** Its upstream rule is there. */
   readonly served: boolean;
+  /** It is not, and must be registered again. */
+  readonly needs_call: boolean;
   readonly live: boolean;
   readonly platform_rule_id: string;
 }
 
-function heldAtOnce({ platform, translatedValue }: RuleValue, slot: ExistingSlot): HeldSlot | null {
-  if (!slot.served || !slot.unchanged) return null;
-  const { live, platform_rule_id: platformRuleId } = slot;
-  return {
-    platform,
-    state: 'registered',
-    platformRuleId,
-    translatedValue,
-    live,
-    problem: null,
-    problemKind: null,
-  };
-}
-
-interface KnownSlot {
-  readonly sourceId: string;
-  /** The account holds it, or has left it just now: it is no news to the account. Only then it is locked. */
-  readonly own: boolean;
-  /** It is registered again, or as if it were: whoever takes it causes a call. */
-  readonly needsCall: boolean;
-}
-
-/** Null when the value has no slot. */
-async function lockOwn(
-  sql: Sql,
-  accountId: string,
-  platform: Platform,
-  hash: Buffer,
-): Promise<KnownSlot | null> {
-  const [slot] = await sql.prepared<KnownSlot>(
-    `select known.source_id as "sourceId", own.id is not null as own, own.is_left or own.state in ('deleting', 'failed')
-       or own.state = 'releasing' and own.upstream_rule_id is null as "needsCall"
-     from slots as known left join lateral (
-       select slots.*, is_left from slots, lateral (select exists (
-         select 1 from slot_leavings where account_id = $1 and slot_id = known.id) as is_left) as left_slot
-       where slots.id = known.id and (is_left or exists (
-         select 1 from slot_holders where account_id = $1 and platform = $2 and slot_id = known.id))
-       for update of slots
-     ) as own on true
-     where known.platform = $2 and known.value_hash = $3`,
-    [accountId, platform, hash],
-  );
-  return slot ?? null;
-}
-
-async function msUntilCallOn(
-  sql: Sql,
-  accountId: string,
-  platform: Platform,
-  source: string,
-): Promise<number> {
-  const { sources } = await accountUse(sql, accountId, platform);
-  return msUntilCall(sources.filter(({ sourceId }) => sourceId === source));
-}
-
-/**
- * Null when there is no slot, or when a new one would find no place on these sources. An existing slot's row changes only when it
- * was given up, or has a problem: then it is tried again.
- */
+/** Null when there is no slot. Its row changes only when it was given up, or has a problem: then it is tried again. */
 async function takeExisting(
   sql: Sql,
+  accountId: string,
+  { platform, translatedValue }: RuleValue,
   holding: readonly unknown[],
-  on: 'own' | readonly string[] | null,
-): Promise<ExistingSlot | null> {
-  const own = on === 'own';
-  const [slot] = await sql.prepared<ExistingSlot>(holdExisting, [...holding, own, own ? null : on]);
-  if (slot && !slot.unchanged) {
+): Promise<Placement | null> {
+  const [slot] = await sql.prepared<ExistingSlot>(holdExisting, holding);
+  if (!slot) return null;
+  if (slot.needs_call) {
+    const uses = await accountUse(sql, accountId, platform);
+    const waitMs = msUntilCall(uses.filter(({ sourceId }) => sourceId === slot.source_id));
+    if (waitMs > 0) return { kind: 'calls_share', platform, waitMs };
+  }
+  if (!slot.unchanged) {
     await sql.run(
       `update slots set
          state = case when upstream_rule_id is null then ${stateAfter('taken')} else ${stateAfter('taken_known')} end,
-         problem = null, problem_kind = null
+         stopped = false, problem = null, problem_kind = null
        where id = $1`,
       [slot.id],
     );
   }
-  return slot ?? null;
-}
-
-/** Null when there is one already, or no place on these sources. */
-async function makeSlot(
-  sql: Sql,
-  holding: readonly unknown[],
-  callable: readonly string[] | null,
-): Promise<{ id: string } | null> {
-  const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), callable]);
-  return made ?? null;
+  const held: HeldSlot = {
+    platform,
+    state: 'registered',
+    platformRuleId: slot.platform_rule_id,
+    translatedValue,
+    live: slot.live,
+    problem: null,
+    problemKind: null,
+  };
+  return { kind: 'taken', slotId: slot.id, held: slot.served ? held : null };
 }
 
 /**
@@ -190,10 +139,9 @@ async function makeSlot(
  * is about to release still holds that slot; one that is resumed already has its version.
  */
 const holdSlot = `, holder as (
-    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending, served_since)
-    select id, $1, $2, $3, $4, $5, case when served then now() end from slot on conflict (slot_id, rule_id) do nothing
-  ), back as (
-    delete from slot_leavings using slot where slot_id = slot.id and account_id = $2
+    insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending, served_since, applied_from)
+    select id, $1, $2, $3, $4, $5, case when served then now() end, case when served then greatest(now(), applied_from) end
+    from slot on conflict (slot_id, rule_id) do nothing
   ), version as (
     insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id, options)
     select $1, $4, $3, $6, $7, $8, id, $10::json from slot
@@ -201,45 +149,46 @@ const holdSlot = `, holder as (
     returning platform_rule_id
   ) select slot.*, version.platform_rule_id from slot, version`;
 
-const place = 'platform = $3 and enabled and slots < capacity and ($12::text[] is null or id = any($12))';
-
-/** Whoever has the slot already, which is locked then, is served with it from the first. */
 const holdExisting = `with found as (
-    select * from slots where platform = $3 and value_hash = $9
-      and ($11::boolean or exists (select 1 from sources where ${place})) for update
+    select * from slots where platform = $3 and value_hash = $9 for update
   ), slot as (
-    select id, state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
-      $11 and state = 'registered' and exists (
-        select 1 from slot_holders
-        where account_id = $2 and platform = $3 and slot_id = found.id and served_since is not null
-      ) as served,
-      (select live_until > now() from sources where sources.id = found.source_id) as live
-    from found
+    select found.id, source_id, found.state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
+      found.state = 'registered' or found.state = 'releasing' and upstream_rule_id is not null as served,
+      found.state in ('deleting', 'failed') or found.state = 'releasing' and upstream_rule_id is null as needs_call,
+      confirmed_at + rule_delay_ms * interval '1 ms' as applied_from, live_until > now() as live
+    from found join sources on sources.id = source_id
   ) ${holdSlot}`;
 
 /** On the source with the fewest slots, if one of those named has room; sources without a registrar at the moment come last. */
 const holdNew = `with room as (
     select id, slots,
-      exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as served
-    from sources where ${place}
+      exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as has_registrar
+    from sources where platform = $3 and enabled and slots < capacity and ($12::text[] is null or id = any($12))
   ), slot as (
     insert into slots (id, platform, source_id, value, value_hash, options, state)
-    select $11, $3, id, $7, $9, $10::json, 'wanted' from room order by served desc, slots, id limit 1
+    select $11, $3, id, $7, $9, $10::json, 'wanted' from room order by has_registrar desc, slots, id limit 1
     on conflict (platform, value_hash) do nothing
-    returning id, false as served
+    returning id, false as served, null::timestamptz as applied_from
   ) ${holdSlot}`;
 
-/** Leaves all slots of the rule, or those that are named; returns their ids. */
+interface LeaveOptions {
+  /** All slots of the rule unless given. */
+  readonly only?: readonly string[];
+  /** A budget stopped the rule: what no other rule holds is removed first. */
+  readonly stopped?: boolean;
+}
+
+/** Leaves slots of the rule; returns their ids. */
 export async function leaveSlots(
   sql: Sql,
   ruleId: string,
-  only: readonly string[] | null = null,
+  { only, stopped = false }: LeaveOptions = {},
 ): Promise<string[]> {
-  const slots = await sql.many<{ id: string; account_id: string }>(
-    `select slots.id, slot_holders.account_id from slots join slot_holders on slot_holders.slot_id = slots.id
+  const slots = await sql.many<{ id: string }>(
+    `select slots.id from slots join slot_holders on slot_holders.slot_id = slots.id
      where slot_holders.rule_id = $1 and ($2::text[] is null or slots.id = any($2))
      order by slots.platform, slots.id for update of slots`,
-    [ruleId, only],
+    [ruleId, only ?? null],
   );
   const ids = slots.map((slot) => slot.id);
   await sql.run('delete from slot_holders where rule_id = $1 and slot_id = any($2)', [ruleId, ids]);
@@ -250,17 +199,10 @@ export async function leaveSlots(
   );
   // A wanted slot may still have the id of an upstream rule that vanished: it must not count as known for the next holder.
   await sql.run(
-    `update slots set state = ${stateAfter('left')},
+    `update slots set state = ${stateAfter('left')}, stopped = $2,
        upstream_rule_id = case when state = 'registered' then upstream_rule_id end
      where id = any($1) and state in ${statesWith('left', 'changes')} and ${unheld}`,
-    [ids],
-  );
-  await sql.run(
-    `insert into slot_leavings (slot_id, account_id) select id, $2 from slots
-     where id = any($1) and state <> 'failed'
-       and not exists (select 1 from slot_holders where slot_id = slots.id and account_id = $2)
-     on conflict do nothing`,
-    [ids, slots[0]?.account_id],
+    [ids, stopped],
   );
   return ids;
 }
@@ -276,10 +218,9 @@ export async function accountsOn(sql: Sql, sourceId: string): Promise<string[]> 
   return rows.map(({ account_id }) => account_id);
 }
 
-/** A slot as whoever waits for it sees it. */
+/** A slot as a rule holds it. */
 export interface HeldSlot {
   readonly platform: Platform;
-  /** `wanted` until its source serves the rule, also while it serves others. */
   readonly state: SlotState;
   /** As the rule's account is shown it. */
   readonly platformRuleId: string;
@@ -311,9 +252,7 @@ export function createHeldSlots(database: Database): (asked: HeldVersion) => Pro
   return joinCalls(async (asked: readonly HeldVersion[]) => {
     const rows = await database.prepared<HeldSlotRow>(
       `select asked.nth::integer, slots.platform, v.platform_rule_id, slots.value,
-         case when slots.state = 'registered' and slot_holders.served_since is null then 'wanted'
-           else slots.state end as state,
-         sources.live_until > now() as live, slots.problem, slots.problem_kind
+         slots.state, sources.live_until > now() as live, slots.problem, slots.problem_kind
        -- The inner selects hide how many there are: the statement would else be planned for each number.
        from unnest((select $1::text[]), (select $2::integer[])) with ordinality as asked (rule_id, version, nth)
        join rule_versions v on v.rule_id = asked.rule_id and v.version = asked.version

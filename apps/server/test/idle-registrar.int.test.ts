@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 /** A registrar with one registered slot, and how often it has called each method of its store. */
-async function openQuiet(timing: { lookAgainMs: number; reconcileEveryMs?: number }) {
+async function openIdle(timing: { lookAgainMs: number; reconcileEveryMs?: number }) {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await openUpstreamWorld(template));
   await beginRule(world.rules, { x: 'word' });
@@ -40,7 +40,7 @@ async function openQuiet(timing: { lookAgainMs: number; reconcileEveryMs?: numbe
 
 /** Waits until so many more calls of the method were made. */
 async function untilCalled(
-  { count }: Awaited<ReturnType<typeof openQuiet>>,
+  { count }: Awaited<ReturnType<typeof openIdle>>,
   method: keyof RegistrarStore,
   more: number,
 ): Promise<void> {
@@ -53,44 +53,44 @@ async function onlyRule({ sandbox }: UpstreamWorld): Promise<string> {
 }
 
 test('a registrar with nothing to do asks one statement whether there is', async () => {
-  await using quiet = await openQuiet({ lookAgainMs: 10 });
-  await untilCalled(quiet, 'mayHaveWork', 3);
-  quiet.calls.clear();
-  await untilCalled(quiet, 'mayHaveWork', 10);
-  expect([...quiet.calls.keys()]).toEqual(['mayHaveWork']);
+  await using idle = await openIdle({ lookAgainMs: 10 });
+  await untilCalled(idle, 'mayHaveWork', 3);
+  idle.calls.clear();
+  await untilCalled(idle, 'mayHaveWork', 10);
+  expect([...idle.calls.keys()]).toEqual(['mayHaveWork']);
 });
 
 describe('a comparison that found nothing to do', () => {
   const often = { lookAgainMs: 10, reconcileEveryMs: 20 };
 
   test('is not repeated while the list and the slots stay the same', async () => {
-    await using quiet = await openQuiet(often);
-    await untilCalled(quiet, 'fingerprint', 3);
-    const before = quiet.count('slotsOf');
-    await untilCalled(quiet, 'fingerprint', 10);
-    expect(quiet.count('slotsOf')).toBe(before);
+    await using idle = await openIdle(often);
+    await untilCalled(idle, 'fingerprint', 3);
+    const before = idle.count('slotsOf');
+    await untilCalled(idle, 'fingerprint', 10);
+    expect(idle.count('slotsOf')).toBe(before);
   });
 
   test('is repeated when the upstream has lost the rule: it is registered again', async () => {
-    await using quiet = await openQuiet(often);
-    await untilCalled(quiet, 'fingerprint', 3);
-    const lost = await onlyRule(quiet.world);
-    await rulesOf('x', quiet.world.client('x')).remove([lost], byHand);
+    await using idle = await openIdle(often);
+    await untilCalled(idle, 'fingerprint', 3);
+    const lost = await onlyRule(idle.world);
+    await rulesOf('x', idle.world.client('x')).remove([lost], byHand);
     await eventually(async () => {
-      const now = await onlyRule(quiet.world);
+      const now = await onlyRule(idle.world);
       expect(now).not.toBe('');
-      expect(await slotRows(quiet.world)).toMatchObject([{ state: 'registered', upstream_rule_id: now }]);
+      expect(await slotRows(idle.world)).toMatchObject([{ state: 'registered', upstream_rule_id: now }]);
     }, soon);
-    expect(await onlyRule(quiet.world)).not.toBe(lost);
+    expect(await onlyRule(idle.world)).not.toBe(lost);
   });
 
   test('is repeated when a slot has changed: what the list shows is recorded', async () => {
-    await using quiet = await openQuiet(often);
-    await untilCalled(quiet, 'fingerprint', 3);
-    await quiet.world.database.run(`update slots set upstream_rule_id = 'another'`);
-    const id = await onlyRule(quiet.world);
+    await using idle = await openIdle(often);
+    await untilCalled(idle, 'fingerprint', 3);
+    await idle.world.database.run(`update slots set upstream_rule_id = 'another'`);
+    const id = await onlyRule(idle.world);
     await eventually(
-      async () => expect(await slotRows(quiet.world)).toMatchObject([{ upstream_rule_id: id }]),
+      async () => expect(await slotRows(idle.world)).toMatchObject([{ upstream_rule_id: id }]),
       soon,
     );
   });
