@@ -76,6 +76,17 @@ export default defineConfig({
           hookTimeout: 300_000,
         },
       },
+      {
+        test: {
+          ...e2e,
+          name: 'browser-nightly',
+          globalSetup: [...e2e.globalSetup, 'apps/console/test/vitest-build.ts'],
+          include: ['apps/console/test/*.nightly-browser.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
+        },
+      },
       // The documentation as a site, whose packages only `pnpm test:docs` installs.
       { test: { ...unit, name: 'docs', include: ['tools/test/*.docs.test.ts'], testTimeout: 600_000 } },
       // Recipes and nodes for programs of others, whose packages only `pnpm test:examples` installs.
@@ -95,8 +106,6 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       },
-      // What needs more than CI has: each has a command of its own.
-      { test: { ...e2e, name: 'drill', include: ['e2e/*.drill.test.ts'], provide: { isNightly: true } } },
     ],
   },
 });

@@ -13,7 +13,7 @@ const isIn = (path: string, globs: readonly string[]) => globs.some((glob) => ma
 
 test('every long test is in a lane', () => {
   const isLong = (path: string) =>
-    /\.(nightly|docs)\.test\.ts$|^e2e\/(containers|examples)\/.*\.test\.ts$/.test(path) ||
+    /\.(nightly|nightly-browser|docs)\.test\.ts$|^e2e\/(containers|examples)\/.*\.test\.ts$/.test(path) ||
     (/\.(unit|int|e2e)\.test\.ts$/.test(path) &&
       path !== 'tools/test/nightly.unit.test.ts' &&
       /\b(lengthOf|testNightly)[<(]/.test(readFileSync(resolve(root, path), 'utf8')));
