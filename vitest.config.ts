@@ -59,7 +59,7 @@ export default defineConfig({
         test: {
           ...e2e,
           name: 'nightly',
-          include: ['{apps,e2e}/**/*.nightly.test.ts', ...longer],
+          include: ['{packages,apps,e2e}/**/*.nightly.test.ts', ...longer],
           provide: { isNightly: true },
           testTimeout: 900_000,
           fileParallelism: false,

@@ -56,16 +56,6 @@ test('a created key works, and stops working when it is revoked', async () => {
   expect(again.stderr).toContain(`There is no key ${created.key_id} that still works.`);
 });
 
-test('people are told that the key is shown once, and how to go on', async () => {
-  const { account_id } = await adminJson('create-account', '--name', 'People');
-  const { code, stdout } = await admin('create-key', '--account', account_id);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^esk_\w{38}\n/);
-  expect(stdout).toContain('it is not shown again');
-  expect(await statusWith(stdout.split('\n')[0] ?? '')).toBe(200);
-  expect((await admin('create-account', '--name', 'More')).stdout).toMatch(/create-key --account acc_/);
-});
-
 test.for([
   ['create-account --name A --plan gold', 2, '--plan takes free or paid, not "gold".'],
   ['create-key --account acc_unknown', 3, 'There is no account acc_unknown.'],

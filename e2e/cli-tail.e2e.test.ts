@@ -112,13 +112,6 @@ test('at a terminal login asks for what it needs and shows nothing of the key', 
   expect(await cli.run(['rules', 'list'], { env })).toMatchObject({ code: 0 });
 });
 
-test.concurrent('what takes longer than a second says so on a terminal, and nowhere else', async () => {
-  const words = ['readers', 'read', 'patient', '--start', 'now', '--platform', 'firehose', '--wait', '3'];
-  const { stdout } = await cli.onTerminal(words, []);
-  expect(stdout).toMatch(/Reading matches … \d s[^\n]*\r.\[KThere are no such matches\./);
-  expect(await cli.run(words)).toMatchObject({ code: 0, stderr: '' });
-});
-
 test.concurrent('a server that does not answer is said to be out of reach within seconds', async () => {
   const startedAt = performance.now();
   // An address of this machine that nothing listens on: a port that was just closed may be somebody's the next moment.

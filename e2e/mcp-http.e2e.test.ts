@@ -4,7 +4,7 @@ import { eventually } from '@earshot/testkit';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { type Agent, overHttp, overStdio, startAgent } from './src/mcp-agent.ts';
+import { type Agent, overHttp, startAgent } from './src/mcp-agent.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const listedOrigin = 'https://agents.example.com';
@@ -158,22 +158,6 @@ describe('what a key may do', () => {
     }
     expect(await server.api(account).listRules()).toEqual(before);
     expect((await agent.callRaw('get_rule', { rule_id })).refusal).toBeNull();
-  });
-
-  test('on stdio, too, a key is offered what it may do', async () => {
-    const { accountId } = account;
-    const reading = await world.admin.createKey({ accountId, scopes: ['matches:read'] });
-    await using agent = await startAgent(overStdio({ url: server.url, key: reading?.key ?? '' }));
-    expect(agent.tools.map(({ name }) => name)).toEqual([
-      'platform_syntax',
-      'wait_for_matches',
-      'list_matches',
-      'list_readers',
-      'delete_reader',
-      'get_coverage',
-      'get_usage',
-      'list_notices',
-    ]);
   });
 
   test('a change by a tool is audited like any other, under the id of the request', async () => {

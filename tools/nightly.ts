@@ -36,7 +36,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
     ],
     tests: [
       'apps/server/test/{caps,estimate-accuracy}.int.test.ts',
-      'e2e/{crash-points,limits,quiet-sharing,registration,rules-as-code}.e2e.test.ts',
+      'e2e/{crash-points,delete-account,quiet-sharing,registration}.e2e.test.ts',
     ],
   },
   query: {
@@ -45,9 +45,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
   },
   agents: {
     guards: ['apps/server/src/oauth/**', 'packages/mcp/src/**', 'plugins/**', 'skills/**'],
-    tests: [
-      'e2e/{claude-plugin,mcp-channel,oauth-clients,oauth-issuer}.nightly.test.ts',
-    ],
+    tests: ['e2e/{claude-plugin,mcp-channel,oauth-issuer}.nightly.test.ts'],
   },
   documentation: {
     installs: ['docs/site'],
@@ -56,6 +54,10 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'tools/test/docs-site.docs.test.ts',
       'e2e/{cli-watch,how-to,operations-pages,pages}.nightly.test.ts',
     ],
+  },
+  doctor: {
+    guards: ['apps/cli/src/doctor/**'],
+    tests: ['apps/cli/test/doctor{,-process}.nightly.test.ts'],
   },
   console: {
     guards: ['apps/console/**', 'apps/server/src/http/**'],
@@ -74,6 +76,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
     installs: ['examples', 'packages/n8n-nodes-earshot'],
     guards: ['examples/**', 'packages/{n8n-nodes-earshot,sdk}/**', 'apps/cli/build/**'],
     tests: [
+      'packages/sdk/test/package.nightly.test.ts',
       'e2e/examples/*.test.ts',
       'packages/n8n-nodes-earshot/test/*.test.ts',
       'e2e/packages.nightly.test.ts',

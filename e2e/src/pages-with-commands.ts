@@ -109,7 +109,7 @@ export const commandExamples: PageWithCommands = {
     'earshot mcp': 'e2e/mcp-clients.e2e.test.ts starts it',
     'earshot demo': 'e2e/demo.e2e.test.ts starts it',
     'earshot services': 'apps/cli/test/services.int.test.ts',
-    'earshot doctor': 'apps/cli/test/doctor-process.unit.test.ts',
+    'earshot doctor': 'apps/cli/test/doctor-process.nightly.test.ts',
     'earshot login': 'asks at a terminal: e2e/cli-tail.e2e.test.ts',
     'earshot logout': 'e2e/cli-tail.e2e.test.ts',
     'source ': 'apps/cli/test/completion.unit.test.ts',

@@ -27,6 +27,6 @@ test.each(Object.entries(lanes))('lane %s guards and runs files that exist', (_,
 
 test('a change calls for the lanes that guard it or that it changes', () => {
   expect(lanesFor(['packages/sdk/src/call.ts'])).toEqual(['pipeline', 'packages']);
-  expect(lanesFor(['e2e/limits.e2e.test.ts'])).toEqual(['rules']);
+  expect(lanesFor(['e2e/crash-points.e2e.test.ts'])).toEqual(['rules']);
   expect(lanesFor(['LICENSE'])).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { fuzz } from '../../fuzz/harness.ts';
 import { xInputs } from '../../fuzz/x-inputs.ts';
 import { xLanguage } from '../../src/x/language.ts';
 
-const inputs = lengthOf({ always: 20_000, nightly: 100_000 });
+const inputs = lengthOf({ always: 8_000, nightly: 100_000 });
 
 /** `node packages/query/fuzz/main.ts --platform x --inputs 1000000` is the longest version. */
 test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
