@@ -22,14 +22,18 @@ const endless = /^(curl -sN|node receiver\.mjs)/;
 let world: World;
 let server: ServerUnderTest;
 let dir: string;
+const secretsKey = randomBytes(32).toString('base64');
 const feed = new AbortController();
 const started: RunningCommand[] = [];
 
 beforeAll(async () => {
   world = await startWorld({ sandbox: { rateLimits: false } });
   server = await world.startServer({
-    EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
+    EARSHOT_SECRETS_KEY: secretsKey,
     EARSHOT_ALLOW_INSECURE_WEBHOOKS: 'true',
+    EARSHOT_SMTP_URL: 'smtp://127.0.0.1:9',
+    EARSHOT_MAIL_FROM: 'earshot@example.net',
+    EARSHOT_MAIL_TO: '@example.com',
   });
   dir = await mkdtemp(join(tmpdir(), 'earshot-pages-'));
   void (async () => {
@@ -69,6 +73,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
     EARSHOT_NATS_URL: world.nats.url,
     EARSHOT_X_TOKENS: `main=${xToken}`,
     EARSHOT_X_BASE_URL: world.sandbox.url,
+    EARSHOT_SECRETS_KEY: secretsKey,
     // Another address of this machine than the one on which metrics are served.
     PUBLIC_ADDRESS: '127.0.0.2',
   };

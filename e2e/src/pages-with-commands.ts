@@ -113,12 +113,20 @@ export const commandExamples: PageWithCommands = {
     'earshot login': 'asks at a terminal: e2e/cli-tail.e2e.test.ts',
     'earshot logout': 'e2e/cli-tail.e2e.test.ts',
     'source ': 'apps/cli/test/completion.unit.test.ts',
+    'earshot completion fish >': 'writes to the home folder',
   },
   codes: {
-    'earshot rules validate --firehose': 5,
+    // Both examples have a mistake.
+    'earshot rules validate': 5,
     'earshot rules delete': 2,
     'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p --yes': 0,
     'earshot keys revoke': 2,
+    'earshot readers delete': 2,
+    // The cursor of the example, and an endpoint that does not listen.
+    'earshot readers ack': 5,
+    'earshot webhooks test': 1,
+    // Too early after the rotation.
+    'earshot admin rotate-cursor-secret --forget': 1,
     'earshot admin dead-letters retry 17': 3,
   },
 };
