@@ -59,7 +59,7 @@ export default defineConfig({
         test: {
           ...e2e,
           name: 'nightly',
-          include: ['{apps,e2e}/**/*.nightly.test.ts', ...longer],
+          include: ['{packages,apps,e2e}/**/*.nightly.test.ts', ...longer],
           provide: { isNightly: true },
           testTimeout: 900_000,
           fileParallelism: false,
@@ -74,6 +74,17 @@ export default defineConfig({
           include: ['apps/console/test/*.browser.test.ts'],
           testTimeout: 600_000,
           hookTimeout: 300_000,
+        },
+      },
+      {
+        test: {
+          ...e2e,
+          name: 'browser-nightly',
+          globalSetup: [...e2e.globalSetup, 'apps/console/test/vitest-build.ts'],
+          include: ['apps/console/test/*.nightly-browser.test.ts'],
+          testTimeout: 600_000,
+          hookTimeout: 300_000,
+          fileParallelism: false,
         },
       },
       // The documentation as a site, whose packages only `pnpm test:docs` installs.
@@ -95,8 +106,6 @@ export default defineConfig({
           testTimeout: 300_000,
         },
       },
-      // What needs more than CI has: each has a command of its own.
-      { test: { ...e2e, name: 'drill', include: ['e2e/*.drill.test.ts'], provide: { isNightly: true } } },
     ],
   },
 });

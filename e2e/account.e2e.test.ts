@@ -103,18 +103,6 @@ describe('keys', () => {
     expect((await listKeys(next)).map(({ id }) => id)).toEqual([key_id]);
   });
 
-  test.for([
-    { scopes: [] },
-    { scopes: ['rules:read', 'rules:read'] },
-    { scopes: ['everything'] },
-    { expires_at: '2020-01-01T00:00:00.000Z' },
-    { expires_at: 'tomorrow' },
-    { name: 'mine' },
-  ])('CreateKey refuses %j', async (request) => {
-    const answer = await server.api(await world.newAccount()).call('POST', '/api.CreateKey', request);
-    expect([answer.status, answer.json]).toMatchObject([400, { code: 'invalid_argument' }]);
-  });
-
   test('an account has as many keys as its plan allows, and is told so', async () => {
     const api = server.api(await world.newAccount());
     await createKey(api);
@@ -183,29 +171,5 @@ describe('the audit', () => {
     await api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' });
     const { entries } = await listAudit(api);
     expect(entries.map(({ operation }) => operation)).toEqual(['CreateRule', 'CreateKey', 'CreateAccount']);
-  });
-
-  test("comes in pages, and never shows another account's", async () => {
-    const [alice, bob] = [await world.newAccount(), await world.newAccount()];
-    const asAlice = server.api(alice);
-    const { key_id } = await createKey(asAlice);
-    const first = await listAudit(asAlice, { limit: 1 });
-    expect(first.entries).toMatchObject([{ target_id: key_id }]);
-    const second = await listAudit(asAlice, { limit: 1, cursor: first.next_cursor });
-    expect(second.entries).toMatchObject([{ target_id: alice.keyId }]);
-    const third = await listAudit(asAlice, { limit: 1, cursor: second.next_cursor });
-    expect(third.entries).toMatchObject([{ target_id: alice.accountId }]);
-    const fourth = await listAudit(asAlice, { limit: 1, cursor: third.next_cursor });
-    expect(fourth).toEqual({ entries: [], next_cursor: null });
-
-    const asBob = server.api(bob);
-    expect((await listAudit(asBob)).entries).toMatchObject([
-      { target_id: bob.keyId },
-      { target_id: bob.accountId },
-    ]);
-    const stolen = await asBob.call('POST', '/api.ListAudit', { cursor: first.next_cursor }, sameId);
-    const invented = await asBob.call('POST', '/api.ListAudit', { cursor: 'AAAA' }, sameId);
-    expect(stolen.status).toBe(400);
-    expect(stolen.text).toBe(invented.text);
   });
 });

@@ -204,24 +204,4 @@ describe('an account that is suspended', () => {
     await world.admin.resumeAccount(accountId);
     expect(await listRules()).toMatchObject({ status: 200 });
   });
-
-  test('goes on waiting for what its budget holds back', async () => {
-    const account = await newAccount('paid');
-    const api = server.api(account);
-    const { rule_id } = await api.createRule({ x: 'tansy' });
-    await world.sandbox.posts(['tansy one']);
-    await eventually(async () => expect(await textsOf(api)).toHaveLength(1), within);
-    await accountsJson('suspend', account.accountId);
-    await eventually(
-      async () => expect(await accountsJson('show', account.accountId)).toMatchObject({ rules_active: 0 }),
-      within,
-    );
-    await world.database.query(`update rules set budget = $2 where id = $1`, [
-      rule_id,
-      JSON.stringify({ period: 'lifetime', matches: 1, on_reached: 'pause' }),
-    ]);
-    await accountsJson('resume', account.accountId);
-    const held = { state: 'paused', paused_for: { reason: 'budget', resumes_at: null } };
-    await eventually(async () => expect(await api.getRule(rule_id)).toMatchObject(held), within);
-  });
 });

@@ -56,25 +56,6 @@ test('a created key works, and stops working when it is revoked', async () => {
   expect(again.stderr).toContain(`There is no key ${created.key_id} that still works.`);
 });
 
-test('scopes and the day of expiry that were asked for are those of the key', async () => {
-  const { account_id } = await adminJson('create-account', '--name', 'Reader', '--plan', 'free');
-  const options = ['--scopes', 'rules:read', '--expires', '2999-01-01'];
-  const created = await adminJson('create-key', '--account', account_id, ...options);
-  expect(created).toMatchObject({ scopes: ['rules:read'], expires_at: '2999-01-01T00:00:00.000Z' });
-  expect(await statusWith(created.key)).toBe(200);
-  expect(await statusWith(created.key, 'POST', '/matches')).toBe(403);
-});
-
-test('people are told that the key is shown once, and how to go on', async () => {
-  const { account_id } = await adminJson('create-account', '--name', 'People');
-  const { code, stdout } = await admin('create-key', '--account', account_id);
-  expect(code).toBe(0);
-  expect(stdout).toMatch(/^esk_\w{38}\n/);
-  expect(stdout).toContain('it is not shown again');
-  expect(await statusWith(stdout.split('\n')[0] ?? '')).toBe(200);
-  expect((await admin('create-account', '--name', 'More')).stdout).toMatch(/create-key --account acc_/);
-});
-
 test.for([
   ['create-account --name A --plan gold', 2, '--plan takes free or paid, not "gold".'],
   ['create-key --account acc_unknown', 3, 'There is no account acc_unknown.'],
@@ -158,12 +139,4 @@ test('a post that is forgotten leaves the lists, who follows is told, and X cann
   await world.sandbox.posts(['medlar three']);
   await eventually(async () => expect(await texts()).toContain('medlar three'), { timeoutMs: 30_000 });
   expect(await texts()).toEqual(['medlar three', 'medlar two']);
-});
-
-test('a command that does not exist is refused with those that do', async () => {
-  const outcome = await admin('create', 'extra');
-  expect(outcome).toMatchObject({ code: 2, stdout: '' });
-  expect(outcome.stderr).toMatch(
-    /^Unknown command 'create'\. There are: create-account, accounts, create-key, .*\nearshot admin --help shows the usage\.\n$/,
-  );
 });

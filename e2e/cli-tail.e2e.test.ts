@@ -75,26 +75,6 @@ test('a tail ends by itself, and without a word, when nobody reads it any more',
   });
 });
 
-test('filters and the limit are those that were asked for', async () => {
-  const other = await server.api(account).createRule({ x: 'meteor' });
-  await world.sandbox.posts(['a meteor', 'a comet and a meteor']);
-  const tail = startTail([
-    '--rule',
-    other.rule_id,
-    '--platform',
-    'x',
-    '--since',
-    '1h',
-    '--limit',
-    '2',
-    '--json',
-  ]);
-  expect(await tail.exited).toBe(0);
-  const shown = linesOf(tail).map((line) => JSON.parse(line));
-  expect(shown.map(({ rule_id }) => rule_id)).toEqual([other.rule_id, other.rule_id]);
-  expect(new Set(shown.map(({ id }) => id)).size).toBe(2);
-});
-
 test('on a terminal a match is in colours, and what a stranger wrote moves no cursor', async () => {
   await world.sandbox.posts(['\u001b[2J a comet \u202e\u0007 rings']);
   const words = ['matches', 'list', '--limit', '1', '--rule', ruleId];
@@ -106,19 +86,6 @@ test('on a terminal a match is in colours, and what a stranger wrote moves no cu
   expect(stdout).toContain('\u001b[1m\u001b[33mcomet\u001b[39m\u001b[22m');
   expect(stdout).toContain('[2J a ');
   for (const moving of ['\u001b[2J', '\u202e', '\u0007']) expect(stdout).not.toContain(moving);
-});
-
-test('on a terminal, NO_COLOR and --no-color leave the text as it is', async () => {
-  const words = ['matches', 'list', '--limit', '1', '--rule', ruleId];
-  const coloured = await cli.onTerminal(words, []);
-  expect(coloured.stdout).toContain('\u001b[33m');
-  for (const plain of [
-    await cli.onTerminal(words, [], { NO_COLOR: '1' }),
-    await cli.onTerminal([...words, '--no-color'], []),
-  ]) {
-    expect(plain).toMatchObject({ code: 0, stdout: expect.stringContaining('comet') });
-    expect(plain.stdout).not.toContain('\u001b');
-  }
 });
 
 test('somebody at a terminal is asked before something is deleted, and a no does nothing', async () => {
@@ -143,13 +110,6 @@ test('at a terminal login asks for what it needs and shows nothing of the key', 
   expect(outcome).toMatchObject({ code: 0, stdout: expect.stringContaining(`Logged in to ${server.url}.`) });
   expect(outcome.stdout).not.toContain(account.key.slice(4));
   expect(await cli.run(['rules', 'list'], { env })).toMatchObject({ code: 0 });
-});
-
-test.concurrent('what takes longer than a second says so on a terminal, and nowhere else', async () => {
-  const words = ['readers', 'read', 'patient', '--start', 'now', '--platform', 'firehose', '--wait', '3'];
-  const { stdout } = await cli.onTerminal(words, []);
-  expect(stdout).toMatch(/Reading matches … \d s[^\n]*\r.\[KThere are no such matches\./);
-  expect(await cli.run(words)).toMatchObject({ code: 0, stderr: '' });
 });
 
 test.concurrent('a server that does not answer is said to be out of reach within seconds', async () => {

@@ -126,22 +126,6 @@ describe('earshot listen', () => {
     }, patiently);
   });
 
-  test('shows the secret that it made, and posts what comes from now on', async () => {
-    using receiver = await startReceiver();
-    const running = cli.start(['listen', '--forward-to', receiver.url]);
-    await eventually(
-      async () => {
-        await world.sandbox.posts(['a comet to begin with']);
-        expect(receiver.messages).not.toEqual([]);
-      },
-      { ...patiently, intervalMs: 300 },
-    );
-    const [made = ''] = /whsec_\S+/.exec(running.output.stderr) ?? [];
-    const [message] = receiver.messages;
-    if (!message) throw new Error('nothing came');
-    expect(new Webhook(made).verify(message.body, message.headers)).toMatchObject({ type: 'matches' });
-  });
-
   test.for([
     'http://192.0.2.1/hook',
     'http://localhost.example/',
@@ -188,24 +172,6 @@ describe('earshot watch', () => {
     expect(await running.exited).toBe(130);
   });
 
-  test('batches are no larger than asked for', async () => {
-    await unacknowledged('small');
-    const ids = await post('comet 1', 'comet 2', 'comet 3');
-    const exec = 'cat >> small.jsonl';
-    const running = cli.start(['watch', '--reader', 'small', '--limit', '2', '--json', '--exec', exec]);
-    await eventually(async () => expect((await batchesOf('small')).flatMap(idsOf)).toEqual(ids), patiently);
-    expect((await batchesOf('small')).map((batch) => idsOf(batch).length)).toEqual([2, 1]);
-    await eventually(() => expect(running.output.stdout.split('\n')).toHaveLength(3), patiently);
-    const runs = running.output.stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    expect(runs).toMatchObject([
-      { matches: 2, first_match_id: ids[0], last_match_id: ids[1], exit: 0, acknowledged: true },
-      { matches: 1, first_match_id: ids[2], exit: 0, acknowledged: true },
-    ]);
-  });
-
   test('killed after the command succeeded and before it was acknowledged, it runs it again with the same matches', async () => {
     await unacknowledged('killed');
     const ids = await post('a comet that comes twice');
@@ -235,17 +201,6 @@ describe('earshot watch', () => {
     startWatch('killed', 'true');
     await eventually(async () => expect(await unacknowledged('killed')).toEqual([]), patiently);
     expect((await batchesOf('killed')).map(idsOf)).toEqual([ids, ids]);
-  });
-
-  test('asked to end, it lets the command end and acknowledges what succeeded', async () => {
-    await unacknowledged('ending');
-    const ids = await post('a comet at the end');
-    const running = startWatch('ending', 'sleep 1; echo over >> ending.txt');
-    await eventually(async () => expect((await batchesOf('ending')).map(idsOf)).toEqual([ids]), patiently);
-    running.process.kill('SIGTERM');
-    expect(await running.exited).toBe(143);
-    expect(await readFile(join(cli.dir, 'ending.txt'), 'utf8')).toBe('over\n');
-    expect(await unacknowledged('ending')).toEqual([]);
   });
 
   test('asked to end, it ends a command that does not, with its children, and acknowledges nothing', async () => {

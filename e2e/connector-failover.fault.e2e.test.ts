@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { eventually, lengthOf } from '@earshot/testkit';
+import { eventually, lengthOf, testNightly } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { askDatabase, gapsOf, readLedger } from './src/ledger.ts';
 import { startWorld, type World, xToken } from './src/world.ts';
@@ -21,7 +21,7 @@ async function intervals(world: World, count: number): Promise<void> {
   );
 }
 
-test('the stream of X: 2 s without it after a cut or a shutdown, 35 s after a crash with a stuck slot', async () => {
+test('the stream of X is back soon after a cut and after a shutdown', async () => {
   await using world = await startWorld();
   const account = await world.newAccount();
   const first = await world.startServer(leaseTtl);
@@ -31,23 +31,34 @@ test('the stream of X: 2 s without it after a cut or a shutdown, 35 s after a cr
   await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
   await intervals(world, 2);
 
-  const second = await world.startServer(leaseTtl);
+  await world.startServer(leaseTtl);
   await first.stop();
   await intervals(world, 3);
 
-  await world.startServer(leaseTtl);
-  // X does not notice the death: it counts the connection until somebody ends it.
-  await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
-  await second.kill();
-  await intervals(world, 4);
-  expect(await world.sandbox.fired()).toEqual([1, 1]);
-
-  const [cut, stop, crash] = gapsOf(await readLedger(world, 'x:main'));
-  console.info(`gaps: cut ${cut?.ms} ms, shutdown ${stop?.ms} ms, crash ${crash?.ms} ms`);
+  const [cut, stop] = gapsOf(await readLedger(world, 'x:main'));
+  console.info(`gaps: cut ${cut?.ms} ms, shutdown ${stop?.ms} ms`);
   expect(cut).toMatchObject({ because: 'dropped' });
   expect(cut?.ms).toBeLessThan(shortMs);
   expect(stop).toMatchObject({ because: 'stopped' });
   expect(stop?.ms).toBeLessThan(shortMs);
+});
+
+// In the short run apps/server/test/connector.int.test.ts has the connection that X still counts.
+testNightly('the stream of X is back within 35 s after a crash with a stuck connection', {}, async () => {
+  await using world = await startWorld();
+  const account = await world.newAccount();
+  const second = await world.startServer(leaseTtl);
+  await second.api(account).createRule({ x: 'tremor' });
+  await intervals(world, 1);
+  await world.startServer(leaseTtl);
+  // X does not notice the death: it counts the connection until somebody ends it.
+  await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
+  await second.kill();
+  await intervals(world, 2);
+  expect(await world.sandbox.fired()).toEqual([1]);
+
+  const [crash] = gapsOf(await readLedger(world, 'x:main'));
+  console.info(`gap: crash ${crash?.ms} ms`);
   expect(crash).toMatchObject({ because: 'process_died' });
   expect(crash?.ms).toBeLessThan(35_000);
   expect(await world.serverLog()).toContain('dead connections ended');

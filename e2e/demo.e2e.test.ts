@@ -139,30 +139,6 @@ test('when the demo is killed with SIGKILL, nothing that it started survives for
   await nothingRuns();
 });
 
-test('a signal in the middle of the start also leaves nothing behind', async () => {
-  const running = demo('--json');
-  await eventually(
-    async () => expect((await processesOf(tempDir)).join('\n')).toMatch(/nats-server|sandbox\/src\/main/),
-    { timeoutMs: 30_000 },
-  );
-  running.process.kill('SIGHUP');
-  expect(await running.exited).not.toBe(0);
-  expect(running.stdout()).toBe('');
-  await nothingRuns();
-  expect(await readdir(tempDir)).toEqual([]);
-});
-
-test('a program that takes the usual port while the demo starts does not keep it from starting', async () => {
-  const running = demo();
-  // It has looked for a free port by now. Where another test has this one, it is taken as well.
-  await stderrWith(running, 'Starting a private Earshot');
-  const holder = createServer().listen(8080, '127.0.0.1');
-  await Promise.race([once(holder, 'listening'), once(holder, 'error')]).catch(() => undefined);
-  const [, port] = await running.line(/^API\s+http:\S+:(\d+)$/);
-  expect(port).not.toBe('8080');
-  holder.close();
-});
-
 test('a start that fails says what to do, and leaves nothing behind', async () => {
   const holder = createServer().listen(0, '127.0.0.1');
   await once(holder, 'listening');

@@ -116,26 +116,3 @@ test('docs/how-to/add-an-operation.md adds one that can be used everywhere', asy
   });
   expect(await tool.text()).toContain('"structuredContent":{"count":0}');
 });
-
-test('without one of its steps the operation is not there', async () => {
-  await using copy = await copyRepository();
-  const page = await readFile(join(root, 'docs/how-to/add-an-operation.md'), 'utf8');
-  const withoutRow = page.replace('+    CountRules: countRules(shared),\n', '');
-  expect(withoutRow).not.toBe(page);
-  await applyPage(copy.dir, withoutRow);
-  const api = join(copy.dir, 'apps/server/src/compose/api.ts');
-  const tsc = promisify(execFile)(
-    join(root, 'node_modules/.bin/tsc'),
-    ['--noEmit', '--ignoreConfig', ...(await compilerFlags()), api],
-    { cwd: copy.dir },
-  );
-  await expect(tsc).rejects.toMatchObject({ stdout: expect.stringContaining("'CountRules' is missing") });
-});
-
-async function compilerFlags(): Promise<string[]> {
-  const { compilerOptions } = JSON.parse(await readFile(join(root, 'tsconfig.json'), 'utf8'));
-  return Object.entries<unknown>(compilerOptions).flatMap(([name, value]) => [
-    `--${name}`,
-    Array.isArray(value) ? value.join(',') : String(value),
-  ]);
-}

@@ -5,7 +5,7 @@ import { startForgetfulProxy } from './src/forgetful-proxy.ts';
 import { type Account, type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
 
 const { kills, eventsWanted } = lengthOf({
-  always: { kills: 5, eventsWanted: 1_500 },
+  always: { kills: 3, eventsWanted: 900 },
   nightly: { kills: 20, eventsWanted: 5_000 },
 });
 const perTick = 10;

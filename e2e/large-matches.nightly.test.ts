@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnswerOf } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +9,6 @@ const matchCount = 100;
 const textLength = 190_000;
 /** A page ends at 1 MiB of payloads; around them are ids, times and explanations. */
 const answerBytesMax = 1024 * 1024 + 64 * 1024;
-const growthMaxMib = 200;
 
 let world: World;
 let server: ServerUnderTest;
@@ -77,36 +74,3 @@ test('a named reader and a long poll get pages of the same size', async () => {
   const { next_cursor } = await pageOf({ order: 'oldest', wait_seconds: 1 });
   expect((await pageOf({ order: 'oldest', wait_seconds: 1, cursor: next_cursor })).matches).not.toEqual([]);
 });
-
-test(`32 pages at once by one key take less than ${growthMaxMib} MiB`, async () => {
-  const before = await residentMib(server.pid);
-  const peak = watchPeak(server.pid);
-  const pages = await Promise.all(
-    Array.from({ length: 32 }, () => api.call('POST', '/matches', { limit: 100 })),
-  );
-  const peakMib = await peak();
-  console.log(`resident: ${Math.round(before)} MiB before, ${Math.round(peakMib)} MiB at the peak`);
-  expect(new Set(pages.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(peakMib - before).toBeLessThan(growthMaxMib);
-});
-
-async function residentMib(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
-}
-
-function watchPeak(pid: number): () => Promise<number> {
-  const over = new AbortController();
-  let peakMib = 0;
-  const watching = (async () => {
-    while (!over.signal.aborted) {
-      peakMib = Math.max(peakMib, await residentMib(pid));
-      await sleep(10);
-    }
-  })();
-  return async () => {
-    over.abort();
-    await watching;
-    return peakMib;
-  };
-}

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { Client as ClientOf2026 } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { overHttp, overStdio, startAgent } from './src/mcp-agent.ts';
+import { overStdio, startAgent } from './src/mcp-agent.ts';
 import { shareWorld } from './src/shared-world.ts';
 import type { Account, ServerUnderTest, World } from './src/world.ts';
 
@@ -56,29 +55,6 @@ describe.each([
       await client.close();
     }
   });
-});
-
-describe.each([
-  { transport: 'HTTP', connect: overHttp },
-  { transport: 'stdio', connect: overStdio },
-])('over $transport', ({ connect }) => {
-  test.each(['2025-11-25', '2025-06-18', '2025-03-26'])(
-    '%s is agreed on with who asks for it',
-    async (version) => {
-      const client = new ClientOf2026(
-        { name: 'older', version: '1' },
-        { supportedProtocolVersions: [version] },
-      );
-      await client.connect(connect({ url: server.url, key: account.key }));
-      try {
-        expect(client.getNegotiatedProtocolVersion()).toBe(version);
-        const { structuredContent } = await client.callTool({ name: 'list_rules', arguments: {} });
-        expect(structuredContent).toMatchObject({ rules: expect.any(Array) });
-      } finally {
-        await client.close();
-      }
-    },
-  );
 });
 
 test('with a key that does not work, the tools on stdio say so', async () => {

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { operations } from '@earshot/contract';
 import { startServerProgram } from '@earshot/engines';
 import { migrate } from '@earshot/server/admin';
 import { eventually } from '@earshot/testkit';
@@ -22,10 +21,6 @@ const page = await readCommands(path, [
   'reencrypt',
   'rotateCursorSecret',
   'forgetCursorSecret',
-  'createKey',
-  'revokeKey',
-  'replaceKeyAsOperator',
-  'rotateWebhookSecret',
   'rulesLeft',
   'changePasswords',
 ]);
@@ -164,55 +159,6 @@ test('a follower goes on over the rotation of the secret of cursors, whichever n
   await followAnother();
   expect(await admin(world, page.rotateCursorSecret)).toMatchObject({ code: 0 });
   await followAnother();
-});
-
-test('both keys work until the old one is revoked, by its account or by the operator', async () => {
-  await using world = await startWorld();
-  await using server = await world.startServer();
-  const first = await world.newAccount();
-  const statusOf = async (key: string) =>
-    (await createApi(server.url, key).call('GET', '/api.ListRules')).status;
-  const earshot = { EARSHOT_URL: server.url, EARSHOT_API_KEY: first.key };
-  const second = operations.CreateKey.answer.parse(
-    JSON.parse(await run(`${page.createKey} --json`, earshot)),
-  );
-  if (second.key === null) throw new Error('the key is not in the answer');
-  expect([await statusOf(first.key), await statusOf(second.key)]).toEqual([200, 200]);
-  const withNewKey = { ...earshot, EARSHOT_API_KEY: second.key, OLD_KEY_ID: first.keyId };
-  expect(await run(page.revokeKey, withNewKey)).toContain(`${first.keyId} is revoked`);
-  await eventually(async () => expect(await statusOf(first.key)).toBe(401), within);
-  expect(await statusOf(second.key)).toBe(200);
-
-  const operator = { EARSHOT_DATABASE_URL: world.databaseUrl, ACCOUNT_ID: first.accountId };
-  const printed = await run(page.replaceKeyAsOperator, { ...operator, OLD_KEY_ID: second.key_id });
-  const [third = ''] = /esk_\w+/.exec(printed) ?? [];
-  await eventually(async () => expect(await statusOf(second.key ?? '')).toBe(401), within);
-  expect(await statusOf(third)).toBe(200);
-});
-
-test('a message is signed with both secrets of a webhook after a rotation', async () => {
-  await using world = await startWorld();
-  await using receiver = await startReceiver();
-  const secretsKey = randomBytes(32).toString('base64');
-  await using server = await world.startServer({
-    EARSHOT_SECRETS_KEY: secretsKey,
-    EARSHOT_TEST: 'allowInsecureWebhooks=true',
-  });
-  const account = await world.newAccount();
-  const api = server.api(account);
-  const created = operations.CreateWebhook.answer.parse(
-    (await api.call('POST', '/api.CreateWebhook', { name: 'alerts', url: receiver.url })).json,
-  );
-  const env = { EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key, WEBHOOK_ID: created.webhook_id };
-  const rotated = operations.RotateWebhookSecret.answer.parse(
-    JSON.parse(await run(`${page.rotateWebhookSecret} --json`, env)),
-  );
-  expect(rotated.secret).not.toBe(created.secret);
-  await api.call('POST', '/api.TestWebhook', { webhook_id: created.webhook_id });
-  const [message] = receiver.messages;
-  if (message === undefined) throw new Error('no message came');
-  for (const secret of [created.secret, rotated.secret])
-    new Webhook(secret ?? '').verify(message.body, message.headers);
 });
 
 /** The settings that the page shows, one block after the other, with these tokens. */

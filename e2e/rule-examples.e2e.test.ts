@@ -95,68 +95,6 @@ describe('CreateRule', () => {
   });
 });
 
-describe('ValidateRule', () => {
-  test('tells what CreateRule would refuse', async () => {
-    const examples = { must_match: [post('A rocket')], must_not_match: [post('rocket launch')] };
-    const { name: _, intent: __, ...request } = rule({ examples });
-    const answer = await api.call('POST', '/api.ValidateRule', request);
-    expect(answer.status).toBe(200);
-    const { platforms, example_violations: violations } = operations.ValidateRule.answer.parse(answer.json);
-    expect(violations?.map(({ field, code }) => `${field} ${code}`)).toEqual([
-      'examples.must_match.0 example_failed',
-    ]);
-    expect(platforms.x).toMatchObject({ valid: false, diagnostics: [{ code: 'example_undecided' }] });
-    const mended = await api.call('POST', '/api.ValidateRule', {
-      ...request,
-      examples: { must_match: [post('rocket launch', { language: 'en' })] },
-    });
-    expect(mended.json).toMatchObject({ platforms: { x: { valid: true } }, example_violations: [] });
-    // What is wrong with the value comes first: nothing is judged by it.
-    const broken = await api.call('POST', '/api.ValidateRule', {
-      ...request,
-      overrides: { x: 'rocket AND launch' },
-    });
-    expect(broken.json).toMatchObject({
-      platforms: { x: { valid: false, diagnostics: [{ code: 'ambiguous_and' }] } },
-      example_violations: [],
-    });
-  });
-});
-
-describe('UpdateRule', () => {
-  const examples = { must_match: [post('rocket launch', { language: 'en' })], must_not_match: [] };
-
-  test('a new value is measured by the examples that the rule has', async () => {
-    const { rule_id } = await created(rule({ examples }));
-    const change = { rule_id, platforms: ['x'], overrides: { x: 'rocket "lift off"' } };
-    const { details } = await refused('/api.UpdateRule', change);
-    expect(details.violations).toMatchObject([
-      { field: 'examples.must_match.0', span: { start: 7, end: 17 } },
-    ]);
-    expect(await api.getRule(rule_id)).toMatchObject({
-      version: 1,
-      platforms: { x: { value: rule().overrides.x } },
-    });
-
-    const others = { must_match: [post('rocket lift off')], must_not_match: [] };
-    expect(await api.updateRule(rule_id, { ...change, examples: others })).toMatchObject({
-      version: 2,
-      examples: others,
-      platforms: { x: { value: 'rocket "lift off"' } },
-    });
-    await api.deleteRule(rule_id);
-  });
-
-  test('new examples are measured by the value that the rule has, and null takes them away', async () => {
-    const { rule_id } = await created(rule({ examples }));
-    await refused('/api.UpdateRule', { rule_id, examples: { must_match: [post('cake')] } });
-    const same = await api.updateRule(rule_id, { examples });
-    expect(same.version).toBe(1);
-    expect(await api.updateRule(rule_id, { examples: null })).toMatchObject({ version: 2, examples: null });
-    await api.deleteRule(rule_id);
-  });
-});
-
 describe('a version that the caller has seen', () => {
   test('protects a rule that was changed meanwhile from being changed or deleted', async () => {
     const { rule_id } = await created(rule());

@@ -98,50 +98,6 @@ describe('options of a platform', () => {
     expect((await api.getRule(other)).platforms.firehose?.options).toEqual({ quality: false });
     await Promise.all([plain, same, other].map((id) => api.deleteRule(id)));
   });
-
-  test('change alone, stay when the value changes, and are kept by a paused rule', async () => {
-    const id = await created();
-    const update = (change: object) => api.call('POST', '/api.UpdateRule', { rule_id: id, ...change });
-    const options = { firehose: { nsfw: true } };
-    expect(await update({ options })).toMatchObject({
-      status: 200,
-      json: { version: 2, platforms: { firehose: { options: { nsfw: true } } } },
-    });
-    expect(await update({ options })).toMatchObject({ status: 200, json: { version: 2 } });
-    expect(await upstream()).toContainEqual({ quality: true, nsfw: true });
-    const changed = await update({ overrides: { firehose: 'title:"moraine hike"' } });
-    expect(changed).toMatchObject({ json: { platforms: { firehose: { options: { nsfw: true } } } } });
-    await api.call('POST', '/api.PauseRule', { rule_id: id });
-    const resumed = await api.call('POST', '/api.ResumeRule', { rule_id: id });
-    expect(resumed).toMatchObject({
-      status: 200,
-      json: { platforms: { firehose: { options: { nsfw: true } } } },
-    });
-    const { rules } = await world.sandbox.firehoseState(tapToken);
-    expect(rules).toContainEqual(expect.objectContaining({ value: 'title:"moraine hike"', nsfw: true }));
-    await api.deleteRule(id);
-  });
-
-  test('of a platform that the rule is not on are refused', async () => {
-    const answer = await api.call('POST', '/api.CreateRule', {
-      ...rule({ x: 'moraine lake' }),
-      options: { firehose: { quality: false } },
-    });
-    expect(answer).toMatchObject({
-      status: 400,
-      json: { details: { violations: [{ field: 'options.firehose' }] } },
-    });
-    const { rule_id } = await api.createRule({ x: 'moraine lake' });
-    const update = await api.call('POST', '/api.UpdateRule', {
-      rule_id,
-      options: { firehose: { nsfw: true } },
-    });
-    expect(update).toMatchObject({
-      status: 400,
-      json: { details: { violations: [{ field: 'options.firehose' }] } },
-    });
-    await api.deleteRule(rule_id);
-  });
 });
 
 test('rules that mean the same share one upstream rule', async () => {

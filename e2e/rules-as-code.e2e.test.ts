@@ -1,14 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { lengthOf } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { buildCliBesideRules, type CliBesideRules, type Running } from './src/cli-beside-rules.ts';
 import { startListeningProxy } from './src/listening-proxy.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
-
-/** Two on a machine that does nothing else. */
-const secondsMax = lengthOf({ always: 10, nightly: 2 });
 
 let world: World;
 let server: ServerUnderTest;
@@ -138,24 +132,6 @@ describe('apply', () => {
     expect(await names()).toEqual([]);
   });
 
-  test('goes on after a failure, says what was not done, and does the rest when it is run again', async () => {
-    await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', count: 1 });
-    await write([
-      'set: launches',
-      'rules:',
-      ...['one', 'two', 'three'].flatMap((key) => rule(key, `${key}failing`)),
-    ]);
-    const { code, stdout, stderr } = await earshot(['apply', '--yes']);
-    expect(await world.sandbox.fired()).toContain(1);
-    await world.sandbox.clearFaults();
-    expect(code).toBe(1);
-    expect(stdout.match(/^✓ created/gm)).toHaveLength(2);
-    expect(stdout).toMatch(/^✗ \w+ was not created: overrides\.x: /m);
-    expect(stderr).toContain('1 of 3 steps were not done.');
-    expect((await earshot(['apply', '--yes'])).code).toBe(0);
-    expect(await names()).toHaveLength(3);
-  });
-
   test('leaves a rule alone that somebody changed after the plan was made', async () => {
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket'), ...rule('cakes', 'cake')]);
     await earshot(['apply', '--yes']);
@@ -255,67 +231,6 @@ describe('plan', () => {
     });
     expect(proxy.asked()).toEqual([]);
   });
-
-  test(`compares 1,000 rules in at most ${secondsMax} seconds`, async () => {
-    // Twenty values: the upstreams are not what is measured.
-    const rules = (count: number, word: string) =>
-      Array.from({ length: count }, (_, n) => [
-        `  r${n}:`,
-        `    intent: ${word} ${n}`,
-        '    overrides:',
-        `      firehose: '"heat pump" AND (title:number${n % 20} OR price)'`,
-        '    examples:',
-        `      must_match: [{ platform: firehose, payload: { text: heat pump price, title: "${n}" } }]`,
-      ]).flat();
-    await write(['set: many', 'rules:', ...rules(1_000, 'first')]);
-    const applied = await earshot(['apply', '--yes', '--json']);
-    expect([applied.code, applied.stderr]).toEqual([0, '']);
-    await write([
-      'set: many',
-      'rules:',
-      ...rules(990, 'first').join('\n').replaceAll('first 7', 'second 7').split('\n'),
-    ]);
-    const measured: { wallMs: number; quietMs: number }[] = [];
-    for (let run = 0; run < lengthOf({ always: 1, nightly: 3 }); run++) {
-      const startedAt = performance.now();
-      const { stdout, processorMs } = await cli.measure(['plan', '--json'], {
-        url: server.url,
-        key: account.key,
-      });
-      const wallMs = Math.round(performance.now() - startedAt);
-      const listedAt = performance.now();
-      await api.listRules();
-      // One after the other: what the program computes, and what it waits for. On a quiet machine their sum is the wall time.
-      measured.push({ wallMs, quietMs: processorMs + Math.round(performance.now() - listedAt) });
-      const plan = JSON.parse(stdout);
-      expect(plan.delete).toHaveLength(10);
-      expect(plan.update).toHaveLength(111);
-      expect(plan.unchanged).toBe(879);
-    }
-    for (const { wallMs, quietMs } of measured)
-      console.log(
-        `1,000 rules planned in ${wallMs} ms, ${quietMs} ms of them for itself and for its request`,
-      );
-    expect(Math.min(...measured.map(({ wallMs, quietMs }) => Math.min(wallMs, quietMs)))).toBeLessThanOrEqual(
-      secondsMax * 1_000,
-    );
-  });
-});
-
-test('the file and the commands of docs/rules-as-code.md do what they say', async () => {
-  const page = await readFile(join(import.meta.dirname, '../docs/rules-as-code.md'), 'utf8');
-  const [, file = ''] = /^```yaml\n(.*?)^```$/ms.exec(page) ?? [];
-  const [, commands = ''] = /^```sh\n(.*?)^```$/ms.exec(page) ?? [];
-  await write(file.trimEnd().split('\n'));
-  const outcomes = [];
-  for (const line of commands.trimEnd().split('\n')) outcomes.push(await earshot(line.split(' ').slice(1)));
-  expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(outcomes.map(() => [0, '']));
-  expect(outcomes.map(({ stdout }) => stdout)).toEqual([
-    expect.stringContaining('3 examples: 3 hold, 0 fail, 0 not decided'),
-    expect.stringContaining('2 to create'),
-    expect.stringContaining('✓ created balloons'),
-    expect.stringContaining('Nothing to do'),
-  ]);
 });
 
 describe('test', () => {
@@ -352,23 +267,5 @@ describe('test', () => {
         '',
       ].join('\n'),
     );
-  });
-
-  test('ends with 0 when all hold, with 5 when the file is wrong, and with 2 when there is none', async () => {
-    await write([
-      'set: launches',
-      'rules:',
-      ...rule('cakes', 'cake', ['    examples: { must_match: [{ platform: x, payload: { text: cake } }] }']),
-    ]);
-    const good = await earshot(['test', '--json'], null);
-    expect(good.code).toBe(0);
-    expect(JSON.parse(good.stdout).examples).toMatchObject([{ key: 'cakes', outcome: 'holds', line: 7 }]);
-    await write(['set: launches', 'rules:', '  cakes: { intnt: a, overrides: { x: cake } }']);
-    const wrong = await earshot(['test'], null);
-    expect(wrong.code).toBe(5);
-    expect(wrong.stderr).toContain(
-      'rules.yaml:3:12: error[unknown_field]: "intnt" is not a field of a rule.',
-    );
-    expect((await earshot(['test', 'nowhere.yaml'], null)).code).toBe(2);
   });
 });

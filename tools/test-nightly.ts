@@ -35,7 +35,10 @@ function runLanes(names: readonly string[]): void {
     run('pnpm', ['--dir', dir, 'install', '--frozen-lockfile']);
   }
   const files = chosen.flatMap((name) => globSync([...(lanes[name]?.tests ?? [])], { cwd: root }));
-  const projects = ['nightly', 'docs', 'examples', 'containers'].flatMap((name) => ['--project', name]);
+  const projects = ['nightly', 'browser-nightly', 'docs', 'examples', 'containers'].flatMap((name) => [
+    '--project',
+    name,
+  ]);
   run('vitest', ['run', ...projects, '--no-file-parallelism', ...new Set(files)]);
 }
 

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, fork, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compileCache } from '@earshot/engines';
 import { repository } from './demo-process.ts';
-import type { ResidentRun } from './resident-cli.ts';
 
 /** The command line as it is built, and a copy of it far from the repository. */
 export interface BuiltCli extends AsyncDisposable {
@@ -18,11 +17,6 @@ export interface BuiltCli extends AsyncDisposable {
   readonly inRepository: string;
   /** Runs the copy to its end. */
   run(words: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /**
-   * The same in a process that has loaded the copy before, which is much cheaper: without input, and without showing that
-   * the process ends.
-   */
-  runResident(words: readonly string[], env?: Environment): Promise<Outcome>;
   /** Runs it on a terminal, and types each answer when its question stands there. */
   onTerminal(
     words: readonly string[],
@@ -77,16 +71,6 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
     child.stdin.on('error', () => undefined).end(input);
     return collect(child);
   };
-  const startResident = () => {
-    const child = fork(join(import.meta.dirname, 'resident-cli.ts'), [copy], {
-      cwd: dir,
-      env: environment(),
-      execArgv: [],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    return { child, exited: once(child, 'exit') };
-  };
-  let resident: ReturnType<typeof startResident> | undefined;
   return {
     dir,
     file: copy,
@@ -106,16 +90,6 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
       const { output, exited } = spawnCopy(words, options);
       return { code: await exited, ...output };
     },
-    async runResident(words, env) {
-      resident ??= startResident();
-      const { child, exited } = resident;
-      child.send({ words, env: environment(env) } satisfies ResidentRun);
-      const answered = once(child, 'message').then(([outcome]) => outcome as Outcome);
-      const outcome = await Promise.race([answered, exited.then(() => undefined)]);
-      if (outcome === undefined)
-        throw new Error(`earshot ${words.join(' ')} ended the process that it shares`);
-      return outcome;
-    },
     async onTerminal(words, answers, env) {
       const line = [copy, ...words].map((word) => `'${word}'`).join(' ');
       const child = spawn('script', ['-qec', line, '/dev/null'], {
@@ -133,7 +107,6 @@ export async function buildCliOnce(defaults: () => Environment): Promise<BuiltCl
       return { code: await exited, ...output };
     },
     async [Symbol.asyncDispose]() {
-      resident?.child.kill();
       await rm(dir, { recursive: true, force: true });
     },
   };

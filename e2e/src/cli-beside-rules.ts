@@ -20,8 +20,6 @@ export type Asks = { readonly url: string; readonly key: string } | null;
 export interface CliBesideRules extends AsyncDisposable {
   write(lines: readonly string[], name?: string): Promise<void>;
   start(args: readonly string[], asks: Asks): Running;
-  /** Its result, with the processor time that it took, which does not depend on what else the machine does. */
-  measure(args: readonly string[], asks: Asks): Promise<{ stdout: string; processorMs: number }>;
 }
 
 export async function buildCliBesideRules(): Promise<CliBesideRules> {
@@ -51,20 +49,6 @@ export async function buildCliBesideRules(): Promise<CliBesideRules> {
       );
       return { child, ended };
     },
-    async measure(args, asks) {
-      const shell = ['-c', '"$@" && times >&2', 'sh', process.execPath, program, ...args];
-      const options = { cwd: dir, env: environment(asks), maxBuffer: 2 ** 26 };
-      const { stdout, stderr } = await promisify(execFile)('/bin/sh', shell, options);
-      return { stdout, processorMs: processorMsOf(stderr) };
-    },
     [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }),
   };
-}
-
-/** `times` ends with a line about the shell's children: user and system time as 0m0.65s. */
-function processorMsOf(printed: string): number {
-  const line = printed.trim().split('\n').at(-1) ?? '';
-  const seconds = Array.from(line.matchAll(/(\d+)m([\d.]+)s/g), ([, m, s]) => Number(m) * 60 + Number(s));
-  if (seconds.length !== 2) throw new Error(`this does not tell the time: ${printed}`);
-  return Math.round(seconds.reduce((sum, one) => sum + one, 0) * 1_000);
 }

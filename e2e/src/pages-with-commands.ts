@@ -1,27 +1,35 @@
-interface PageWithCommands {
-  /** The test that reads shell blocks from the page and runs them, and how many it runs. */
+export interface PageWithCommands {
+  /** The test that runs the blocks with its own set-up. Without it, `e2e/pages.nightly.test.ts` runs them as they are. */
   readonly test?: string;
-  readonly blocks?: number;
-  /** Blocks that no test runs, by how they begin, with the reason. */
+  /** Blocks that no test runs, by their beginning, with the reason. */
   readonly notRun?: Readonly<Record<string, string>>;
+  /** Exit codes other than 0, by the beginning of the line. */
+  readonly codes?: Readonly<Record<string, number>>;
+  /** What the commands must print, in all. */
+  readonly shows?: readonly RegExp[];
 }
 
-const examples =
-  'examples of single commands, which e2e/cli-commands.nightly.test.ts runs with its own values';
-const placeholders = 'a placeholder for values of the reader: the test sets these variables';
+const set = 'the test sets these variables';
+const demo = { './dev demo': 'e2e/demo.e2e.test.ts starts it' };
+const example = 'one of the examples of the command line, which are run';
+const runbook = { test: 'e2e/runbooks.nightly.test.ts' };
 
-/** Every page of the documentation with shell blocks. A unit test refuses pages and blocks that are not listed. */
+/** Every page of the documentation with shell blocks. A unit test refuses pages that are not listed. */
 export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
-  'README.md': { test: 'e2e/readme.nightly.test.ts', blocks: 3 },
-  'docs/agents/README.md': { test: 'e2e/agent-docs.nightly.test.ts', blocks: 8 },
+  'README.md': {
+    notRun: demo,
+    shows: [/"rule_id"/, /"matches":\[\{/, /^valid on x/m, /^(\d\d:\d\d:\d\d .*\n){3}/m],
+  },
+  'docs/agents/README.md': {
+    shows: [/"why":\{"verdict":"match"/, /"moved":true/, /"state":"paused"/, /"deleted_at"/],
+  },
   'docs/backup-and-restore.md': {
     test: 'e2e/operations-backup.nightly.test.ts',
-    blocks: 8,
-    notRun: { 'export PGHOST=': placeholders },
+    notRun: { 'export PGHOST=': set },
   },
-  'docs/budgets.md': { test: 'e2e/guides.nightly.test.ts', blocks: 1 },
+  'docs/budgets.md': { shows: [/matches=1000\/month:notify/, /esk_\w+/, /may spend usd=100\/month/] },
   'docs/digests.md': {
-    notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'one request, which e2e/digests.e2e.test.ts makes' },
+    notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'e2e/digests.e2e.test.ts makes this request' },
   },
   'docs/how-to/run-an-agent.md': {
     notRun: { 'pnpm --dir examples install': 'needs a key of a model; e2e/examples runs the same files' },
@@ -32,54 +40,93 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
         'needs Claude Code; e2e/claude-plugin.nightly.test.ts calls the tools as its files say',
     },
   },
-  'docs/notices.md': { test: 'e2e/guides.nightly.test.ts', blocks: 1 },
-  'docs/operations/accounts.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 5 },
-  'docs/operations/before-you-go-live.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 4 },
-  'docs/operations/database-pool-exhausted.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
-  'docs/operations/earshot-down.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
-  'docs/operations/failover.md': { test: 'e2e/operations-failover.nightly.test.ts', blocks: 5 },
-  'docs/operations/matching-stopped.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
-  'docs/operations/monitoring.md': { test: 'e2e/operations-guides.nightly.test.ts', blocks: 1 },
-  'docs/operations/moving.md': { test: 'e2e/operations-pages.nightly.test.ts', blocks: 3 },
-  'docs/operations/rotation.md': { test: 'e2e/rotation.nightly.test.ts', blocks: 10 },
-  'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.nightly.test.ts', blocks: 5 },
-  'docs/operations/webhooks-failing.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
-  'docs/operations/webhooks-not-sent.md': { test: 'e2e/runbooks.nightly.test.ts', blocks: 1 },
-  'docs/previews.md': { test: 'e2e/guides.nightly.test.ts', blocks: 2 },
-  'docs/readers.md': {
-    test: 'e2e/guides.nightly.test.ts',
-    blocks: 2,
+  'docs/notices.md': { shows: [/^\{"notices":/m] },
+  'docs/operations/accounts.md': { shows: [/acc_\w+ +paid +active .*Acme/, /esk_\w+/, /is deleted|deleted/] },
+  'docs/operations/before-you-go-live.md': {
+    codes: { 'curl -s --max-time': 7 },
+    shows: [/^on\non$/m, /"status":"ready"/, /^x +main +live/m],
+  },
+  'docs/operations/database-pool-exhausted.md': runbook,
+  'docs/operations/earshot-down.md': runbook,
+  'docs/operations/failover.md': { test: 'e2e/operations-failover.nightly.test.ts' },
+  'docs/operations/matching-stopped.md': runbook,
+  'docs/operations/monitoring.md': { shows: [/SUCCESS: \d+ rules found/] },
+  'docs/operations/moving.md': { test: 'e2e/operations-pages.nightly.test.ts' },
+  'docs/operations/rotation.md': {
+    test: 'e2e/rotation.nightly.test.ts',
     notRun: {
-      'earshot watch': 'never ends; e2e/cli-watch.nightly.test.ts runs it with commands of its own',
+      'earshot keys': example,
+      'earshot admin create-key': example,
+      'earshot webhooks rotate-secret': example,
     },
   },
-  'docs/rules-as-code.md': { test: 'e2e/guides.nightly.test.ts', blocks: 1 },
+  'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.nightly.test.ts' },
+  'docs/operations/sizing.md': { notRun: { 'pnpm bench': 'a benchmark, which takes minutes' } },
+  'docs/operations/webhooks-failing.md': runbook,
+  'docs/operations/webhooks-not-sent.md': runbook,
+  'docs/previews.md': { shows: [/rule_\w+ is created/, /status +active/] },
+  'docs/readers.md': {
+    notRun: { 'earshot watch': 'never ends; e2e/cli-watch.nightly.test.ts runs it' },
+    shows: [/^event: match$/m, /"matches":\[\{/],
+  },
+  'docs/rules-as-code.md': { shows: [/✓ created rockets/, /✓ created balloons/, /Nothing to do/] },
   'docs/tutorials/agent.md': {
-    test: 'e2e/tutorials.nightly.test.ts',
-    blocks: 3,
-    notRun: { 'export EARSHOT_URL=': placeholders },
+    codes: { 'node agent.mjs 1 die': 1 },
+    // The match that was not acknowledged is read again.
+    shows: [/^(mat_\w+) [^]*^\1 /m],
   },
   'docs/tutorials/first-match.md': {
-    test: 'e2e/tutorials.nightly.test.ts',
-    blocks: 5,
-    notRun: { 'export EARSHOT_URL=': placeholders },
+    notRun: demo,
+    codes: { './dev earshot rules validate': 5 },
+    shows: [/X has no AND/, /^rule_\w+ is created/m, /^(\d\d:\d\d:\d\d .*\n){3}/m, /live/],
   },
   'docs/tutorials/webhook-receiver.md': {
-    test: 'e2e/tutorials.nightly.test.ts',
-    blocks: 7,
-    notRun: { 'export EARSHOT_URL=': placeholders },
+    shows: [/^test message$/m, /will be sent again/, /^refused: the signature is wrong$/m, /^400$/m],
   },
-  'docs/upgrade.md': {
-    notRun: { 'earshot admin migrate --plan': examples, 'earshot admin migrate --apply': examples },
-  },
+  'docs/upgrade.md': {},
   'docs/upstreams/README.md': {
     notRun: { 'pnpm earshot doctor': 'needs tokens of the real platforms; its tests use the sandbox' },
   },
   'docs/webhooks.md': {
     notRun: {
       'curl -s "$EARSHOT_URL/api.CreateWebhook"': 'needs a public address that answers',
-      'earshot webhooks create': examples,
-      'earshot listen': 'never ends; e2e/cli-watch.nightly.test.ts runs it with a receiver of its own',
+      'earshot webhooks create': 'needs a public address that answers',
+      'earshot listen': 'never ends; e2e/cli-watch.nightly.test.ts runs it',
     },
+  },
+  'skills/earshot/SKILL.md': { shows: [/"why":\{"verdict":"match"/, /"moved":true/, /"state":"paused"/] },
+};
+
+const never = 'never ends; e2e/cli-tail and e2e/cli-watch run it';
+
+/** The examples in the help of the command line, which `e2e/pages.nightly.test.ts` runs in the order of docs/cli.md. */
+export const commandExamples: PageWithCommands = {
+  notRun: {
+    'earshot matches tail': never,
+    'earshot notices --follow': never,
+    'earshot listen': never,
+    'earshot watch': never,
+    'earshot mcp': 'e2e/mcp-clients.e2e.test.ts starts it',
+    'earshot demo': 'e2e/demo.e2e.test.ts starts it',
+    'earshot services': 'apps/cli/test/services.int.test.ts',
+    'earshot doctor': 'apps/cli/test/doctor-process.nightly.test.ts',
+    'earshot login': 'asks at a terminal: e2e/cli-tail.e2e.test.ts',
+    'earshot logout': 'e2e/cli-tail.e2e.test.ts',
+    'source ': 'apps/cli/test/completion.unit.test.ts',
+    'earshot completion fish >': 'writes to the home folder',
+  },
+  codes: {
+    // Both examples have a mistake.
+    'earshot rules validate': 5,
+    'earshot rules delete': 2,
+    'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p --yes': 0,
+    'earshot keys revoke': 2,
+    'earshot readers delete': 2,
+    // The cursor of the example, and an endpoint that does not listen.
+    'earshot readers ack': 5,
+    'earshot webhooks test': 1,
+    // Too early after the rotation.
+    'earshot admin rotate-cursor-secret --forget': 1,
+    'earshot admin dead-letters retry 17': 3,
   },
 };

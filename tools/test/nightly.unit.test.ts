@@ -13,7 +13,7 @@ const isIn = (path: string, globs: readonly string[]) => globs.some((glob) => ma
 
 test('every long test is in a lane', () => {
   const isLong = (path: string) =>
-    /\.(nightly|docs)\.test\.ts$|^e2e\/(containers|examples)\/.*\.test\.ts$/.test(path) ||
+    /\.(nightly|nightly-browser|docs)\.test\.ts$|^e2e\/(containers|examples)\/.*\.test\.ts$/.test(path) ||
     (/\.(unit|int|e2e)\.test\.ts$/.test(path) &&
       path !== 'tools/test/nightly.unit.test.ts' &&
       /\b(lengthOf|testNightly)[<(]/.test(readFileSync(resolve(root, path), 'utf8')));
@@ -27,6 +27,6 @@ test.each(Object.entries(lanes))('lane %s guards and runs files that exist', (_,
 
 test('a change calls for the lanes that guard it or that it changes', () => {
   expect(lanesFor(['packages/sdk/src/call.ts'])).toEqual(['pipeline', 'packages']);
-  expect(lanesFor(['e2e/limits.e2e.test.ts'])).toEqual(['rules']);
+  expect(lanesFor(['e2e/crash-points.e2e.test.ts'])).toEqual(['rules']);
   expect(lanesFor(['LICENSE'])).toEqual([]);
 });

@@ -53,16 +53,3 @@ const readAllRows = `async (expected) => {
   }
   return texts;
 }`;
-
-/** What the browser counts of a page. */
-export async function metricsOf(page: Page) {
-  const session = await page.context().newCDPSession(page);
-  await session.send('Performance.enable');
-  return {
-    session,
-    async read(name: 'JSHeapUsedSize' | 'ThreadTime'): Promise<number> {
-      const { metrics } = await session.send('Performance.getMetrics');
-      return metrics.find((metric) => metric.name === name)?.value ?? Number.NaN;
-    },
-  };
-}

@@ -74,11 +74,6 @@ describe('a stolen backup', () => {
     dump = stdout;
   });
 
-  test('has what accounts watch, and what was found: nothing of that is encrypted', () => {
-    expect(dump).toContain('as it was');
-    expect(dump).toContain('Victim');
-  });
-
   test('gives no API key: a hash of 190 random bits, and the start that ListKeys shows', () => {
     expect(key.length).toBeGreaterThan(30);
     const shown = key.slice(0, 8);
@@ -133,11 +128,6 @@ describe("the runtime login's password", () => {
     expect(new Set(Object.values(role ?? {}))).toEqual(new Set([false]));
     expect(await thief.many(`select 1 from pg_class where relowner = current_user::regrole`)).toEqual([]);
     expect(await findWideRights(thief, true)).toEqual([]);
-  });
-
-  test('reads everything of every account: it is what the server uses', async () => {
-    expect(await thief.many('select payload from posts')).toHaveLength(1);
-    expect(await thief.many('select 1 from matches')).toHaveLength(1);
   });
 
   test.for([
@@ -195,11 +185,6 @@ describe("the runtime login's password", () => {
       await using other = openDatabase({ url: url.href, connectionsMax: 1, onIdleError: () => undefined });
       await expect(other.one('select 1')).rejects.toMatchObject({ code: '42501' });
     }
-  });
-
-  test('can still do harm: it removes matches, revokes keys, and forges both', async () => {
-    expect(await thief.run('delete from matches')).toBe(1);
-    expect(await thief.run('update api_keys set revoked_at = now()')).toBe(1);
   });
 });
 

@@ -3,7 +3,7 @@ export { createCertificate } from './certificate.ts';
 export { eventually } from './eventually.ts';
 export { listenOnLoopback } from './listen.ts';
 export { lengthOf, testNightly } from './nightly.ts';
-export { type OtlpReceiver, type OtlpSpan, startOtlpReceiver } from './otlp-receiver.ts';
+export { startOtlpReceiver } from './otlp-receiver.ts';
 export { seededRandom } from './random.ts';
 export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';
 export { startTcpProxy } from './tcp-proxy.ts';

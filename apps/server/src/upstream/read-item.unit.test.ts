@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { silentTelemetry } from '../../test/support.ts';
 import { readFirehoseUpdate } from './firehose/item.ts';
-import { unparsable } from './item.ts';
-import { fitItem } from './read-item.ts';
+import { itemDepthMax, unparsable } from './item.ts';
+import { fitItem, readItem } from './read-item.ts';
 import { readXRecord } from './x/item.ts';
 
 const logTakesBytes = 512 * 1024;
@@ -21,6 +22,20 @@ function page(document: object, queryIds: string[] = ['1']): string {
     document: { url: 'https://a.example/', ...document },
   });
 }
+
+test.each([
+  ['x', (deep: unknown) => JSON.stringify({ data: { id: '1', text: 'a', deep } })],
+  ['firehose', (deep: unknown) => page({ diff, deep })],
+] as const)('an item of %s that is nested too deep is dropped and counted', (platform, textOf) => {
+  const telemetry = silentTelemetry();
+  const itemDropped = vi.spyOn(telemetry, 'itemDropped');
+  const deep = JSON.parse('['.repeat(itemDepthMax) + ']'.repeat(itemDepthMax));
+  const read = (text: string) =>
+    readItem({ sourceId: 'main', platform, telemetry }, { upstreamId: '0-1', text });
+  expect(read(textOf([]))).not.toBeNull();
+  expect(read(textOf(deep))).toBeNull();
+  expect(itemDropped.mock.calls).toEqual([[{ platform, reason: 'nested_too_deep' }]]);
+});
 
 const diff = { chunks: [{ typ: 'ins', text: 'new words' }] };
 

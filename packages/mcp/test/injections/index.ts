@@ -1,4 +1,4 @@
-export { separate, unseenIn } from './fence.ts';
+export { unseenIn } from './fence.ts';
 export { type ReadAnswer, readAnswer } from './read-answer.ts';
 
 import { fences } from './fences.ts';

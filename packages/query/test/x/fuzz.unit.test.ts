@@ -5,7 +5,7 @@ import { xSeeds } from '../fuzz/expensive-seeds.ts';
 import { fuzz } from '../fuzz/harness.ts';
 import { xInputs } from '../fuzz/x-inputs.ts';
 
-const inputs = lengthOf({ always: 20_000, nightly: 100_000 });
+const inputs = lengthOf({ always: 8_000, nightly: 100_000 });
 
 test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
   timeout: 300_000,
