@@ -1,10 +1,10 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { defaultPrices } from '../src/billing/prices.ts';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { coverageOf } from '../src/coverage/ledger.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
-import { defaultPrices } from '../src/billing/prices.ts';
 import { lockRule, pauseLocked } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
