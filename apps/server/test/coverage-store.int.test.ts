@@ -1,5 +1,5 @@
 import type { RequestOf } from '@earshot/contract';
-import { eventually, type Template } from '@earshot/testkit';
+import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { getCoverage } from '../src/coverage/get-coverage.ts';
@@ -8,6 +8,7 @@ import type { Database } from '../src/engines/database.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { endFormerServices } from '../src/slots/slot-moving.sql.ts';
 import { callOf } from './call-of.ts';
+import { delayNextUpdate } from './late-update.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
 let template: Template;
@@ -167,43 +168,6 @@ describe('an interval', () => {
   });
 });
 
-/** The next proof begins, but waits for its release before it locks or changes anything; later ones do not wait. */
-async function delayNextProof(database: Database) {
-  await database.run('create sequence proofs');
-  await database.run(`create function delay_first_proof() returns trigger language plpgsql as $$
-    begin
-      if nextval('proofs') = 1 then perform pg_advisory_xact_lock(1); end if;
-      return null;
-    end $$`);
-  await database.run(
-    'create trigger delayed before update on sources for each statement execute function delay_first_proof()',
-  );
-  const [held, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const holding = database.transaction(async (sql) => {
-    await sql.run('select pg_advisory_xact_lock(1)');
-    held.resolve();
-    await release.promise;
-  });
-  await held.promise;
-  const end = async (): Promise<void> => {
-    release.resolve();
-    await holding;
-  };
-  return {
-    waits: () =>
-      eventually(
-        async () => {
-          expect(
-            await database.one(`select 1 from pg_locks where locktype = 'advisory' and not granted`),
-          ).not.toBeNull();
-        },
-        { timeoutMs: 10_000 },
-      ),
-    release: end,
-    [Symbol.asyncDispose]: end,
-  };
-}
-
 const proofOf = (database: Database) =>
   database.one<{ proven_until: Date; heard_until: Date; live_until: Date }>(
     'select proven_until, heard_until, live_until from coverage join sources on sources.id = source_id',
@@ -214,7 +178,7 @@ test('a proof that is stored late does not move the ledger back', async () => {
   const { database } = world;
   const store = createCoverageIntervals(database);
   const opened = await store.openCoverage('x:main');
-  await using delay = await delayNextProof(database);
+  await using delay = await delayNextUpdate(database, 'sources');
   const late = store.proveCoverage('x:main', opened, 0);
   await delay.waits();
   const newer = await store.proveCoverage('x:main', opened, 0);

@@ -11,6 +11,7 @@ import {
   runUnderLease,
   writeFenced,
 } from '../src/engines/leases.ts';
+import { delayNextUpdate } from './late-update.ts';
 import { createMigratedTemplate, openTestDatabase, silentLog } from './support.ts';
 
 const soon = { timeoutMs: 100_000 };
@@ -49,6 +50,21 @@ describe('the lease store', () => {
     await using leases = await openLeases();
     const asked = Array.from({ length: 20 }, (_, n) => leases.store.acquire('work', `node-${n}`, 60_000));
     expect((await Promise.all(asked)).filter((lease) => lease !== null)).toHaveLength(1);
+  });
+
+  test('keeps the later end when an older renewal is stored last', async () => {
+    await using leases = await openLeases();
+    const { database, store } = leases;
+    const lease = await taken(store, 'first');
+    await using delay = await delayNextUpdate(database, 'leases');
+    const late = store.renew(lease, 60_000);
+    await delay.waits();
+    expect(await store.renew(lease, 60_000)).toBe(true);
+    const end = () => database.one('select expires_at from leases');
+    const before = await end();
+    await delay.release();
+    expect(await late).toBe(true);
+    expect(await end()).toEqual(before);
   });
 
   test('gives an expired lease to exactly one of twenty, with a later epoch', async () => {

@@ -47,7 +47,8 @@ export function createLeaseStore(database: Database) {
     /** False when the lease has another holder by now. */
     async renew(lease: Lease, ttlMs: number): Promise<boolean> {
       const renewed = await database.prepared(
-        `update leases set expires_at = now() + $4 * interval '1 ms' where ${isHeld} returning 1`,
+        // On a slow database renewals can overlap: one that is stored late must not shorten the lease.
+        `update leases set expires_at = greatest(expires_at, now() + $4 * interval '1 ms') where ${isHeld} returning 1`,
         [...keyOf(lease), ttlMs],
       );
       return renewed.length === 1;
