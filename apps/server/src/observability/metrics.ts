@@ -48,10 +48,17 @@ export function createMetrics() {
     ...webhookMetrics(make),
     ...billMetrics(make),
   };
-  // Not 0 but unknown until they were read: EarshotDown is about the absence of the first, and only nodes with the role
-  // `match` know the last.
-  const { matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead } = metrics;
-  for (const unread of [matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead])
+  // Unknown until they were read, not 0: EarshotDown is about the absence of the first, only nodes with the role `match` know
+  // the partitions, and a node that waits for PostgreSQL has not tried NATS.
+  const { matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead, natsConnected } =
+    metrics;
+  for (const unread of [
+    matchedThrough,
+    webhooksTriedThrough,
+    webhooksFailingSince,
+    partitionDaysAhead,
+    natsConnected,
+  ])
     unread.remove();
   for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
   for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
@@ -109,6 +116,11 @@ type Makers = ReturnType<typeof makers>;
 
 function nodeMetrics(make: Makers) {
   return {
+    databaseConnected: make.gauge(
+      'database_connected',
+      '1 while the node can reach PostgreSQL, 0 while it cannot.',
+      [],
+    ),
     natsConnected: make.gauge('nats_connected', '1 while the node is connected to NATS.', []),
     natsDisconnects: make.counter(
       'nats_disconnects_total',

@@ -34,7 +34,13 @@ function nodeTelemetry(log: Logger, metrics: Metrics) {
       metrics.natsConnected.set(isConnected ? 1 : 0);
       if (isConnected) return log.info({ server }, 'connected to NATS again');
       metrics.natsDisconnects.inc();
-      log.warn({ server }, 'the connection to NATS is lost; trying to get it back');
+      log.warn({ server }, 'the connection to NATS is lost; retrying');
+    },
+    /** After the first connection. */
+    databaseChanged(change: { isConnected: true } | { isConnected: false; err: Error }) {
+      metrics.databaseConnected.set(change.isConnected ? 1 : 0);
+      if (change.isConnected) return log.info('connected to PostgreSQL again');
+      log.warn({ reason: change.err.message }, 'the connection to PostgreSQL is lost; retrying');
     },
   };
 }
