@@ -56,7 +56,7 @@ describe.concurrent('two servers under faults, watched by our alerts', withProme
       ]);
       const { code, said } = await watchedSoak('--seconds', '1', '--outage', '--alerts', alerts);
       expect(said).toMatch(/page EarshotDown firing after \d+ s for \d+ s: true/);
-      expect(said).toMatch(/page LogFillingUp firing after \d+ s for \d+ s: FALSE/);
+      expect(said).toMatch(/page EventLogFillingUp firing after \d+ s for \d+ s: FALSE/);
       expect(code).toBe(1);
     } finally {
       await rm(dir, { recursive: true, force: true });

@@ -70,18 +70,14 @@ const shareSeen = 0.75;
  */
 export const truths: Readonly<Record<string, ReadonlyArray<Lasting | Share>>> = {
   EarshotDown: [{ of: ['all nodes'], seconds: 0 }],
-  SourceNotHeard: [
+  DatabaseUnreachable: [{ of: ['database'], seconds: 0 }],
+  SourceDisconnected: [
     { of: ['database'], seconds: 60 },
-    { of: ['x', 'firehose'], seconds: 600 },
+    { of: ['x', 'firehose'], seconds: 300 },
   ],
-  MatchingStopped: [{ of: ['database'], seconds: 120 }],
-  SourceNotListening: [{ of: ['x', 'firehose', 'database'], seconds: 0 }],
-  MatchingBehind: [{ of: ['database'], seconds: 0 }],
-  LogCopyBehind: [{ of: ['a NATS node'], seconds: 0 }],
   RequestsFailing: [{ kind: 'requests', share: 0.01, windowsSeconds: [300] }],
-  WebhooksWaiting: [{ of: ['database'], seconds: 120 }],
-  MatchesLate: late('matches'),
-  WebhooksLate: late('webhooks'),
+  MatchesLate: [{ of: ['database'], seconds: 120 }, ...late('matches')],
+  WebhooksLate: [{ of: ['database'], seconds: 120 }, ...late('webhooks')],
 };
 
 /** A scrape and an evaluation come every 10 s: an alert may begin to fire that much after the outage has ended. */

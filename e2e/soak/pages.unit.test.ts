@@ -27,21 +27,21 @@ const isTrueAfter = (span: AlertSpan, faults: readonly FiredFault[], forSeconds 
   });
 
 test('a page is true when its part was away for as long as the alert promises, and false before', () => {
-  expect(isTrueAfter(page('MatchingStopped', 250), [outage('database', 100, 300)])).toBe(true);
-  expect(isTrueAfter(page('MatchingStopped', 249), [outage('database', 100, 300)])).toBe(false);
+  expect(isTrueAfter(page('MatchesLate', 250), [outage('database', 100, 300)])).toBe(true);
+  expect(isTrueAfter(page('MatchesLate', 249), [outage('database', 100, 300)])).toBe(false);
   // The `for` counts as it was evaluated.
-  expect(isTrueAfter(page('MatchingStopped', 249), [outage('database', 100, 300)], 10)).toBe(true);
+  expect(isTrueAfter(page('MatchesLate', 249), [outage('database', 100, 300)], 10)).toBe(true);
   expect(isTrueAfter(page('EarshotDown', 160), [outage('all nodes', 100, 160)], 60)).toBe(true);
   expect(isTrueAfter(page('EarshotDown', 160), [outage('all nodes', 101, 200)], 60)).toBe(false);
 });
 
 test('a long outage of another part, or one that is over, makes no page true', () => {
-  expect(isTrueAfter(page('MatchingStopped', 900), [outage('a node', 100, 900)])).toBe(false);
-  expect(isTrueAfter(page('MatchingStopped', 900), [outage('database', 100, 800)])).toBe(false);
+  expect(isTrueAfter(page('MatchesLate', 900), [outage('a node', 100, 900)])).toBe(false);
+  expect(isTrueAfter(page('MatchesLate', 900), [outage('database', 100, 800)])).toBe(false);
   // Two short ones are not a long one.
   const halves = [outage('database', 100, 200), outage('database', 200, 300)];
-  expect(isTrueAfter(page('MatchingStopped', 300), halves)).toBe(false);
-  expect(isTrueAfter(page('LogHole', 300), [outage('database', 0, 300)], 0)).toBe(false);
+  expect(isTrueAfter(page('MatchesLate', 300), halves)).toBe(false);
+  expect(isTrueAfter(page('EventLogGap', 300), [outage('database', 0, 300)], 0)).toBe(false);
 });
 
 test('a page on a share is true when that share of what was seen in every window was bad', () => {
@@ -72,7 +72,7 @@ test('whatever makes a page true belongs to an alert that pages', () => {
 test('an alert that comes back is another one, and each state counts for itself', () => {
   const metric = {
     __name__: 'ALERTS',
-    alertname: 'NodeDown',
+    alertname: 'ReviewNeeded',
     severity: 'ticket',
     job: 'earshot',
     instance: 'a',
@@ -81,7 +81,7 @@ test('an alert that comes back is another one, and each state counts for itself'
   const spans = spansOf([{ metric: { ...metric, alertstate: 'firing' }, values }], 10);
   expect(spans).toEqual([
     {
-      name: 'NodeDown',
+      name: 'ReviewNeeded',
       severity: 'ticket',
       state: 'firing',
       labels: { instance: 'a' },
@@ -89,7 +89,7 @@ test('an alert that comes back is another one, and each state counts for itself'
       toMs: 30_000,
     },
     {
-      name: 'NodeDown',
+      name: 'ReviewNeeded',
       severity: 'ticket',
       state: 'firing',
       labels: { instance: 'a' },

@@ -13,7 +13,7 @@ test('the documentation says how many connections a node opens', () => {
   );
   expect(read('sizing')).toContain(`| connections to PostgreSQL | up to ${all} a node:`);
   expect(read('install')).toContain(`Each node opens at most ${all} connections`);
-  expect(read('database-pool-exhausted')).toMatch(
+  expect(read('requests-failing')).toMatch(
     new RegExp(`have\\s${perLogin} connections each, \`owner\` has ${owner}\\.`),
   );
 });

@@ -126,7 +126,6 @@ async function listenWhenLogged(
     await eventLog.probe(signal);
     // Later it would name the next interval.
     await explaining;
-    telemetry.connecting(platform);
     options.checkpoint?.('ingest.permitted');
     const onClosed = () => {
       options.onClosed?.();

@@ -75,8 +75,6 @@ export function createMetrics() {
     metrics.eventLoggedSeconds.zero({ platform });
     metrics.eventStoredSeconds.zero({ platform });
     metrics.matchesStored.inc({ platform }, 0);
-    metrics.ruleCallFailures.inc({ platform }, 0);
-    metrics.ruleCallsPostponed.inc({ platform }, 0);
   }
   return metrics;
 }
@@ -234,18 +232,10 @@ function logMetrics(make: Makers) {
 
 function sourceMetrics(make: Makers) {
   return {
-    streamLive: make.gauge('stream_live', '1 while the stream of a source is open.', ['source']),
     streamEndings: make.counter('stream_endings_total', 'How upstream streams ended.', ['platform', 'kind']),
     sourceState: make.gauge('source_state', '1 for the state that a source is in.', ['source', 'state']),
     sourceQuiet: make.gauge('source_quiet', '1 while an open stream brings far less than usual.', ['source']),
-    connects: make.counter('connects_total', 'Attempts to open an upstream stream.', ['platform']),
-    slotsFreed: make.counter('slots_freed_total', 'Dead connections that were ended to free their slot.', []),
-    ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['platform']),
-    ruleCallsPostponed: make.counter(
-      'rule_calls_postponed_total',
-      'Rule calls put off because the upstream allows no more at the moment.',
-      ['platform'],
-    ),
+    ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['source']),
     foreignRules: make.gauge('foreign_rules', 'Upstream rules that are not ours, at the last look.', [
       'source',
     ]),
@@ -254,11 +244,6 @@ function sourceMetrics(make: Makers) {
 
 function matchMetrics(make: Makers) {
   return {
-    postsSearched: make.counter(
-      'posts_searched_total',
-      'Posts that searches of gaps returned; each costs money.',
-      [],
-    ),
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
     unexplained: make.counter(
       'unexplained_total',

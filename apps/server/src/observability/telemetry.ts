@@ -20,7 +20,7 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
     ...costTelemetry(log),
     ...sourceTelemetry(log),
     ...streamTelemetry(log, metrics),
-    ...repairTelemetry(log, metrics),
+    ...repairTelemetry(log),
     ...matchTelemetry(log, metrics),
     ...readerTelemetry(log, metrics),
     ...webhookTelemetry(log, metrics),
@@ -98,11 +98,10 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
       if (slots.count > 0) log.info(slots, 'slots registered upstream');
     },
     upstreamRulesFailed(failure: { platform: string; sourceId: string; err: Error }) {
-      metrics.ruleCallFailures.inc({ platform: failure.platform });
+      metrics.ruleCallFailures.inc({ source: failure.sourceId });
       log.warn(failure, 'upstream rule call failed');
     },
     ruleCallPostponed(call: { platform: string; sourceId: string; waitMs: number }) {
-      metrics.ruleCallsPostponed.inc({ platform: call.platform });
       log.debug(call, 'the rule calls that the upstream allows are used up');
     },
     reconciled(result: {
@@ -151,10 +150,9 @@ function sourceTelemetry(log: Logger) {
 /** Part of every day; all others want a look. */
 const usualStates = new Set(['live', 'reconnecting', 'no_rules', 'stopped']);
 
-function repairTelemetry(log: Logger, metrics: Metrics) {
+function repairTelemetry(log: Logger) {
   return {
     gapSearched(search: { sourceId: string; slotId: string; posts: number }) {
-      metrics.postsSearched.inc(search.posts);
       log.info(search, 'gap searched');
     },
     searchRefused(search: { sourceId: string; slotId: string; words: string }) {
@@ -192,7 +190,6 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
   const showState = createStateGauge(metrics);
   return {
     streamOpened(stream: { platform: string; sourceId: string; from: string }) {
-      metrics.streamLive.set({ source: stream.sourceId }, 1);
       log.info(stream, 'stream open');
     },
     /** `streamEnded` follows when the log has all that was read, which a log that refuses events puts off. */
@@ -206,12 +203,8 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       retryInMs: number;
       detail: string;
     }) {
-      metrics.streamLive.set({ source: stream.sourceId }, 0);
       metrics.streamEndings.inc({ platform: stream.platform, kind: stream.kind });
       log.info(stream, 'stream ended');
-    },
-    connecting(platform: string) {
-      metrics.connects.inc({ platform });
     },
     /** Told on a change only. */
     sourceStateChanged(source: {
@@ -228,7 +221,6 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
     /** This node does not listen to the source any more: what it knew last is not its to show. */
     sourceLeft(sourceId: string) {
       showState(sourceId, null);
-      metrics.streamLive.remove({ source: sourceId });
       metrics.sourceQuiet.remove({ source: sourceId });
     },
     sourceQuiet(source: { sourceId: string; isQuiet: boolean; perMinute: number; usualPerMinute: number }) {
@@ -237,7 +229,6 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       else log.info(source, 'the stream brings what it usually does');
     },
     staleConnectionsEnded(stale: { sourceId: string; count: number }) {
-      metrics.slotsFreed.inc(stale.count);
       log.warn(stale, 'dead connections ended that took the place of our stream');
     },
     /** `reason` in the words of NATS. Once per outage. */
