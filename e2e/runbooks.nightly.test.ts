@@ -78,7 +78,10 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   const first = await world.startServer(newSecretsKey());
   for (const [page, expected] of Object.entries(shownWhenWell)) {
     const outputs = await follow(page, first);
-    expect(outputs, page).toEqual(expected.map((shown) => expect.stringMatching(shown)));
+    expect({ page, outputs }).toEqual({
+      page,
+      outputs: expected.map((shown) => expect.stringMatching(shown)),
+    });
   }
 
   const api = first.api(account);
