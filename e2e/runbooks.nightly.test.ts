@@ -17,25 +17,25 @@ const natsIsWell = /"status": *"ok"/;
 
 /** What the commands of each page print on a node without trouble. The test of webhooks has the other page. */
 const shownWhenWell: Readonly<Record<string, readonly RegExp[]>> = {
-  'database-restored': [/^earshot_event_log_holes_total\{fate="found"\} 0\n/, /^$/],
-  'database-unreachable': [/^reached; standby: false$/],
-  'earshot-down': [/^\{"status":"ready"\}$/],
-  'event-log-filling-up': [
+  'docs/operations/database-restored.md': [/^earshot_event_log_holes_total\{fate="found"\} 0\n/, /^$/],
+  'docs/operations/database-unreachable.md': [/^reached; standby: false$/],
+  'docs/operations/earshot-down.md': [/^\{"status":"ready"\}$/],
+  'docs/operations/event-log-filling-up.md': [
     /^earshot_event_log_bytes \d+\nearshot_event_log_bytes_max \d+\nearshot_event_log_waiting \d+$/,
   ],
-  'event-log-gap': [/^earshot_event_log_holes_total\{fate="found"\} 0\n/],
-  'event-log-lost': [/^earshot_event_log_losses_total\{fate="lost"\} 0\n/],
-  'event-log-refusing': [/"status": *"ok"[^]*"storage": \d+[^]*"max_storage": \d+/],
-  'matches-late': [/^\d+\nearshot_database_connected 1\nearshot_nats_connected 1\n/],
-  'nats-unreachable': [natsIsWell],
-  'requests-failing': [
+  'docs/operations/event-log-gap.md': [/^earshot_event_log_holes_total\{fate="found"\} 0\n/],
+  'docs/operations/event-log-lost.md': [/^earshot_event_log_losses_total\{fate="lost"\} 0\n/],
+  'docs/operations/event-log-refusing.md': [/"status": *"ok"[^]*"storage": \d+[^]*"max_storage": \d+/],
+  'docs/operations/matches-late.md': [/^\d+\nearshot_database_connected 1\nearshot_nats_connected 1\n/],
+  'docs/operations/nats-unreachable.md': [natsIsWell],
+  'docs/operations/requests-failing.md': [
     /^\{"status":"ready"\}$/,
     /^earshot_database_pool\{pool="runtime",state="busy"\} \d+\n[^]*^idle\|Client\|/m,
   ],
-  'review-needed': [/^earshot_event_log_copies_behind 0\n/],
-  'source-action-required': [/^firehose:main\|\w+\|.*\nx:main\|\w+\|/],
-  'source-disconnected': [/^firehose:main\|\w+\|[-:\d]+\|.*\nx:main\|\w+\|[-:\d]+\|/],
-  'webhooks-late': [/^earshot_database_pool\{/],
+  'docs/operations/review-needed.md': [/^earshot_event_log_copies_behind 0\n/],
+  'docs/operations/source-action-required.md': [/^firehose:main\|\w+\|.*\nx:main\|\w+\|/],
+  'docs/operations/source-disconnected.md': [/^firehose:main\|\w+\|[-:\d]+\|.*\nx:main\|\w+\|[-:\d]+\|/],
+  'docs/operations/webhooks-late.md': [/^earshot_database_pool\{/],
 };
 
 /** An endpoint of webhooks that answers as it is told. */
@@ -66,7 +66,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
     const env = { ...process.env, EARSHOT_DATABASE_URL: database.urls.runtime };
     const monitor = new URL(world.nats.nodes[0]?.monitorUrl ?? '').host;
     const outputs: string[] = [];
-    for (const block of await readShellBlocks(`docs/operations/${page}.md`)) {
+    for (const block of await readShellBlocks(page)) {
       const command = block
         .replaceAll('127.0.0.1:9464', new URL(metricsUrl).host)
         .replaceAll('127.0.0.1:8222', monitor);
@@ -91,7 +91,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   await world.sandbox.posts(['a rocket']);
   await eventually(
     async () =>
-      expect(await follow('webhooks-not-delivered', first)).toEqual([
+      expect(await follow('docs/operations/webhooks-not-delivered.md', first)).toEqual([
         expect.stringMatching(/^failed\|500\|.*\|1\nearshot_webhook_secrets_unreadable 0$/),
       ]),
     within,
@@ -102,7 +102,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   const second = await world.startServer(newSecretsKey());
   await eventually(
     async () =>
-      expect(await follow('webhooks-not-delivered', second)).toEqual([
+      expect(await follow('docs/operations/webhooks-not-delivered.md', second)).toEqual([
         expect.stringMatching(
           /^not_sent\|\|the signing secret cannot be read by the service\|1\n(.*\n)*earshot_webhook_secrets_unreadable 1$/m,
         ),

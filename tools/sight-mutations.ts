@@ -75,7 +75,11 @@ export const sightMutations: readonly Mutation[] = [
     ['the promise of 2 s has no bucket', '0.5, 1, 2, 5, 10', '0.5, 1, 5, 10'],
   ]),
   ...inFile('deploy/alerts.yaml', alerts, [
-    ['an alert waits for a state that there is not', 'no_credit|spend_cap', 'no_credits|spend_cap'],
+    [
+      'an alert waits for a state that there is not',
+      'degraded|rules_invalid"}) == 1',
+      'degraded|rules_valid"}) == 1',
+    ],
     ['an alert asks for a label that there is not', 'holes_total{fate="found"}', 'holes_total{kind="found"}'],
   ]),
   ...inFile(`${server}/matching/match-worker.ts`, dashboard, [
