@@ -38,7 +38,7 @@ describe.concurrent('the worst outages page', withPrometheus(), () => {
     });
     // Whatever a node exports about itself is gone with it.
     expect(await prometheus.alerts('firing')).toEqual(['EarshotDown']);
-    expect(await prometheus.alerts('pending')).toEqual(['NodeDown']);
+    expect(await prometheus.alerts('pending')).toEqual(['ReviewNeeded']);
     expect(await prometheus.query('{__name__=~"earshot_.+"}')).toEqual([]);
   });
 
@@ -52,11 +52,11 @@ describe.concurrent('the worst outages page', withPrometheus(), () => {
     await awaitCalm(prometheus);
 
     await listening.kill();
-    const firing = 'ALERTS{alertname="SourceNotHeard",alertstate="firing"}';
+    const firing = 'ALERTS{alertname="SourceDisconnected",alertstate="firing"}';
     await eventually(async () => expect(await prometheus.query(firing)).toHaveLength(2), {
       timeoutMs: 180_000,
       intervalMs: 1_000,
     });
-    expect(await prometheus.alerts('firing')).toEqual(['SourceNotHeard']);
+    expect(await prometheus.alerts('firing')).toEqual(['SourceDisconnected']);
   });
 });

@@ -72,7 +72,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Share that was late',
       unit: 'percentunit',
       series: { matches: 'earshot:matches_late:ratio_1h', webhooks: 'earshot:webhooks_late:ratio_1h' },
-      about: 'Over an hour. It pages at 14.4 %; over three days one in a hundred may be late.',
+      about: 'Over an hour. The alerts page at 14.4%. The SLO is 1%.',
     },
     {
       title: 'Where the time goes (99th percentile)',
@@ -126,6 +126,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
         'hole {{fate}}': 'sum by (fate) (increase(earshot_event_log_holes_total[$__rate_interval]))',
         'dead letters': 'sum(increase(earshot_dead_letters_total[$__rate_interval]))',
         'copies behind': 'max(earshot_event_log_copies_behind)',
+        'appends refused (seconds)': 'max(earshot_event_log_append_blocked_seconds)',
       },
     },
   ],
@@ -183,11 +184,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: 'NATS',
+      title: 'Connections to PostgreSQL and NATS',
       unit: 'short',
       series: {
-        'connected {{instance}}': 'earshot_nats_connected',
-        'lost {{instance}}': 'increase(earshot_nats_disconnects_total[$__rate_interval])',
+        'PostgreSQL {{instance}}': 'earshot_database_connected',
+        'NATS {{instance}}': 'earshot_nats_connected',
+        'NATS lost {{instance}}': 'increase(earshot_nats_disconnects_total[$__rate_interval])',
       },
     },
     {

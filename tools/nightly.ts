@@ -69,7 +69,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'e2e/containers/containers.test.ts',
       'apps/server/src/observability/alerts.nightly.test.ts',
       'e2e/{alerts,dashboard,deployed-nats,install-page,operations-backup,operations-failover}.nightly.test.ts',
-      'e2e/{pgbouncer,proxy,rotation,runbooks}.nightly.test.ts',
+      'e2e/{pgbouncer,proxy,rotation,runbooks,soak-pages}.nightly.test.ts',
     ],
   },
   packages: {

@@ -1,20 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SoakSystem } from './system.ts';
 
+/** What a fault takes away while it lasts. */
+export type Part = 'x' | 'firehose' | 'a node' | 'all nodes' | 'a NATS node' | 'database';
+
 interface Fault {
   readonly name: string;
+  readonly takes: readonly Part[];
   fire(system: SoakSystem, pick: <Item>(items: readonly Item[]) => Item): Promise<void>;
 }
 
+export interface FiredFault extends Pick<Fault, 'name' | 'takes'> {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 const frozenMs = 5_000;
+/** Long enough for an alert whose `for` is shortened to a few seconds: a scrape and two evaluations come every 10 s. */
+const allFrozenMs = 50_000;
 /** More than the 30 s after which the watchdog finds it. */
 const stallFoundWithinMs = 35_000;
 
 /** Everything that may go wrong while it runs; each heals what it broke before the next one comes. */
 const faults: readonly Fault[] = [
-  sandboxFault('cut streams', { kind: 'stream_cut' }),
+  sandboxFault('cut streams', ['x', 'firehose'], { kind: 'stream_cut' }),
   {
     name: 'stalled streams',
+    takes: ['x'],
     async fire({ sandbox, xState }) {
       // The fault before may still keep it from being open, and there would be nothing to stall.
       while ((await xState()).connections.open === 0) await sleep(100);
@@ -24,10 +36,11 @@ const faults: readonly Fault[] = [
       await sleep(stallFoundWithinMs);
     },
   },
-  sandboxFault('records sent twice', { kind: 'duplicate_delivery', count: 200 }),
-  sandboxFault('records in pieces', { kind: 'split_chunks', count: 200 }),
+  sandboxFault('records sent twice', [], { kind: 'duplicate_delivery', count: 200 }),
+  sandboxFault('records in pieces', [], { kind: 'split_chunks', count: 200 }),
   {
     name: 'refused connections',
+    takes: ['x', 'firehose'],
     async fire({ sandbox }) {
       await sandbox.arm({ kind: 'stream_status', status: 503, count: 2 });
       await sandbox.arm({ kind: 'stream_cut' });
@@ -35,6 +48,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'killed server',
+    takes: ['a node'],
     async fire({ servers }, pick) {
       const node = pick(servers);
       await node.kill();
@@ -43,6 +57,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'frozen server',
+    takes: ['a node'],
     async fire({ servers }, pick) {
       const { pid } = pick(servers);
       process.kill(pid, 'SIGSTOP');
@@ -52,6 +67,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'killed NATS node',
+    takes: ['a NATS node'],
     async fire({ nats }, pick) {
       const node = pick(nats.nodes);
       await node.kill('SIGKILL');
@@ -60,6 +76,7 @@ const faults: readonly Fault[] = [
   },
   {
     name: 'frozen NATS node',
+    takes: ['a NATS node'],
     async fire({ nats }, pick) {
       const node = pick(nats.nodes);
       await node.kill('SIGSTOP');
@@ -67,25 +84,38 @@ const faults: readonly Fault[] = [
       await node.kill('SIGCONT');
     },
   },
-  { name: 'crashed PostgreSQL', fire: (system) => system.crashPostgres() },
+  { name: 'crashed PostgreSQL', takes: ['database'], fire: (system) => system.crashPostgres() },
 ];
 
-function sandboxFault(name: string, fault: Record<string, unknown>): Fault {
-  return { name, fire: ({ sandbox }) => sandbox.arm(fault) };
+/** Only on request: somebody must be paged. */
+const outage: Fault = {
+  name: 'all servers frozen',
+  takes: ['all nodes'],
+  async fire({ servers }) {
+    for (const { pid } of servers) process.kill(pid, 'SIGSTOP');
+    await sleep(allFrozenMs);
+    for (const { pid } of servers) process.kill(pid, 'SIGCONT');
+  },
+};
+
+function sandboxFault(name: string, takes: readonly Part[], fault: Record<string, unknown>): Fault {
+  return { name, takes, fire: ({ sandbox }) => sandbox.arm(fault) };
 }
 
 interface FireOptions {
   readonly seconds: number;
   readonly random: () => number;
   readonly say: (line: string) => void;
+  /** Only the outage that must page, instead of the others. */
+  readonly isOutage: boolean;
 }
 
-/** All of them once, in random order, again and again, with a pause between two. Returns their names. */
+/** All of them once, in random order, again and again, with a pause between two. */
 export async function fireFaults(
   system: SoakSystem,
-  { seconds, random, say }: FireOptions,
-): Promise<string[]> {
-  const fired: string[] = [];
+  { seconds, random, say, isOutage }: FireOptions,
+): Promise<FiredFault[]> {
+  const fired: FiredFault[] = [];
   const until = performance.now() + seconds * 1_000;
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[Math.floor(random() * items.length)];
@@ -94,12 +124,13 @@ export async function fireFaults(
   };
   let waiting: Fault[] = [];
   while (performance.now() < until) {
-    if (waiting.length === 0) waiting = [...faults];
+    if (waiting.length === 0) waiting = isOutage ? [outage] : [...faults];
     const fault = pick(waiting);
     waiting = waiting.filter((one) => one !== fault);
     say(fault.name);
+    const fromMs = Date.now();
     await fault.fire(system, pick);
-    fired.push(fault.name);
+    fired.push({ name: fault.name, takes: fault.takes, fromMs, toMs: Date.now() });
     await sleep(2_000 + random() * 4_000);
   }
   return fired;

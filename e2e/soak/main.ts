@@ -6,10 +6,12 @@ import { fireFaults } from './faults.ts';
 import { ruleWord, startFeed } from './feed.ts';
 import { type SoakSystem, startSoakSystem } from './system.ts';
 import { verdictOn } from './verdict.ts';
+import { startWatch } from './watch.ts';
 
 /**
  * The real server, twice, with three NATS nodes, PostgreSQL and both upstreams, under random faults. At the end what
- * was sent is compared with what can be listed: the difference must be exactly the gaps of the coverage ledger.
+ * was sent is compared with what can be listed: the difference must be exactly the gaps of the coverage ledger. With
+ * `--watched`, Prometheus evaluates our alerts meanwhile: a page that the faults do not make true is a failure.
  */
 const { values: given } = parseArgs({
   options: {
@@ -18,6 +20,9 @@ const { values: given } = parseArgs({
     rate: { type: 'string', default: '500' },
     seed: { type: 'string' },
     forgetful: { type: 'boolean', default: false },
+    watched: { type: 'boolean', default: false },
+    alerts: { type: 'string' },
+    outage: { type: 'boolean', default: false },
   },
 });
 const seconds = given.seconds === undefined ? Number(given.hours ?? '0.1667') * 3_600 : Number(given.seconds);
@@ -30,8 +35,9 @@ await using stack = new AsyncDisposableStack();
 say(`seed ${seed}: ${given.rate} events/s for ${seconds.toFixed(0)} s`);
 const system = await startSoakSystem(stack, { forgetful: given.forgetful });
 const { rule_id: ruleId } = await system.api().createRule({ x: ruleWord, firehose: ruleWord });
+const watch = given.watched ? await startWatch(stack, { system, ruleId, alertsFile: given.alerts }) : null;
 const feed = startFeed(system.sandbox, Number(given.rate));
-const fired = await fireFaults(system, { seconds, random: seededRandom(seed), say });
+const fired = await fireFaults(system, { seconds, random: seededRandom(seed), say, isOutage: given.outage });
 await system.sandbox.clearFaults();
 say('no more faults: waiting until everything that can come has come');
 await sleep(5_000);
@@ -41,11 +47,12 @@ const verdicts = await untilSettled(system);
 for (const [platform, verdict] of Object.entries(verdicts)) say(`${platform}: ${describe(verdict)}`);
 const { undelivered } = await system.xState();
 say(`x: ${undelivered.length} posts were never sent down a stream`);
-const byName = Object.entries(Object.groupBy(fired, (name) => name));
+const byName = Object.entries(Object.groupBy(fired, ({ name }) => name));
 say(`faults: ${byName.map(([name, all = []]) => `${all.length} ${name}`).join(', ')}`);
+const falsePages = (await watch?.judge({ faults: fired, feed }, say)) ?? [];
 const whole = Object.values(verdicts).every(isWhole);
 say(whole ? 'whole: the difference is the gaps of the ledger' : 'NOT WHOLE');
-process.exitCode = whole ? 0 : 1;
+process.exitCode = whole && falsePages.length === 0 ? 0 : 1;
 
 /** Asks again while the lists still grow. */
 async function untilSettled(soaked: SoakSystem): Promise<Record<'x' | 'firehose', Verdict>> {

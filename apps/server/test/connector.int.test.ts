@@ -178,7 +178,6 @@ describe('a connection of a dead process that X still counts', () => {
       expect(log.entries).not.toEqual([]);
     }, soon);
     expect(await ingest.endings()).toEqual(['slot_busy']);
-    expect((await ingest.metrics.slotsFreed.get()).values).toMatchObject([{ value: 1 }]);
   });
 
   test('control: without the Connections API the slot stays busy', async () => {

@@ -103,7 +103,7 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
           parsedRules: createParsedRules(),
         }),
       );
-      return supervise(workers, { log: silentLog, metrics });
+      return supervise(workers, { log: silentLog, metrics, isOutage: () => false });
     },
     check: createCheckLog({
       log: createLogCopies(nats),

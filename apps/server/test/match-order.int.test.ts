@@ -115,7 +115,7 @@ async function run({ matches, makeStore, passed }: Attempt) {
     Array.from({ length: workers }, (_, index) =>
       createMatchWorker({ ...options, name: `match:${index}`, consumer: createEventConsumer(nats) }),
     ),
-    { log: silentLog, metrics: createMetrics() },
+    { log: silentLog, metrics: createMetrics(), isOutage: () => false },
   );
   const reader = createMatchReader(database);
   let complete = false;

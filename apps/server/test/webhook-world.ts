@@ -182,7 +182,11 @@ export function createWebhookWorld(database: Database): WebhookWorld {
         random: () => 0.5,
       });
       const worker = createDeliverWorker({ store, deliver, bells, log: silentLog });
-      const supervisor = supervise([worker], { log: silentLog, metrics: createMetrics() });
+      const supervisor = supervise([worker], {
+        log: silentLog,
+        metrics: createMetrics(),
+        isOutage: () => false,
+      });
       return {
         async [Symbol.asyncDispose]() {
           await supervisor[Symbol.asyncDispose]();

@@ -60,7 +60,7 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import { openAuthorizationServer, openTrustedIssuer } from './oauth.ts';
 import type { Readiness } from './readiness.ts';
-import { consoleUrlOf, mailPolicyOf, openSender, type Shared, secretBoxOf } from './shared.ts';
+import { consoleUrlOf, isOutage, mailPolicyOf, openSender, type Shared, secretBoxOf } from './shared.ts';
 import { countingOf, installationBudgetOf, tiersOf } from './sources.ts';
 
 const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
@@ -90,7 +90,9 @@ export async function createApi(
     cursors.use(read);
     authorizationServer?.useCookieSecrets(read);
   });
-  stack.use(supervise([tail.worker, followingNotices.worker, keyWatch.worker, secrets], shared));
+  stack.use(
+    supervise([tail.worker, followingNotices.worker, keyWatch.worker, secrets], { ...shared, isOutage }),
+  );
   return createHttpServer({
     ...shared,
     handlers: handlersOf(shared, stack, { cursors, tail, notices, followingNotices }),

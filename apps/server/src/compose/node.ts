@@ -8,7 +8,7 @@ import { createMetrics } from '../observability/metrics.ts';
 import { supervise } from '../runtime/supervisor.ts';
 import { createApi } from './api.ts';
 import { createReadiness, type Readiness } from './readiness.ts';
-import { connectShared, type NodeOptions } from './shared.ts';
+import { connectShared, isOutage, type NodeOptions } from './shared.ts';
 import { workersOf } from './workers.ts';
 
 const { version } = serverPackage;
@@ -42,7 +42,7 @@ export async function startNode({ log: plainLog, ...options }: NodeOptions): Pro
   const shared = await connectShared({ ...options, node, version, log, metrics, onWaiting }, stack);
   isReady = await createReadiness(shared);
   const workers = await workersOf(shared, stack, config.roles);
-  stack.use(supervise(workers, shared));
+  stack.use(supervise(workers, { ...shared, isOutage }));
   const api = config.roles.includes('api') ? stack.use(await createApi(shared, stack, isReady)) : null;
   const address = (await api?.listen(config.host, config.port)) ?? null;
   const running = stack.move();

@@ -12,7 +12,7 @@ import {
   readInstallation,
 } from '../engines/installation.ts';
 import { assertMigrated, migrate } from '../engines/migrate.ts';
-import { connectNats, isWithoutLeader, type Nats, type NatsOptions } from '../engines/nats.ts';
+import { connectNats, isNatsAway, isWithoutLeader, type Nats, type NatsOptions } from '../engines/nats.ts';
 import { type AppendWatch, createAppendWatch } from '../event-log/append-watch.ts';
 import { claimEventLog, ForeignLog } from '../event-log/bound-log.ts';
 import { copiesOn, type EventsStreamOptions } from '../event-log/events-stream.ts';
@@ -24,7 +24,7 @@ import { createTelemetry, type Telemetry } from '../observability/telemetry.ts';
 import { createTraces, type Traces } from '../observability/traces.ts';
 import { keepTrying } from '../runtime/backoff.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { Failure } from '../runtime/failure.ts';
+import { DatabaseUnreachable, Failure } from '../runtime/failure.ts';
 import { createResolve } from '../webhooks/guarded-connector.ts';
 import { createSecretBox, type SecretBox } from '../webhooks/secrets.ts';
 import { createSender, type Sender } from '../webhooks/sender.ts';
@@ -61,9 +61,13 @@ export interface Shared extends NodeOptions {
   readonly traces: Traces | null;
 }
 
-/** The pool replaces the connection. */
-export const warnOfIdleError = (log: Logger) => (error: Error) =>
-  log.warn({ err: error }, 'an idle database connection broke');
+/** The pool replaces the connection. If PostgreSQL is down, the next statement reports it. */
+export const noteIdleError = (log: Logger) => (error: Error) =>
+  log.debug({ err: error }, 'an idle database connection broke');
+
+/** Whether PostgreSQL or NATS is away. Both report that themselves: `databaseChanged` and `natsChanged`. */
+export const isOutage = (error: unknown): boolean =>
+  error instanceof DatabaseUnreachable || isNatsAway(error);
 
 async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
   for (const url of [config.databaseUrl, config.accountDatabaseUrl, config.migrationDatabaseUrl])
@@ -92,13 +96,16 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
       url: config.databaseUrl,
       accountUrl: config.accountDatabaseUrl,
       connectionsMax: nodeConnections.perLogin,
-      onIdleError: warnOfIdleError(log),
+      onIdleError: noteIdleError(log),
+      onChange: (change) => telemetry.databaseChanged(change),
       measure: { name: 'runtime', metrics },
     }),
   );
+  metrics.databaseConnected.set(1);
   const wide = await findWideRights(database, config.accountDatabaseUrl !== undefined);
   if (wide.length > 0) log.warn({ wide }, 'the database gives more rights than needed: see SECURITY.md');
   await ensurePartitions(database);
+  metrics.natsConnected.set(0);
   const nats = stack.use(
     await connectNats(config.natsUrl, node, natsOptionsOf(config, telemetry, tellWaiting('NATS'))),
   );

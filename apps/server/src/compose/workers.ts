@@ -51,7 +51,7 @@ import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
-import { eventsStreamOptions, type Shared, warnOfIdleError } from './shared.ts';
+import { eventsStreamOptions, noteIdleError, type Shared } from './shared.ts';
 import { cappingOf, installationBudgetOf, openEventLog, openSources } from './sources.ts';
 
 const minuteMs = 60_000;
@@ -297,7 +297,7 @@ function budgetWorkers(shared: Shared): Worker[] {
  */
 function ownerDatabase({ config, log, metrics }: Shared, stack: AsyncDisposableStack): Database {
   const url = config.migrationDatabaseUrl ?? config.databaseUrl;
-  const onIdleError = warnOfIdleError(log);
+  const onIdleError = noteIdleError(log);
   const measure = { name: 'owner', metrics };
   const connectionsMax = nodeConnections.owner;
   return stack.use(openDatabase({ url, connectionsMax, statementTimeoutMs: 0, onIdleError, measure }));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import type { Metrics } from '../observability/metrics.ts';
-import { Failure } from '../runtime/failure.ts';
+import { DatabaseUnreachable, Failure } from '../runtime/failure.ts';
 
 /** Runs SQL: on the pool, or inside a transaction. */
 export interface Sql {
@@ -51,9 +51,13 @@ export interface DatabaseOptions {
   /** 30 s without it; 0 is without end. */
   readonly statementTimeoutMs?: number;
   readonly onIdleError: (error: Error) => void;
+  /** PostgreSQL can no longer be reached, or again. Called on a change only. */
+  readonly onChange?: (change: DatabaseChange) => void;
   /** Without it nothing is measured. `name`: of the pool. */
   readonly measure?: { readonly name: string; readonly metrics: DatabaseMetrics } | undefined;
 }
+
+type DatabaseChange = { readonly isConnected: true } | { readonly isConnected: false; readonly err: Error };
 
 /**
  * What a node opens at most: for each of the two logins of the server, and for the owner's if it has the role `match`. Operators
@@ -71,10 +75,12 @@ export function openDatabase(options: DatabaseOptions): Database {
   const { name = '', metrics } = options.measure ?? {};
   const pool = openPool(url, options, name);
   const accountPool = accountUrl === undefined ? pool : openPool(accountUrl, options, 'account');
-  const own = transactionsOf(pool, metrics);
-  const accounts = transactionsOf(accountPool, metrics);
+  const link = createLink(options.onChange ?? (() => undefined));
+  const watched = { metrics, link };
+  const own = transactionsOf(pool, watched);
+  const accounts = transactionsOf(accountPool, watched);
   return {
-    ...sqlOver(pool, metrics),
+    ...sqlOver(pool, watched),
     transaction: (work) => own.transactionAfter('begin', work),
     forAccount(accountId) {
       const as = `${accountUrl === undefined ? 'set local role earshot_account; ' : ''}${account(accountId)}`;
@@ -152,18 +158,27 @@ export function withoutJit(connectionString: string): string {
   return url.href;
 }
 
-function transactionsOf(pool: pg.Pool, metrics: DatabaseMetrics | undefined) {
+/** What watches the statements of a database. */
+interface Watched {
+  readonly metrics: DatabaseMetrics | undefined;
+  readonly link: Link;
+}
+
+function transactionsOf(pool: pg.Pool, watched: Watched) {
+  const { metrics, link } = watched;
   const connect = async () => {
     const waited = metrics?.connectionWaitSeconds.startTimer();
-    const client = await pool.connect().catch(rethrow);
+    const startedAt = performance.now();
+    const client = await pool.connect().catch((error: unknown) => link.fail(error, startedAt));
     waited?.();
     return client;
   };
   const transactionAfter = async <Result>(opening: string, work: (sql: Sql) => Promise<Result>) => {
+    const startedAt = performance.now();
     const client = await connect();
     try {
       await client.query(opening);
-      const result = await work(sqlOver(client, metrics));
+      const result = await work(sqlOver(client, watched));
       await client.query('commit');
       client.release();
       return result;
@@ -173,10 +188,11 @@ function transactionsOf(pool: pg.Pool, metrics: DatabaseMetrics | undefined) {
         () => client.release(),
         () => client.release(true),
       );
-      return rethrow(error);
+      return link.fail(error, startedAt);
     }
   };
   const readAfter = async <Result>(opening: string, read: (sql: Sql) => Promise<Result>) => {
+    const startedAt = performance.now();
     const client = await connect();
     const end = () =>
       void client.query('rollback').then(
@@ -185,11 +201,11 @@ function transactionsOf(pool: pg.Pool, metrics: DatabaseMetrics | undefined) {
       );
     try {
       await client.query(opening);
-      return await read(sqlOver(client, metrics));
+      return await read(sqlOver(client, watched));
     } catch (error) {
       // A write in a transaction that we began as reading only is a mistake of ours.
       if (error instanceof Failure && isReadOnly(error.cause)) throw error.cause;
-      return rethrow(error);
+      return link.fail(error, startedAt);
     } finally {
       // A read has nothing to commit, so the caller does not wait for the end of its transaction.
       end();
@@ -232,13 +248,15 @@ export async function untilNothingIsInTheWay<Result>(work: () => Promise<Result>
   }
 }
 
-function sqlOver(client: pg.Pool | pg.PoolClient, metrics: DatabaseMetrics | undefined): Sql {
+function sqlOver(client: pg.Pool | pg.PoolClient, { metrics, link }: Watched): Sql {
   const query = async (text: string, values: readonly unknown[] = [], name?: string) => {
     const startedAt = performance.now();
     try {
-      return await client.query({ text, values: [...values], ...(name !== undefined && { name }) });
+      const result = await client.query({ text, values: [...values], ...(name !== undefined && { name }) });
+      link.succeed(startedAt);
+      return result;
     } catch (error) {
-      return rethrow(error);
+      return link.fail(error, startedAt);
     } finally {
       metrics?.statementSeconds.observe((performance.now() - startedAt) / 1000);
     }
@@ -262,26 +280,53 @@ function statementName(text: string): string {
   return name;
 }
 
-/**
- * SQLSTATE classes and socket errors after which a retry may work: connection, shutdown, timeout, too many connections, and
- * a standby that is not the primary yet, which only reads.
- */
-const transient = /^(08|57|53|25006)|^(ECONN|ETIMEDOUT|EPIPE|ENOTFOUND)/;
+/** SQLSTATEs and socket errors of a server that is down, starts, stops or cannot be reached. */
+const away = /^(08|57P0[1-3]|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
+/** SQLSTATE classes after which a retry may work: timeout, too many connections, and a standby, which only reads. */
+const transient = /^(57|53|25006)/;
 /** Serialization failures and deadlocks: the transaction was rolled back. */
 const conflicting = /^40/;
 
-const isReadOnly = (error: unknown) => error instanceof Error && 'code' in error && error.code === '25006';
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? String(error.code) : '');
+const says = (error: unknown, words: RegExp) => error instanceof Error && words.test(error.message);
+
+const isReadOnly = (error: unknown) => codeOf(error) === '25006';
+
+type Link = ReturnType<typeof createLink>;
+
+/** Whether PostgreSQL can be reached, by what becomes of the statements. Nothing else is sent to find out. */
+export function createLink(onChange: NonNullable<DatabaseOptions['onChange']>) {
+  let lostAt: number | null = null;
+  let succeededAt = 0;
+  return {
+    succeed(startedAt: number): void {
+      succeededAt = performance.now();
+      // An answer to a statement from before the outage may arrive after its first error.
+      if (lostAt === null || startedAt < lostAt) return;
+      lostAt = null;
+      onChange({ isConnected: true });
+    },
+    /** Throws the failure that the error means. */
+    fail(error: unknown, startedAt: number): never {
+      // While other statements succeed, the pool is used up; if none does, PostgreSQL hangs.
+      const hangs = says(error, /timeout exceeded when trying to connect/i) && succeededAt < startedAt;
+      if (hangs || away.test(codeOf(error)) || says(error, /terminated|not queryable/i)) {
+        if (lostAt === null && error instanceof Error) onChange({ isConnected: false, err: error });
+        lostAt ??= performance.now();
+        throw new DatabaseUnreachable(error);
+      }
+      return rethrow(error);
+    },
+  };
+}
 
 function rethrow(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const cut =
-    error instanceof Error &&
-    /terminated|not queryable|timeout exceeded when trying to connect/i.test(error.message);
-  if (conflicting.test(code)) {
+  if (conflicting.test(codeOf(error))) {
     throw new Failure('aborted', 'Another change was in the way: send the request again.', { cause: error });
   }
-  if (!transient.test(code) && !cut) throw error;
-  throw new Failure('unavailable', 'The service cannot reach its database: try again shortly.', {
+  const isExhausted = says(error, /timeout exceeded when trying to connect/i);
+  if (!transient.test(codeOf(error)) && !isExhausted) throw error;
+  throw new Failure('unavailable', 'The database is overloaded or only reads: try again shortly.', {
     retryAfterSeconds: 5,
     cause: error,
   });

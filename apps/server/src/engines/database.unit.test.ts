@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { nodeConnections, withoutJit } from './database.ts';
+import { describe, expect, test } from 'vitest';
+import { DatabaseUnreachable } from '../runtime/failure.ts';
+import { createLink, nodeConnections, withoutJit } from './database.ts';
 
 test('the documentation says how many connections a node opens', () => {
   const { perLogin, owner } = nodeConnections;
@@ -12,7 +13,7 @@ test('the documentation says how many connections a node opens', () => {
   );
   expect(read('sizing')).toContain(`| connections to PostgreSQL | up to ${all} a node:`);
   expect(read('install')).toContain(`Each node opens at most ${all} connections`);
-  expect(read('database-pool-exhausted')).toMatch(
+  expect(read('requests-failing')).toMatch(
     new RegExp(`have\\s${perLogin} connections each, \`owner\` has ${owner}\\.`),
   );
 });
@@ -25,4 +26,38 @@ test.each([
   expect(after.searchParams.get('options')).toBe(options);
   expect(after.searchParams.get('sslmode')).toBe(before.searchParams.get('sslmode'));
   expect(after.href.split('?')[0]).toBe(before.href.split('?')[0]);
+});
+
+describe('the link to PostgreSQL', () => {
+  const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+  const waitedTooLong = new Error('timeout exceeded when trying to connect');
+  const open = () => {
+    const changes: boolean[] = [];
+    return { changes, link: createLink(({ isConnected }) => void changes.push(isConnected)) };
+  };
+
+  test('is lost once, however many statements fail, and is back with the first statement after that', () => {
+    const { changes, link } = open();
+    const before = performance.now();
+    expect(() => link.fail(refused, before)).toThrow(DatabaseUnreachable);
+    expect(() => link.fail(refused, before)).toThrow(DatabaseUnreachable);
+    // The answer to a statement from before the outage.
+    link.succeed(before - 1);
+    expect(changes).toEqual([false]);
+    link.succeed(performance.now());
+    link.succeed(performance.now());
+    expect(changes).toEqual([false, true]);
+  });
+
+  test('is lost when PostgreSQL hangs, and not when the pool is used up or a statement takes too long', () => {
+    const { changes, link } = open();
+    const since = performance.now();
+    link.succeed(since);
+    expect(() => link.fail(waitedTooLong, since)).not.toThrow(DatabaseUnreachable);
+    const cancelled = Object.assign(new Error('canceling statement'), { code: '57014' });
+    expect(() => link.fail(cancelled, since)).not.toThrow(DatabaseUnreachable);
+    expect(changes).toEqual([]);
+    expect(() => link.fail(waitedTooLong, performance.now() + 1)).toThrow(DatabaseUnreachable);
+    expect(changes).toEqual([false]);
+  });
 });

@@ -2,10 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { JetStreamApiError, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import {
   AuthorizationError,
+  ClosedConnectionError,
+  ConnectionError,
   type ConnectionOptions,
   connect,
   credsAuthenticator,
   type NatsConnection,
+  NoRespondersError,
+  RequestError,
   TimeoutError,
 } from '@nats-io/transport-node';
 import { keepTrying } from '../runtime/backoff.ts';
@@ -83,6 +87,17 @@ export function isWithoutLeader(error: unknown): boolean {
   return (
     error instanceof TimeoutError ||
     (error instanceof JetStreamApiError && error.code === clusterNotAvailable)
+  );
+}
+
+/** Whether a call failed because no server answered: the connection is lost, or no server has a leader. */
+export function isNatsAway(error: unknown): boolean {
+  return (
+    isWithoutLeader(error) ||
+    error instanceof ClosedConnectionError ||
+    error instanceof ConnectionError ||
+    error instanceof NoRespondersError ||
+    error instanceof RequestError
   );
 }
 

@@ -29,6 +29,15 @@ test('the index links every page', () => {
     expect(index).toContain(`](${page})`);
 });
 
+test('the inhibition rules in the documentation name alerts that exist', () => {
+  const page = readFileSync(new URL('monitoring.md', operations), 'utf8');
+  const named = Array.from(page.matchAll(/alertname =~ "([\w|]+)"/g), ([, text = '']) =>
+    text.split('|'),
+  ).flat();
+  expect(named.length).toBeGreaterThan(0);
+  expect(named.filter((name) => !names.includes(name))).toEqual([]);
+});
+
 test('every metric in an alert is one that we export', async () => {
   const exported = new Set((await createMetrics().registry.getMetricsAsJSON()).map(({ name }) => name));
   const used = (alerts.match(/earshot_\w+/g) ?? []).map((name) => name.replace(/_(bucket|count)$/, ''));

@@ -48,10 +48,17 @@ export function createMetrics() {
     ...webhookMetrics(make),
     ...billMetrics(make),
   };
-  // Not 0 but unknown until they were read: EarshotDown is about the absence of the first, and only nodes with the role
-  // `match` know the last.
-  const { matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead } = metrics;
-  for (const unread of [matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead])
+  // Unknown until they were read, not 0: EarshotDown is about the absence of the first, only nodes with the role `match` know
+  // the partitions, and a node that waits for PostgreSQL has not tried NATS.
+  const { matchedThrough, webhooksTriedThrough, webhooksFailingSince, partitionDaysAhead, natsConnected } =
+    metrics;
+  for (const unread of [
+    matchedThrough,
+    webhooksTriedThrough,
+    webhooksFailingSince,
+    partitionDaysAhead,
+    natsConnected,
+  ])
     unread.remove();
   for (const ending of streamEndings) metrics.matchStreamEndings.inc({ ending }, 0);
   for (const outcome of ['delivered', 'failed', 'refused', 'gone', 'not_sent']) {
@@ -68,8 +75,6 @@ export function createMetrics() {
     metrics.eventLoggedSeconds.zero({ platform });
     metrics.eventStoredSeconds.zero({ platform });
     metrics.matchesStored.inc({ platform }, 0);
-    metrics.ruleCallFailures.inc({ platform }, 0);
-    metrics.ruleCallsPostponed.inc({ platform }, 0);
   }
   return metrics;
 }
@@ -109,6 +114,11 @@ type Makers = ReturnType<typeof makers>;
 
 function nodeMetrics(make: Makers) {
   return {
+    databaseConnected: make.gauge(
+      'database_connected',
+      '1 while the node can reach PostgreSQL, 0 while it cannot.',
+      [],
+    ),
     natsConnected: make.gauge('nats_connected', '1 while the node is connected to NATS.', []),
     natsDisconnects: make.counter(
       'nats_disconnects_total',
@@ -227,13 +237,7 @@ function sourceMetrics(make: Makers) {
     sourceState: make.gauge('source_state', '1 for the state that a source is in.', ['source', 'state']),
     sourceQuiet: make.gauge('source_quiet', '1 while an open stream brings far less than usual.', ['source']),
     connects: make.counter('connects_total', 'Attempts to open an upstream stream.', ['platform']),
-    slotsFreed: make.counter('slots_freed_total', 'Dead connections that were ended to free their slot.', []),
-    ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['platform']),
-    ruleCallsPostponed: make.counter(
-      'rule_calls_postponed_total',
-      'Rule calls put off because the upstream allows no more at the moment.',
-      ['platform'],
-    ),
+    ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['source']),
     foreignRules: make.gauge('foreign_rules', 'Upstream rules that are not ours, at the last look.', [
       'source',
     ]),
@@ -242,11 +246,6 @@ function sourceMetrics(make: Makers) {
 
 function matchMetrics(make: Makers) {
   return {
-    postsSearched: make.counter(
-      'posts_searched_total',
-      'Posts that searches of gaps returned; each costs money.',
-      [],
-    ),
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
     unexplained: make.counter(
       'unexplained_total',

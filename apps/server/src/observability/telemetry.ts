@@ -20,7 +20,7 @@ export function createTelemetry(log: Logger, metrics: Metrics) {
     ...costTelemetry(log),
     ...sourceTelemetry(log),
     ...streamTelemetry(log, metrics),
-    ...repairTelemetry(log, metrics),
+    ...repairTelemetry(log),
     ...matchTelemetry(log, metrics),
     ...readerTelemetry(log, metrics),
     ...webhookTelemetry(log, metrics),
@@ -34,7 +34,13 @@ function nodeTelemetry(log: Logger, metrics: Metrics) {
       metrics.natsConnected.set(isConnected ? 1 : 0);
       if (isConnected) return log.info({ server }, 'connected to NATS again');
       metrics.natsDisconnects.inc();
-      log.warn({ server }, 'the connection to NATS is lost; trying to get it back');
+      log.warn({ server }, 'the connection to NATS is lost; retrying');
+    },
+    /** After the first connection. */
+    databaseChanged(change: { isConnected: true } | { isConnected: false; err: Error }) {
+      metrics.databaseConnected.set(change.isConnected ? 1 : 0);
+      if (change.isConnected) return log.info('connected to PostgreSQL again');
+      log.warn({ reason: change.err.message }, 'the connection to PostgreSQL is lost; retrying');
     },
   };
 }
@@ -92,11 +98,10 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
       if (slots.count > 0) log.info(slots, 'slots registered upstream');
     },
     upstreamRulesFailed(failure: { platform: string; sourceId: string; err: Error }) {
-      metrics.ruleCallFailures.inc({ platform: failure.platform });
+      metrics.ruleCallFailures.inc({ source: failure.sourceId });
       log.warn(failure, 'upstream rule call failed');
     },
     ruleCallPostponed(call: { platform: string; sourceId: string; waitMs: number }) {
-      metrics.ruleCallsPostponed.inc({ platform: call.platform });
       log.debug(call, 'the rule calls that the upstream allows are used up');
     },
     reconciled(result: {
@@ -145,10 +150,9 @@ function sourceTelemetry(log: Logger) {
 /** Part of every day; all others want a look. */
 const usualStates = new Set(['live', 'reconnecting', 'no_rules', 'stopped']);
 
-function repairTelemetry(log: Logger, metrics: Metrics) {
+function repairTelemetry(log: Logger) {
   return {
     gapSearched(search: { sourceId: string; slotId: string; posts: number }) {
-      metrics.postsSearched.inc(search.posts);
       log.info(search, 'gap searched');
     },
     searchRefused(search: { sourceId: string; slotId: string; words: string }) {
@@ -231,7 +235,6 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       else log.info(source, 'the stream brings what it usually does');
     },
     staleConnectionsEnded(stale: { sourceId: string; count: number }) {
-      metrics.slotsFreed.inc(stale.count);
       log.warn(stale, 'dead connections ended that took the place of our stream');
     },
     /** `reason` in the words of NATS. Once per outage. */

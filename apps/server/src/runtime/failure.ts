@@ -36,6 +36,18 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * PostgreSQL cannot be reached. The database reports the outage itself, once, so a worker that ends with this has not failed.
+ */
+export class DatabaseUnreachable extends Failure {
+  constructor(cause: unknown) {
+    super('unavailable', 'The service cannot reach its database: try again shortly.', {
+      retryAfterSeconds: 5,
+      cause,
+    });
+  }
+}
+
 /** A field of the request that is well-formed and still cannot be taken. */
 export function badField(field: string, message: string, code = 'invalid_value'): Failure {
   return new Failure('invalid_argument', `${field}: ${message}`, {

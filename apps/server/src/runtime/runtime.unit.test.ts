@@ -86,7 +86,7 @@ describe('a supervisor', () => {
           run: (signal) => (starts.runs++, untilStopped(AbortSignal.any([signal, stopped.signal]))),
         },
       ],
-      { log, metrics },
+      { log, metrics, isOutage: () => false },
     );
     await Promise.all([again.throws.promise, again.returns.promise]);
     expect(starts).toEqual({ throws: 2, returns: 2, runs: 1 });
@@ -107,13 +107,37 @@ describe('a supervisor', () => {
     });
     await using _supervisor = supervise(
       [failing('away', new Failure('unavailable', 'away')), failing('broken', new Error('broken'))],
-      { log, metrics: createMetrics() },
+      { log, metrics: createMetrics(), isOutage: () => false },
     );
     await vi.advanceTimersByTimeAsync(60_000);
     const before = { ...starts };
     await vi.advanceTimersByTimeAsync(20_000);
     expect(starts.away - before.away).toBeGreaterThanOrEqual(10);
     expect(starts.broken - before.broken).toBeLessThanOrEqual(3);
+  });
+
+  test('counts and logs no failure for a worker that an outage interrupted', async () => {
+    const lines: string[] = [];
+    const metrics = createMetrics();
+    const outage = new Error('away');
+    const restarted = Promise.withResolvers<void>();
+    let starts = 0;
+    const worker: Worker = {
+      name: 'interrupted',
+      async run(signal) {
+        if (++starts === 1) throw outage;
+        restarted.resolve();
+        await untilStopped(signal);
+      },
+    };
+    await using _supervisor = supervise([worker], {
+      log: pino({}, { write: (line: string) => void lines.push(line) }),
+      metrics,
+      isOutage: (error) => error === outage,
+    });
+    await restarted.promise;
+    expect(lines).toEqual([]);
+    expect((await metrics.workerFailures.get()).values).toEqual([]);
   });
 
   test('waits at its end until every worker is done', async () => {
@@ -126,7 +150,9 @@ describe('a supervisor', () => {
         done = true;
       },
     };
-    await supervise([worker], { log, metrics: createMetrics() })[Symbol.asyncDispose]();
+    await supervise([worker], { log, metrics: createMetrics(), isOutage: () => false })[
+      Symbol.asyncDispose
+    ]();
     expect(done).toBe(true);
   });
 });

@@ -9,13 +9,17 @@ const restart = { firstMs: 200, factor: 2, maxMs: 15_000 };
 const restartWhenAway = { ...restart, maxMs: 2_000 };
 const healthyAfterMs = 30_000;
 
+export interface SuperviseOptions {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Whether the worker ended because PostgreSQL or NATS is away. The connection reports that, once for all workers. */
+  readonly isOutage: (error: unknown) => boolean;
+}
+
 /** Keeps every worker running: one that fails is restarted with back-off while the others keep running. */
-export function supervise(
-  workers: readonly Worker[],
-  { log, metrics }: { log: Logger; metrics: Metrics },
-): AsyncDisposable {
+export function supervise(workers: readonly Worker[], options: SuperviseOptions): AsyncDisposable {
   const stop = new AbortController();
-  const running = workers.map((worker) => keepRunning(worker, stop.signal, { log, metrics }));
+  const running = workers.map((worker) => keepRunning(worker, stop.signal, options));
   return {
     async [Symbol.asyncDispose]() {
       stop.abort();
@@ -27,7 +31,7 @@ export function supervise(
 async function keepRunning(
   worker: Worker,
   signal: AbortSignal,
-  { log, metrics }: { log: Logger; metrics: Metrics },
+  { log, metrics, isOutage }: SuperviseOptions,
 ): Promise<void> {
   let attempt = 0;
   while (!signal.aborted) {
@@ -38,9 +42,13 @@ async function keepRunning(
       if (signal.aborted) return;
       throw new Error('the worker returned although nobody asked it to stop');
     } catch (error) {
-      if (error instanceof Failure && error.code === 'unavailable') backoff = restartWhenAway;
-      metrics.workerFailures.inc({ worker: worker.name.split(':')[0] ?? worker.name });
-      log.error({ worker: worker.name, err: error }, 'worker failed');
+      const isAway = isOutage(error);
+      if (isAway || (error instanceof Failure && error.code === 'unavailable')) backoff = restartWhenAway;
+      if (isAway) log.debug({ worker: worker.name, err: error }, 'worker interrupted by an outage');
+      else {
+        metrics.workerFailures.inc({ worker: worker.name.split(':')[0] ?? worker.name });
+        log.error({ worker: worker.name, err: error }, 'worker failed');
+      }
     }
     attempt = performance.now() - startedAt > healthyAfterMs ? 1 : attempt + 1;
     await pause(backoffDelayMs(backoff, attempt, Math.random), signal);

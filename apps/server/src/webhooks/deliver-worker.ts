@@ -1,5 +1,6 @@
 import type { Bells } from '../engines/bells.ts';
 import type { Logger } from '../observability/logger.ts';
+import { DatabaseUnreachable } from '../runtime/failure.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import type { createDeliverBatch } from './deliver-batch.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
@@ -69,7 +70,8 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
     try {
       await deliver(leased);
     } catch (error) {
-      log.warn({ err: error, webhookId: leased.webhookId }, 'a delivery could not be recorded');
+      if (!(error instanceof DatabaseUnreachable))
+        log.warn({ err: error, webhookId: leased.webhookId }, 'a delivery could not be recorded');
       // Otherwise the lease runs out by itself.
       await store.release(leased).catch(() => undefined);
     }
