@@ -1,4 +1,5 @@
 import { eventually, startTcpProxy, type Template } from '@earshot/testkit';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import {
@@ -184,6 +185,30 @@ describe('work under a lease', () => {
     await using second = holder(leases.store, 'node-2', { ttlMs: 1_500 });
     await first[Symbol.asyncDispose]();
     expect(await second.started).toMatchObject({ holder: 'node-2' });
+  });
+
+  test('warns of a lost lease once, however it is noticed, and not of one that is given back', async () => {
+    await using leases = await openLeases();
+    const lines: string[] = [];
+    const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
+    const stop = new AbortController();
+    const turns = [
+      async () => undefined,
+      async () => Promise.reject(new LeaseLost({ name: 'work', holder: 'node-1', epoch: '1' })),
+      async (signal: AbortSignal) => {
+        // The next renewal finds it gone.
+        await leases.database.run(`update leases set holder = 'node-2', expires_at = now()`);
+        await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      },
+      async () => stop.abort(),
+    ];
+    await runUnderLease(
+      { store: leases.store, name: 'work', holder: 'node-1', log, ttlMs: 600 },
+      stop.signal,
+      async (_lease, signal) => await turns.shift()?.(signal),
+    );
+    const [taken, lost] = ['lease acquired', 'lease lost'];
+    expect(lines).toEqual([taken, taken, lost, taken, lost, taken]);
   });
 
   test('passes to the next node when the first one renews no more, and the first one has stopped by then', async () => {

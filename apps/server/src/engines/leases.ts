@@ -140,14 +140,17 @@ async function holdWhile(
   const { store, log } = options;
   const held = new AbortController();
   const both = AbortSignal.any([signal, held.signal]);
-  const renewing = keepRenewing(options, lease, both).then(() => {
-    if (!signal.aborted) log.warn({ lease: lease.name, epoch: lease.epoch }, 'lease lost');
+  const lose = () => {
+    // Not if it is given back: the work has ended.
+    if (!both.aborted) log.warn({ lease: lease.name, epoch: lease.epoch }, 'lease lost');
     held.abort();
-  });
+  };
+  const renewing = keepRenewing(options, lease, both).then(lose);
   try {
     await work(lease, both);
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error;
+    lose();
   } finally {
     held.abort();
     await renewing;
