@@ -58,6 +58,7 @@ export async function connectNats(url: string, name: string, options: NatsOption
     isForGood: (error) => error instanceof AuthorizationError,
     onWaiting: options.onWaiting,
   }).catch(explainLogin);
+  nameRequests(connection);
   if (options.onChange) void tellChanges(connection, options.onChange);
   const manager = await keepTrying(() => jetstreamManager(connection, { timeout: 5_000 }), {
     delayMs: retryDelayMs,
@@ -120,6 +121,16 @@ async function tellChanges(
     if (status.type !== 'disconnect' && status.type !== 'reconnect') continue;
     onChange({ isConnected: status.type === 'reconnect', server: status.server });
   }
+}
+
+/** The client's errors name neither: "timeout". */
+function nameRequests(connection: NatsConnection): void {
+  const request = connection.request.bind(connection);
+  connection.request = (subject, ...given) =>
+    request(subject, ...given).catch((error: unknown) => {
+      if (error instanceof Error) error.message += ` (${subject} at nats-server ${connection.getServer()})`;
+      throw error;
+    });
 }
 
 function explainLogin(cause: unknown): never {
