@@ -147,6 +147,7 @@ async function isJetStreamReady(
   { name, nodes, peers }: { name: string; nodes: number; peers: 'all' | undefined },
 ): Promise<boolean> {
   try {
+    // Without its streams: tests start single nodes of a cluster, whose streams have no leader before the others start.
     const health = await fetch(`${monitorUrl}/healthz?js-server-only=true`);
     await health.body?.cancel();
     if (!health.ok || nodes === 0) return health.ok;
