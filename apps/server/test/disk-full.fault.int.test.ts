@@ -3,11 +3,16 @@ import { chmod, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { eventually, skipUnless, startTestNats, startTestPostgres } from '@earshot/testkit';
+import { eventually, skipUnless, startTestNats, startTestPostgres, testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { migrate } from '../src/engines/migrate.ts';
+import { connectNats } from '../src/engines/nats.ts';
+import { createAppendWatch } from '../src/event-log/append-watch.ts';
 import type { EventConsumer } from '../src/event-log/event-consumer.ts';
+import { createEventLog } from '../src/event-log/event-log.ts';
+import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
+import { readLog } from './log-chaos.ts';
 import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { openTestDatabase } from './support.ts';
@@ -50,7 +55,7 @@ const missing = await openSmallDisk('1m').then(
 
 const events = 3_000;
 
-describe('a full disk of the database', skipUnless('mount', missing), () => {
+describe('a full disk', skipUnless('mount', missing), () => {
   const run = async (givesUp: boolean, wrapSource?: (source: EventConsumer) => EventConsumer) => {
     await using disk = await openSmallDisk('300m');
     await using servers = await startTestNats();
@@ -71,12 +76,54 @@ describe('a full disk of the database', skipUnless('mount', missing), () => {
     return await world.stored();
   };
 
-  test('stops the matching, and costs nothing once there is space again', async () => {
+  test('of the database stops the matching, and costs nothing once there is space again', async () => {
     const keys = Array.from({ length: events }, (_, number) => xEvent(number).key).toSorted();
     expect(await run(false)).toEqual(keys);
   });
 
-  test('control: with events acknowledged before they are stored, some are lost', async () => {
+  test('of the database, control: with events acknowledged before they are stored, some are lost', async () => {
     expect((await run(true, acknowledgedEarly)).length).toBeLessThan(events);
   });
+
+  testNightly(
+    'of NATS refuses events until nats-server is restarted, then it takes those that wait',
+    {},
+    async () => {
+      await using disk = await openSmallDisk('64m');
+      await using servers = await startTestNats({ dir: disk.dir });
+      await using nats = await connectNats(servers.url, 'test');
+      await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+      const watch = createAppendWatch({ server: () => nats.connection.getServer() });
+      const log = createEventLog(nats, { watch });
+      await log.append(xEvent(0), null);
+      await disk.fill();
+      // nats-server makes its files longer only now and then.
+      const waiting = Array.from({ length: 200 }, (_, index) => {
+        const event = xEvent(index + 1);
+        return log.append({ ...event, payload: { ...event.payload, text: 'x'.repeat(20_000) } }, null);
+      });
+      const refusedAt = performance.now();
+      await eventually(() => expect(watch.refusing()).toContain(nats.connection.getServer()), {
+        timeoutMs: 30_000,
+        intervalMs: 50,
+      });
+      expect(performance.now() - refusedAt).toBeLessThan(5_000);
+      // As compose.yaml checks it, and as it did before.
+      const health = async (query: string) =>
+        (await fetch(`${servers.nodes[0]?.monitorUrl}/healthz${query}`)).ok;
+      expect(await health('')).toBe(false);
+      expect(await health('?js-server-only=true')).toBe(true);
+      await disk.free();
+      // Control: space alone is not enough.
+      await expect(log.probe('x', AbortSignal.timeout(7_000))).rejects.toThrow(
+        /^timeout \(events\.probe at nats-server 127/,
+      );
+      expect(watch.refusing()).not.toBeNull();
+      await servers.nodes[0]?.restart();
+      await Promise.all(waiting);
+      await log.probe('x', AbortSignal.timeout(10_000));
+      expect(watch.refusing()).toBeNull();
+      expect(await readLog(nats)).toHaveLength(202);
+    },
+  );
 });

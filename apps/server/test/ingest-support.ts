@@ -2,6 +2,7 @@ import type { Platform } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { expect } from 'vitest';
 import { createLeaseStore } from '../src/engines/leases.ts';
+import { createAppendWatch } from '../src/event-log/append-watch.ts';
 import type { EventLog, LogEvent } from '../src/event-log/event-log.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createIngestWorker, type IngestOptions } from '../src/ingest/ingest-worker.ts';
@@ -36,6 +37,7 @@ export function createMemoryLog(before: (event: LogEvent) => Promise<void> | nul
       return position ? { position, at: new Date() } : null;
     },
     recordConsumed: () => undefined,
+    probe: async () => undefined,
   };
 }
 
@@ -54,6 +56,7 @@ export function startIngest(
     endStaleConnections: null,
     sources: createSourceStore(world.database),
     eventLog,
+    appendWatch: createAppendWatch(),
     intervals: createCoverageIntervals(world.database),
     bells: world.bells,
     leases: createLeaseStore(world.database),

@@ -36,15 +36,17 @@ async function openLog() {
   const server = stack.use(await startTestNats());
   const nats = stack.use(await connectNats(server.url, 'test'));
   await ensureEventsStream(nats, { replicas: 1, bytesMax });
-  const log = createEventLog(nats, { retryForMs: 200 });
+  const log = createEventLog(nats);
   const all = stack.move();
   /** Appends until the log refuses, at most so many; returns how many it took. */
   const fill = async (from: number, most: number): Promise<number> => {
     for (let number = from; number < from + most; number++) {
-      const taken = await log.append(event('x:busy', number), String(number - 1)).then(
-        () => true,
-        () => false,
-      );
+      const taken = await log
+        .append(event('x:busy', number), String(number - 1), AbortSignal.timeout(200))
+        .then(
+          () => true,
+          () => false,
+        );
       if (!taken) return number - from;
     }
     return most;

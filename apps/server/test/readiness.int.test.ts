@@ -15,6 +15,7 @@ import { createReadiness } from '../src/compose/readiness.ts';
 import { readConfig } from '../src/config/config.ts';
 import { migrate } from '../src/engines/migrate.ts';
 import { connectNats } from '../src/engines/nats.ts';
+import { createAppendWatch } from '../src/event-log/append-watch.ts';
 import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
 import { openTestDatabase } from './support.ts';
@@ -26,7 +27,7 @@ async function openEngines(databaseUrl: string, natsUrl: string) {
   const database = stack.use(openTestDatabase(databaseUrl));
   const nats = stack.use(await connectNats(natsUrl, 'test'));
   await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
-  const isReady = await createReadiness({ database, nats });
+  const isReady = await createReadiness({ database, nats, appendWatch: createAppendWatch() });
   const all = stack.move();
   return { database, nats, isReady, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

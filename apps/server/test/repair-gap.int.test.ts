@@ -63,11 +63,7 @@ function repairer(world: UpstreamWorld, more: Partial<RepairGapOptions> = {}) {
     installation: world.installation,
     search: createXSearch(client),
     store,
-    eventLog: {
-      append: async (event) => void logged.push(event),
-      consumedBy: async () => null,
-      recordConsumed: () => undefined,
-    },
+    eventLog: { append: async (event) => void logged.push(event) },
     telemetry: silentTelemetry(),
     postsPerDay: 10_000,
     pace: 1_000,
@@ -246,11 +242,7 @@ describe('a gap of an Enterprise app', () => {
     const [gap] = await store.openGaps('x:main', 0);
     if (!lease || !gap) throw new Error('no lease or no gap');
     const recovery = createXRecovery(world.client('x'));
-    const eventLog = {
-      append: async (event: LogEvent) => void logged.push(event),
-      consumedBy: async () => null,
-      recordConsumed: () => undefined,
-    };
+    const eventLog = { append: async (event: LogEvent) => void logged.push(event) };
     const options = {
       sourceId: 'x:main',
       platform: 'x' as const,

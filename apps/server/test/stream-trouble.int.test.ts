@@ -70,6 +70,7 @@ describe('a shutdown', () => {
     const full: EventLog = {
       consumedBy: async () => null,
       recordConsumed: () => undefined,
+      probe: async () => undefined,
       append: (_event, _consumed, giveUp) =>
         new Promise((_resolve, reject) => {
           given++;

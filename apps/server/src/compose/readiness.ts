@@ -10,15 +10,20 @@ export type Readiness = () => Promise<string[]>;
 
 const natsAnswersWithinMs = 1_000;
 
-/** Ready means that requests can be served; the upstreams are not part of it. */
+/**
+ * Ready means that requests can be served, and that the log takes what the node appends, if it appends anything: only a node with
+ * the role `ingest` does. The upstreams are not part of it.
+ */
 export async function createReadiness({
   database,
   nats,
-}: Pick<Shared, 'database' | 'nats'>): Promise<Readiness> {
+  appendWatch,
+}: Pick<Shared, 'database' | 'nats' | 'appendWatch'>): Promise<Readiness> {
   const migration = await newestMigration();
   return async () => {
     const [postgres, events] = await Promise.all([lacksOfPostgres(database, migration), lacksOfNats(nats)]);
-    return [...postgres, ...events];
+    const refused = appendWatch.refusing() === null ? [] : ['the event log takes no events'];
+    return [...postgres, ...events, ...refused];
   };
 }
 

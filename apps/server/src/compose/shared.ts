@@ -13,6 +13,7 @@ import {
 } from '../engines/installation.ts';
 import { assertMigrated, migrate } from '../engines/migrate.ts';
 import { connectNats, isWithoutLeader, type Nats, type NatsOptions } from '../engines/nats.ts';
+import { type AppendWatch, createAppendWatch } from '../event-log/append-watch.ts';
 import { claimEventLog, ForeignLog } from '../event-log/bound-log.ts';
 import { copiesOn, type EventsStreamOptions } from '../event-log/events-stream.ts';
 import { createParsedRules, type ParsedRules } from '../language/explain-match.ts';
@@ -51,6 +52,7 @@ export interface Shared extends NodeOptions {
   readonly clock: DatabaseClock;
   readonly nats: Nats;
   readonly bells: Bells;
+  readonly appendWatch: AppendWatch;
   readonly installation: Installation;
   readonly parsedRules: ParsedRules;
   readonly metrics: Metrics;
@@ -110,6 +112,14 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
     },
   });
   const installation = await readInstallation(database);
+  const appendWatch = createAppendWatch({
+    onChange: (change) =>
+      'refusing' in change
+        ? telemetry.eventLogRefuses({ reason: change.refusing })
+        : telemetry.eventLogTakesAgain(change),
+    server: () => nats.connection.getServer(),
+  });
+  metrics.appends.refusedMs = () => appendWatch.refusedMs();
   return {
     ...options,
     node,
@@ -117,6 +127,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
     clock: await openDatabaseClock(database),
     nats,
     bells: createBells(nats),
+    appendWatch,
     installation,
     parsedRules: createParsedRules(),
     metrics,

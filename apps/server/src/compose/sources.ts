@@ -68,8 +68,11 @@ export function installationBudgetOf({
 }
 
 /** With a budget, each message has one event: the cap counts the messages that are not matched yet. */
-export function openEventLog({ nats, traces }: Shared, budget: InstallationBudget | null): EventLog {
-  return createEventLog(nats, { traces, packs: budget === null });
+export function openEventLog(
+  { nats, traces, appendWatch: watch }: Shared,
+  budget: InstallationBudget | null,
+): EventLog {
+  return createEventLog(nats, { traces, watch, packs: budget === null });
 }
 
 /** How a source's stream is capped. */

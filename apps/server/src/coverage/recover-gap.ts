@@ -17,7 +17,7 @@ export interface RecoverGapOptions {
   readonly platform: Platform;
   readonly recovery: Pick<Recovery, 'records'>;
   readonly store: Pick<RepairStore, 'settleWhole'>;
-  readonly eventLog: EventLog;
+  readonly eventLog: Pick<EventLog, 'append'>;
   readonly telemetry: Telemetry;
 }
 
@@ -38,7 +38,7 @@ export async function recoverGap(
   const from = new Date(gap.from.getTime() - deliveryDelayMs);
   let read: Item[] = [];
   const append = async () => {
-    await Promise.all(read.map((item) => eventLog.append(item, null)));
+    await Promise.all(read.map((item) => eventLog.append(item, null, signal)));
     read = [];
   };
   try {

@@ -25,7 +25,7 @@ export interface RepairGapOptions {
   readonly installation: string;
   readonly search: PostSearch;
   readonly store: RepairStore;
-  readonly eventLog: EventLog;
+  readonly eventLog: Pick<EventLog, 'append'>;
   readonly telemetry: Telemetry;
   /** Every post that search returns costs money. */
   readonly postsPerDay: number;
@@ -101,7 +101,7 @@ async function repairPage(
     const item = readItem({ platform, sourceId, telemetry }, wire);
     return item ? [{ ...item, via: 'search' }] : [];
   });
-  await Promise.all(found.map((item) => eventLog.append(item, null)));
+  await Promise.all(found.map((item) => eventLog.append(item, null, signal)));
   const state = page.next === null ? 'done' : 'waiting';
   const matches = repair.matches + found.filter((item) => isWithin(gap, item)).length;
   const because = state === 'waiting' && repair.because === startedOver ? startedOver : null;

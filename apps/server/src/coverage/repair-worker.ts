@@ -40,6 +40,7 @@ async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal:
       try {
         if (!(await options.repair({ gap, lease }, signal))) waitMs = retryAfterMs;
       } catch (error) {
+        if (signal.aborted) return;
         if (!(error instanceof UpstreamUnavailable)) throw error;
         waitMs = error.retryAfterMs ?? retryAfterMs;
         telemetry.repairPutOff({ sourceId, waitMs, err: error });

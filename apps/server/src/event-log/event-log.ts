@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Platform } from '@earshot/contract';
 import { headers } from '@nats-io/transport-node';
 import type { Nats } from '../engines/nats.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Item } from '../upstream/item.ts';
+import { type AppendWatch, createAppendWatch } from './append-watch.ts';
 import { eventsPerMessageMax, messageIdOf, packBodies, splitIntoMessages } from './event-message.ts';
 import { eventsStream, subjectOf } from './events-stream.ts';
 
@@ -9,6 +13,8 @@ import { eventsStream, subjectOf } from './events-stream.ts';
 export interface LogEvent extends Item {
   /** When the stream brought it, by the clock of the node that listened. Absent in what was fetched to fill a gap. */
   readonly receivedMs?: number;
+  /** No item: it only shows that the log takes events. Matching settles it and does nothing else. */
+  readonly isProbe?: true;
 }
 
 const consumedHeader = 'Earshot-Consumed';
@@ -31,10 +37,11 @@ interface Appending {
 }
 
 export interface EventLogOptions {
-  readonly retryForMs?: number;
   /** Whether events may share a message. True unless set. */
   readonly packs?: boolean;
   readonly traces?: Traces | null;
+  /** Notices when the log refuses events. */
+  readonly watch?: AppendWatch;
 }
 
 /** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
@@ -48,16 +55,23 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
   const add = createQueues(publish, options.packs === false ? 1 : eventsPerMessageMax);
   return {
     /**
-     * Resolves when the log has the event on disk; retries under the same message id for a minute, then throws.
+     * Resolves when the log has the event on disk; retries under the same message id until `giveUp`, then throws.
      * `consumed` is the upstream position up to which everything is in the log at this moment. It travels with the
-     * event, so the log itself says where to resume and no second store can disagree. `giveUp` ends the retries.
+     * event, so the log itself says where to resume and no second store can disagree.
      */
     async append(event: LogEvent, consumed: string | null, giveUp?: AbortSignal): Promise<void> {
-      const body = JSON.stringify(event);
-      const bytes = Buffer.byteLength(body);
-      const ended = Promise.withResolvers<void>();
-      add({ event, body, bytes, consumed, giveUp, startMs: Date.now(), ended });
-      await ended.promise;
+      const appending = appendingOf(event, consumed, giveUp);
+      add(appending);
+      await appending.ended.promise;
+    },
+    /**
+     * Resolves when the log has taken a message: whether it does only a write shows. A NATS server whose disk was full answers
+     * everything else, and goes on to refuse messages when there is space again.
+     */
+    async probe(platform: Platform, giveUp: AbortSignal): Promise<void> {
+      const appending = appendingOf(createProbe(platform), null, giveUp);
+      void publish([appending]);
+      await appending.ended.promise;
     },
     /**
      * Where to resume the source: from the last event of it in the log, or behind what was consumed after that event, if
@@ -85,12 +99,42 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
+function appendingOf(event: LogEvent, consumed: string | null, giveUp: AbortSignal | undefined): Appending {
+  const body = JSON.stringify(event);
+  const ended = Promise.withResolvers<void>();
+  return { event, body, bytes: Buffer.byteLength(body), consumed, giveUp, startMs: Date.now(), ended };
+}
+
+/** Its subject is no source's: the last message of a source tells where to resume it. */
+function createProbe(platform: Platform): LogEvent {
+  const id = randomUUID();
+  return {
+    isProbe: true,
+    platform,
+    sourceId: 'probe',
+    upstreamEventId: id,
+    key: id,
+    day: new Date().toISOString().slice(0, 10),
+    platformPostId: id,
+    rules: [],
+    payload: {
+      url: null,
+      title: null,
+      text: null,
+      author: null,
+      published_at: null,
+      language: null,
+      raw: {},
+    },
+  };
+}
+
 type Publish = (group: readonly Appending[]) => Promise<void>;
 
-/** Until the log has the message or it is given up. What is tried again is the same message: same events, same id. */
+/** Tries until the log has the message or it is given up. What is tried again is the same message: same events, same id. */
 function createPublish(
   { jetstream }: Nats,
-  { retryForMs = 60_000, traces = null }: EventLogOptions,
+  { traces = null, watch = createAppendWatch() }: EventLogOptions,
   onLogged: (sourceId: string, sequence: number) => void,
 ): Publish {
   return async (group) => {
@@ -103,25 +147,26 @@ function createPublish(
     if (consumed !== null) carried.set(consumedHeader, consumed);
     const options = { msgID: messageIdOf(events), headers: carried };
     const isGivenUp = () => group.every(({ giveUp }) => giveUp?.aborted);
-    const deadline = performance.now() + retryForMs;
-    for (;;) {
+    const append = watch.begin();
+    let refusal: unknown = new Error('given up before the first attempt');
+    while (!isGivenUp()) {
       try {
-        if (isGivenUp()) throw new Error('given up');
         const logged = await jetstream.publish(subjectOf(sourceId), payload, options);
+        append.ended('taken');
         onLogged(sourceId, logged.seq);
         for (const { event, startMs } of group) traces?.eventAppended(event, startMs, logged);
         for (const { ended } of group) ended.resolve();
         return;
       } catch (error) {
+        refusal = error;
+        append.refused(error);
         // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
-        if (performance.now() > deadline || isGivenUp()) {
-          for (const { event, startMs } of group) traces?.eventAppended(event, startMs, null);
-          for (const { ended } of group) ended.reject(error);
-          return;
-        }
-        await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
+        await sleep(retryDelayMs);
       }
     }
+    append.ended('given_up');
+    for (const { event, startMs } of group) traces?.eventAppended(event, startMs, null);
+    for (const { ended } of group) ended.reject(refusal);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Platform, SourceState } from '@earshot/contract';
 import type { Bells } from '../engines/bells.ts';
 import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
+import type { AppendWatch } from '../event-log/append-watch.ts';
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
@@ -22,6 +23,7 @@ export interface IngestOptions extends LeasedWorkerOptions {
   readonly upstream: UpstreamStream;
   readonly endStaleConnections: Source['endStaleConnections'];
   readonly eventLog: EventLog;
+  readonly appendWatch: AppendWatch;
   readonly intervals: CoverageIntervals;
   readonly sources: Omit<SourceStore, 'announce'>;
   readonly bells: Bells;
@@ -49,6 +51,7 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
   const show = createShowState(options, lease);
   let connector = newConnector;
   let openedAt: number | null = null;
+  let openMs: number | null = null;
   using volume = watchVolume({
     ...options,
     usual: await sources.usualPerMinute(sourceId),
@@ -56,6 +59,12 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     wasOpen: () => openedAt !== null && performance.now() - openedAt >= minuteMs,
     minuteMs,
   });
+  const onClosed = () => {
+    if (openedAt !== null) openMs = performance.now() - openedAt;
+    openedAt = null;
+    telemetry.streamClosed(sourceId);
+  };
+  const isOpen = () => openedAt !== null;
   const onOpened = () => {
     openedAt = performance.now();
     connector = afterOpening(connector);
@@ -67,12 +76,10 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
   while (!signal.aborted) {
     await budget.take(signal);
     if (signal.aborted) break;
-    telemetry.connecting(platform);
-    options.checkpoint?.('ingest.permitted');
-    const { ending, detail } = await listenOnce({ ...options, eventLog: volume.eventLog, onOpened }, signal);
+    openMs = null;
+    const listening = { ...options, eventLog: volume.eventLog, onOpened, onClosed };
+    const { ending, detail } = await listenWhenLogged(listening, { lease, show, isOpen }, signal);
     if (signal.aborted) break;
-    const openMs = openedAt === null ? null : performance.now() - openedAt;
-    openedAt = null;
     const after = afterEnding(protocol, connector, { ending, openMs, random });
     connector = after.connector;
     const delayMs = Math.max(after.next.delayMs, budget.waitMs());
@@ -86,6 +93,52 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     await beforeNext(options, { lease, bell, signal }, { ...after.next, delayMs });
   }
   await show({ state: 'stopped', detail: null, nextAttemptInMs: null });
+}
+
+interface Shown {
+  readonly lease: Lease;
+  readonly show: (shown: ShownState) => unknown;
+  /** Whether the stream is open. */
+  readonly isOpen: () => boolean;
+}
+
+/**
+ * Opens the stream once the log takes events: what it refuses is billed all the same. From before that until the log has all that
+ * was read, the state shows whether the log refuses events, and the gap bears it as its reason.
+ */
+async function listenWhenLogged(
+  options: IngestOptions & ListenOptions,
+  { lease, show, isOpen }: Shown,
+  signal: AbortSignal,
+): Promise<{ ending: StreamEnding; detail: string }> {
+  const { sourceId, platform, appendWatch, eventLog, intervals, telemetry } = options;
+  let explaining: Promise<unknown> = Promise.resolve();
+  const explainGap = () => {
+    if (appendWatch.refusing() === null || isOpen()) return;
+    explaining = intervals.explainGap(lease, sourceId, 'log_unavailable').catch(() => undefined);
+  };
+  using _refusals = appendWatch.listen((detail) => {
+    if (detail !== null) void show({ state: 'log_unavailable', detail, nextAttemptInMs: null });
+    else if (isOpen()) void show({ state: 'live', detail: null, nextAttemptInMs: null });
+    explainGap();
+  });
+  try {
+    await eventLog.probe(platform, signal);
+    // Later it would name the next interval.
+    await explaining;
+    telemetry.connecting(platform);
+    options.checkpoint?.('ingest.permitted');
+    const onClosed = () => {
+      options.onClosed?.();
+      explainGap();
+    };
+    return await listenOnce({ ...options, onClosed }, signal);
+  } catch (error) {
+    if (signal.aborted) return { ending: { kind: 'stopped' }, detail: 'stopped' };
+    throw error;
+  } finally {
+    await explaining;
+  }
 }
 
 interface Holding {

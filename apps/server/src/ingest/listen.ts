@@ -17,6 +17,8 @@ import { createSuspensionDetector } from './suspension.ts';
 const inFlightMax = 256;
 /** How long a shutdown waits for a log that does not take items. What is given up is on the ledger, or resumed. */
 const giveUpAfterMs = 3_000;
+/** The stream stays open this long while the log takes nothing: elections and restarts of NATS are shorter. */
+const refusedMsMax = 60_000;
 /** The ledger promises the ends of a gap to within 2 s, also after a crash: half of it leaves room for a slow moment. */
 const proveEveryMs = 1_000;
 /** One proof at a time, unless its connection seems to be dead: half of the time for which a proof keeps the source live. */
@@ -28,18 +30,20 @@ export interface ListenOptions {
   readonly sourceId: string;
   readonly platform: Platform;
   readonly upstream: UpstreamStream;
-  readonly eventLog: EventLog;
+  readonly eventLog: Omit<EventLog, 'probe'>;
   readonly intervals: Omit<CoverageIntervals, 'explainGap'>;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly nowMs: () => number;
   readonly onOpened?: () => void;
+  /** This may be long before `listen` returns: see there. */
+  readonly onClosed?: () => void;
   readonly checkpoint?: Checkpoint;
 }
 
 /**
  * One connection, from opening to its end. Whatever ends it but a shutdown, what was read is in the log before this
- * returns; a shutdown waits for the log only a moment.
+ * returns, however long the log refuses events; a shutdown waits for the log only a moment.
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { sourceId, upstream, eventLog, intervals } = options;
@@ -53,7 +57,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const appender = createAppender(options, consumed, { logFailed, giveUp: giveUp.signal });
   const lag = createReadingLag(() => performance.now());
   const from = after ?? since?.toISOString() ?? 'now';
-  const coverage = createCoverage(options, { appender, lag, ledgerLost }, from);
+  const coverage = createCoverage(options, { appender, lag, ledgerLost, logFailed }, from);
   const yieldIfDue = createEventLoopYield();
   const ends = [signal, logFailed.signal, ledgerLost.signal];
   const start = { after, afterAt: logged?.at ?? null, since, now: new Date(options.nowMs()) };
@@ -83,11 +87,16 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
     throw new StreamEnded(ending, endingDetails[kind], error);
   } finally {
     options.checkpoint?.('ingest.ended');
-    await appender.drained();
-    options.checkpoint?.('ingest.drained');
-    const position = consumed.position();
-    if (position !== null && position !== after) eventLog.recordConsumed(sourceId, position);
-    await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
+    try {
+      // Before the log has everything, which may take as long as an outage: what it does not have yet is not covered.
+      await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
+    } finally {
+      options.onClosed?.();
+      await appender.drained();
+      options.checkpoint?.('ingest.drained');
+      const position = consumed.position();
+      if (position !== null && position !== after) eventLog.recordConsumed(sourceId, position);
+    }
   }
 }
 
@@ -106,10 +115,19 @@ function createAppender(
 ): Appender {
   const inFlight = new Map<Promise<void>, number>();
   let turnedDownAt = Number.POSITIVE_INFINITY;
+  let room: PromiseWithResolvers<void> | null = null;
+  const wake = () => {
+    room?.resolve();
+    room = null;
+  };
+  logFailed.signal.addEventListener('abort', wake, { once: true });
   return {
     async append(item) {
       const receivedMs = Date.now();
-      if (inFlight.size >= inFlightMax) await Promise.race(inFlight.keys());
+      if (inFlight.size >= inFlightMax && !logFailed.signal.aborted) {
+        room = Promise.withResolvers();
+        await room.promise;
+      }
       if (logFailed.signal.aborted) return;
       const entry = consumed.begin(item.upstreamEventId);
       const arrivedAt = performance.now();
@@ -126,7 +144,10 @@ function createAppender(
             logFailed.abort();
           },
         )
-        .finally(() => inFlight.delete(appending));
+        .finally(() => {
+          inFlight.delete(appending);
+          wake();
+        });
       inFlight.set(appending, arrivedAt);
     },
     async drained() {
@@ -139,10 +160,17 @@ function createAppender(
   };
 }
 
+interface Watched {
+  readonly appender: Appender;
+  readonly lag: ReadingLag;
+  readonly ledgerLost: AbortController;
+  readonly logFailed: AbortController;
+}
+
 /** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
 function createCoverage(
   { intervals, sourceId, platform, bells, telemetry, onOpened, checkpoint }: ListenOptions,
-  { appender, lag, ledgerLost }: { appender: Appender; lag: ReadingLag; ledgerLost: AbortController },
+  { appender, lag, ledgerLost, logFailed }: Watched,
   from: string,
 ) {
   let id: number | null = null;
@@ -163,6 +191,7 @@ function createCoverage(
       const suspension = createSuspensionDetector(() => performance.now());
       uncertainMs = () => suspension.uncertainMs();
       timer = setInterval(() => {
+        if (appender.behindMs() > refusedMsMax) logFailed.abort();
         // What was heard but is not in the log yet is not covered. A proof left out makes a gap longer, never shorter.
         const behindMs = Math.max(appender.behindMs(), lag.behindMs());
         if (!suspension.check() || behindMs > proveEveryMs) return;

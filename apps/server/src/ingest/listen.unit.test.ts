@@ -16,7 +16,10 @@ const post = (id: number): StreamFrame => ({
 async function endOf(
   frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>,
   append: () => Promise<void>,
-  prove: () => Promise<Date | null> = async () => new Date(0),
+  {
+    prove = async () => new Date(0),
+    onClosed,
+  }: { prove?: () => Promise<Date | null>; onClosed?: () => void } = {},
 ): Promise<CoverageEnd | null> {
   let closed: CoverageEnd | null = null;
   const listening = listen(
@@ -35,6 +38,7 @@ async function endOf(
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
       nowMs: () => 0,
+      ...(onClosed && { onClosed }),
     },
     new AbortController().signal,
   );
@@ -90,22 +94,43 @@ test('a reader that had caught up when the connection was reset has covered ever
   expect(end?.uncoveredMs).toBe(0);
 });
 
-test('the time that the log needs after the end is not covered', async () => {
+test('what the log does not have at the end is not covered, and the ledger shows that before the log has it', async () => {
   const logAnswers = Promise.withResolvers<void>();
-  const end = await endOf(
+  let isOver = false;
+  const listening = endOf(
     async function* () {
       yield { kind: 'opened' };
       yield post(1);
-      timePasses(20);
-      void nextTurn().then(() => {
-        timePasses(heldUpMs);
-        logAnswers.resolve();
-      });
+      timePasses(heldUpMs);
       throw new StreamEnded({ kind: 'dropped' }, 'reset');
     },
     () => logAnswers.promise,
+    {
+      onClosed: () =>
+        void nextTurn()
+          .then(() => expect(isOver).toBe(false))
+          .then(() => logAnswers.resolve()),
+    },
+  ).finally(() => (isOver = true));
+  expect((await listening)?.uncoveredMs).toBe(heldUpMs);
+});
+
+test('a stream is closed when the log has taken nothing for a minute, also if its window is full', async () => {
+  const logAnswers = Promise.withResolvers<void>();
+  const end = await endOf(
+    async function* (signal) {
+      yield { kind: 'opened' };
+      void nextTurn().then(() => timePasses(62_000));
+      for (let id = 1; id <= 300; id++) {
+        if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us');
+        yield post(id);
+      }
+    },
+    () => logAnswers.promise,
+    { onClosed: () => logAnswers.resolve() },
   );
-  expect(end?.uncoveredMs).toBe(heldUpMs);
+  expect(end).toMatchObject({ because: 'log_unavailable' });
+  expect(end?.uncoveredMs).toBeGreaterThan(60_000);
 });
 
 /** A connection that lasts for so many seconds, unless we end it. */
@@ -122,18 +147,14 @@ async function* connectionOf(seconds: number, signal: AbortSignal): AsyncGenerat
 const accept = async () => undefined;
 
 test('a connection ends when two proofs in a row are refused, and covers nothing since', async () => {
-  const end = await endOf(
-    (signal) => connectionOf(5, signal),
-    accept,
-    async () => null,
-  );
+  const end = await endOf((signal) => connectionOf(5, signal), accept, { prove: async () => null });
   expect(end).toEqual({ because: 'log_lost', uncoveredMs: null });
 });
 
 test('a connection survives one refused proof', async () => {
   let proofs = 0;
   const prove = async () => (++proofs === 2 ? null : new Date(proofs));
-  const end = await endOf((signal) => connectionOf(5, signal), accept, prove);
+  const end = await endOf((signal) => connectionOf(5, signal), accept, { prove });
   expect({ end, proofs }).toMatchObject({ end: { because: 'dropped' }, proofs: 5 });
 });
 
@@ -144,7 +165,7 @@ test('a proof waits for the one before it, but not on a dead connection', async 
     provenAt.push(performance.now() - startedAt);
     return new Promise<never>(() => undefined);
   };
-  await endOf((signal) => connectionOf(8, signal), accept, prove);
+  await endOf((signal) => connectionOf(8, signal), accept, { prove });
   expect(provenAt).toEqual([1_000, 6_000]);
 });
 

@@ -202,7 +202,7 @@ function traceBatch(traces: Traces, batch: readonly Readable[], { startMs, outco
   for (const logged of batch) {
     const { event, sequence, deliveries } = logged;
     const { platform, key } = event;
-    if (!traces.isTraced(platform, key)) continue;
+    if (event.isProbe || !traces.isTraced(platform, key)) continue;
     const matches = (newByKey.get(key) ?? []).map(({ position, ...match }) => ({
       ...match,
       platform,
@@ -231,7 +231,7 @@ async function writeInSteps(
   for (; from + matchesAtOnceMax < matches.length; from += matchesAtOnceMax)
     steps.push(await store.write(posts, matches.slice(from, from + matchesAtOnceMax), [], []));
   const deliveries = settled.flatMap(({ event, loggedAt }) =>
-    loggedAt === null
+    loggedAt === null || event.isProbe
       ? []
       : [{ event, day: loggedAt.toISOString().slice(0, 10), recipients: recipients.get(event) ?? [] }],
   );

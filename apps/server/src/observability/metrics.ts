@@ -30,11 +30,15 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopLookMs });
   const make = makers(registry);
   const pools: WatchedPool[] = [];
+  const appends = { refusedMs: () => 0 };
   const metrics = {
     registry,
     /** Pools of database connections whose use is told at each look at the metrics. */
     pools,
     ...poolMetrics(registry, pools),
+    /** Read at each scrape. */
+    appends,
+    ...appendMetrics(registry, appends),
     ...nodeMetrics(make),
     ...freshnessMetrics(make),
     ...requestMetrics(make),
@@ -87,6 +91,18 @@ function poolMetrics(registry: Registry, pools: readonly WatchedPool[]) {
     },
   });
   return { databasePool };
+}
+
+function appendMetrics(registry: Registry, appends: { refusedMs: () => number }) {
+  const appendBlocked = new Gauge({
+    name: 'earshot_event_log_append_blocked_seconds',
+    help: 'Time since the oldest append that the event log still refuses, once that is 3 s; 0 without one.',
+    registers: [registry],
+    collect() {
+      this.set(appends.refusedMs() / 1000);
+    },
+  });
+  return { appendBlocked };
 }
 
 type Makers = ReturnType<typeof makers>;

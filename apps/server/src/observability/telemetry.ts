@@ -189,6 +189,10 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       metrics.streamLive.set({ source: stream.sourceId }, 1);
       log.info(stream, 'stream open');
     },
+    /** `streamEnded` follows when the log has all that was read, which a log that refuses events puts off. */
+    streamClosed(sourceId: string) {
+      metrics.streamLive.set({ source: sourceId }, 0);
+    },
     streamEnded(stream: {
       platform: string;
       sourceId: string;
@@ -229,6 +233,16 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
     staleConnectionsEnded(stale: { sourceId: string; count: number }) {
       metrics.slotsFreed.inc(stale.count);
       log.warn(stale, 'dead connections ended that took the place of our stream');
+    },
+    /** `reason` in the words of NATS. Once per outage. */
+    eventLogRefuses(refusal: { reason: string }) {
+      log.warn(
+        refusal,
+        'the event log takes no events: see nats-server, which must be restarted if its disk was full',
+      );
+    },
+    eventLogTakesAgain({ refusedMs }: { refusedMs: number }) {
+      log.info({ refusedMs: Math.round(refusedMs) }, 'the event log takes events again');
     },
     /** `ms`: since its receipt. */
     eventLogged({ platform, ms }: { platform: string; ms: number }) {

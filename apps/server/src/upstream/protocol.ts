@@ -126,6 +126,7 @@ export const whatToDo: Readonly<Record<SourceState, string>> = {
     'Check that the token is valid and that the plan of its app allows filtered streams; set another token and restart.',
   bad_request: 'Update Earshot, or report it.',
   degraded: "Look at the state of the app in the upstream's console.",
-  log_unavailable: 'Look at NATS.',
+  log_unavailable:
+    'The event log takes no events. Check that nats-server runs, and its log. If its disk was full, free some space and restart nats-server.',
   stopped: 'Nothing, unless it lasts: then look whether a node with the role `ingest` runs.',
 };
