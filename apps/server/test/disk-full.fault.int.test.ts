@@ -85,38 +85,45 @@ describe('a full disk', skipUnless('mount', missing), () => {
     expect((await run(true, acknowledgedEarly)).length).toBeLessThan(events);
   });
 
-  testNightly('of NATS refuses events until nats-server is restarted, then it takes those that wait', {}, async () => {
-    await using disk = await openSmallDisk('64m');
-    await using servers = await startTestNats({ dir: disk.dir });
-    await using nats = await connectNats(servers.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
-    const watch = createAppendWatch({ server: () => nats.connection.getServer() });
-    const log = createEventLog(nats, { watch });
-    await log.append(xEvent(0), null);
-    await disk.fill();
-    // nats-server makes its files longer only now and then.
-    const waiting = Array.from({ length: 200 }, (_, index) => {
-      const event = xEvent(index + 1);
-      return log.append({ ...event, payload: { ...event.payload, text: 'x'.repeat(20_000) } }, null);
-    });
-    const refusedAt = performance.now();
-    await eventually(() => expect(watch.refusing()).toContain(nats.connection.getServer()), {
-      timeoutMs: 30_000,
-      intervalMs: 50,
-    });
-    expect(performance.now() - refusedAt).toBeLessThan(5_000);
-    // As compose.yaml checks it, and as it did before.
-    const health = async (query: string) => (await fetch(`${servers.nodes[0]?.monitorUrl}/healthz${query}`)).ok;
-    expect(await health('')).toBe(false);
-    expect(await health('?js-server-only=true')).toBe(true);
-    await disk.free();
-    // Control: space alone is not enough.
-    await expect(log.probe(AbortSignal.timeout(7_000))).rejects.toThrow(/^timeout \(events\.probe at nats-server 127/);
-    expect(watch.refusing()).not.toBeNull();
-    await servers.nodes[0]?.restart();
-    await Promise.all(waiting);
-    await log.probe(AbortSignal.timeout(10_000));
-    expect(watch.refusing()).toBeNull();
-    expect(await readLog(nats)).toHaveLength(202);
-  });
+  testNightly(
+    'of NATS refuses events until nats-server is restarted, then it takes those that wait',
+    {},
+    async () => {
+      await using disk = await openSmallDisk('64m');
+      await using servers = await startTestNats({ dir: disk.dir });
+      await using nats = await connectNats(servers.url, 'test');
+      await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+      const watch = createAppendWatch({ server: () => nats.connection.getServer() });
+      const log = createEventLog(nats, { watch });
+      await log.append(xEvent(0), null);
+      await disk.fill();
+      // nats-server makes its files longer only now and then.
+      const waiting = Array.from({ length: 200 }, (_, index) => {
+        const event = xEvent(index + 1);
+        return log.append({ ...event, payload: { ...event.payload, text: 'x'.repeat(20_000) } }, null);
+      });
+      const refusedAt = performance.now();
+      await eventually(() => expect(watch.refusing()).toContain(nats.connection.getServer()), {
+        timeoutMs: 30_000,
+        intervalMs: 50,
+      });
+      expect(performance.now() - refusedAt).toBeLessThan(5_000);
+      // As compose.yaml checks it, and as it did before.
+      const health = async (query: string) =>
+        (await fetch(`${servers.nodes[0]?.monitorUrl}/healthz${query}`)).ok;
+      expect(await health('')).toBe(false);
+      expect(await health('?js-server-only=true')).toBe(true);
+      await disk.free();
+      // Control: space alone is not enough.
+      await expect(log.probe('x', AbortSignal.timeout(7_000))).rejects.toThrow(
+        /^timeout \(events\.probe at nats-server 127/,
+      );
+      expect(watch.refusing()).not.toBeNull();
+      await servers.nodes[0]?.restart();
+      await Promise.all(waiting);
+      await log.probe('x', AbortSignal.timeout(10_000));
+      expect(watch.refusing()).toBeNull();
+      expect(await readLog(nats)).toHaveLength(202);
+    },
+  );
 });

@@ -41,10 +41,12 @@ async function openLog() {
   /** Appends until the log refuses, at most so many; returns how many it took. */
   const fill = async (from: number, most: number): Promise<number> => {
     for (let number = from; number < from + most; number++) {
-      const taken = await log.append(event('x:busy', number), String(number - 1), AbortSignal.timeout(200)).then(
-        () => true,
-        () => false,
-      );
+      const taken = await log
+        .append(event('x:busy', number), String(number - 1), AbortSignal.timeout(200))
+        .then(
+          () => true,
+          () => false,
+        );
       if (!taken) return number - from;
     }
     return most;

@@ -24,7 +24,7 @@ async function openWorld() {
   const world = stack.use(await openUpstreamWorld(migratedTemplate()));
   await addRule(world, 'x');
   await claimEventLog(world.database, nats, { replicas: 1, bytesMax: 1024 ** 3 });
-  await createEventLog(nats).probe(never);
+  await createEventLog(nats).probe('x', never);
   const all = stack.move();
   return { server, nats, world, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
@@ -103,7 +103,8 @@ test('a node that starts while the log refuses events says so everywhere, and op
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     checkpoint: () => undefined,
   });
-  const ask = async (path: string) => await (await fetch(`http://127.0.0.1:${node.metricsPort}${path}`)).text();
+  const ask = async (path: string) =>
+    await (await fetch(`http://127.0.0.1:${node.metricsPort}${path}`)).text();
   const blockedSeconds = async () =>
     Number(/^earshot_event_log_append_blocked_seconds (\S+)$/m.exec(await ask('/metrics'))?.[1]);
   const logLines = () => lines.filter(({ msg }) => msg.startsWith('the event log'));
@@ -111,7 +112,9 @@ test('a node that starts while the log refuses events says so everywhere, and op
   await eventually(async () => expect(await stateOf(world.database)).toEqual(refused), soon);
   expect(JSON.parse(await ask('/readyz'))).toEqual({ status: 'not ready: the event log takes no events' });
   expect(await blockedSeconds()).toBeGreaterThan(2.5);
-  expect(logLines()).toMatchObject([{ level: 40, reason: expect.stringContaining('maximum messages exceeded') }]);
+  expect(logLines()).toMatchObject([
+    { level: 40, reason: expect.stringContaining('maximum messages exceeded') },
+  ]);
   expect(await ask('/metrics')).not.toContain('earshot_connects_total{');
 
   await takeAgain(nats);
@@ -121,7 +124,10 @@ test('a node that starts while the log refuses events says so everywhere, and op
   expect(await blockedSeconds()).toBe(0);
   expect(logLines()).toMatchObject([{ level: 40 }, { level: 30, msg: 'the event log takes events again' }]);
   // Matching settles both probes, so the check finds no hole, and does nothing else with them.
-  await eventually(async () => expect(await ask('/metrics')).toMatch(/^earshot_event_log_checked_through 2$/m), soon);
+  await eventually(
+    async () => expect(await ask('/metrics')).toMatch(/^earshot_event_log_checked_through 2$/m),
+    soon,
+  );
   expect(await ask('/metrics')).toMatch(/^earshot_event_log_holes_total\{fate="found"\} 0$/m);
   const left = await world.database.one<{ billed: number; letters: number }>(
     `select (select count(*)::int from billed) as billed, (select count(*)::int from dead_letters) as letters`,

@@ -126,7 +126,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
         : telemetry.eventLogTakesAgain(change),
     server: () => nats.connection.getServer(),
   });
-  metrics.appends.refusedMs = appendWatch.refusedMs;
+  metrics.appends.refusedMs = () => appendWatch.refusedMs();
   return {
     ...options,
     node,

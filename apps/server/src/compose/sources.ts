@@ -61,7 +61,10 @@ export function installationBudgetOf({
 }
 
 /** With a budget, each message has one event: the cap counts the messages that are not matched yet. */
-export function openEventLog({ nats, traces, appendWatch: watch }: Shared, budget: InstallationBudget | null): EventLog {
+export function openEventLog(
+  { nats, traces, appendWatch: watch }: Shared,
+  budget: InstallationBudget | null,
+): EventLog {
   return createEventLog(nats, { traces, watch, packs: budget === null });
 }
 

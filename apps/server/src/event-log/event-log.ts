@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Platform } from '@earshot/contract';
 import { headers } from '@nats-io/transport-node';
 import type { Nats } from '../engines/nats.ts';
 import type { Traces } from '../observability/traces.ts';
@@ -67,8 +68,8 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
      * Resolves when the log has taken a message: whether it does only a write shows. A NATS server whose disk was full answers
      * everything else, and goes on to refuse messages when there is space again.
      */
-    async probe(giveUp: AbortSignal): Promise<void> {
-      const appending = appendingOf(createProbe(), null, giveUp);
+    async probe(platform: Platform, giveUp: AbortSignal): Promise<void> {
+      const appending = appendingOf(createProbe(platform), null, giveUp);
       void publish([appending]);
       await appending.ended.promise;
     },
@@ -105,11 +106,11 @@ function appendingOf(event: LogEvent, consumed: string | null, giveUp: AbortSign
 }
 
 /** Its subject is no source's: the last message of a source tells where to resume it. */
-function createProbe(): LogEvent {
+function createProbe(platform: Platform): LogEvent {
   const id = randomUUID();
   return {
     isProbe: true,
-    platform: 'x',
+    platform,
     sourceId: 'probe',
     upstreamEventId: id,
     key: id,

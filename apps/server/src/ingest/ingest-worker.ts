@@ -123,7 +123,7 @@ async function listenWhenLogged(
     explainGap();
   });
   try {
-    await eventLog.probe(signal);
+    await eventLog.probe(platform, signal);
     // Later it would name the next interval.
     await explaining;
     telemetry.connecting(platform);

@@ -18,7 +18,7 @@ async function endOf(
   append: () => Promise<void>,
   {
     prove = async () => new Date(0),
-    onClosed = () => undefined,
+    onClosed,
   }: { prove?: () => Promise<Date | null>; onClosed?: () => void } = {},
 ): Promise<CoverageEnd | null> {
   let closed: CoverageEnd | null = null;
@@ -37,8 +37,8 @@ async function endOf(
       },
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
-      onClosed,
       nowMs: () => 0,
+      ...(onClosed && { onClosed }),
     },
     new AbortController().signal,
   );
@@ -105,7 +105,12 @@ test('what the log does not have at the end is not covered, and the ledger shows
       throw new StreamEnded({ kind: 'dropped' }, 'reset');
     },
     () => logAnswers.promise,
-    { onClosed: () => void nextTurn().then(() => expect(isOver).toBe(false)).then(() => logAnswers.resolve()) },
+    {
+      onClosed: () =>
+        void nextTurn()
+          .then(() => expect(isOver).toBe(false))
+          .then(() => logAnswers.resolve()),
+    },
   ).finally(() => (isOver = true));
   expect((await listening)?.uncoveredMs).toBe(heldUpMs);
 });
@@ -142,11 +147,7 @@ async function* connectionOf(seconds: number, signal: AbortSignal): AsyncGenerat
 const accept = async () => undefined;
 
 test('a connection ends when two proofs in a row are refused, and covers nothing since', async () => {
-  const end = await endOf(
-    (signal) => connectionOf(5, signal),
-    accept,
-    { prove: async () => null },
-  );
+  const end = await endOf((signal) => connectionOf(5, signal), accept, { prove: async () => null });
   expect(end).toEqual({ because: 'log_lost', uncoveredMs: null });
 });
 

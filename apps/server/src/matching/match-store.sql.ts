@@ -282,11 +282,7 @@ interface Taken {
  * before it (I3; migrations/0006_matches.sql). From there to the commit the other writers wait: rows that several writers change
  * are written then, and are summed before, to keep the turn short. A reader that sees a match sees the rows that lead to it.
  */
-async function insertMatches(
-  sql: Sql,
-  matches: readonly NewMatch[],
-  traces: Traces | null,
-): Promise<Stored> {
+async function insertMatches(sql: Sql, matches: readonly NewMatch[], traces: Traces | null): Promise<Stored> {
   const [log] = await sql.prepared<Taken>('select ticket, before, at::text from take_positions($1)', [
     matches.length,
   ]);
