@@ -73,7 +73,6 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     },
   },
   'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.nightly.test.ts' },
-  'docs/operations/sizing.md': { notRun: { 'pnpm bench': 'a benchmark, which takes minutes' } },
   'docs/previews.md': { shows: [/rule_\w+ is created/, /status +active/] },
   'docs/readers.md': {
     notRun: { 'earshot watch': 'never ends; e2e/cli-watch.nightly.test.ts runs it' },
