@@ -8,7 +8,7 @@ import { freePorts } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { allCommands } from '../apps/cli/test/all-commands.ts';
-import { repository, type RunningCommand, startCommand } from './src/demo-process.ts';
+import { type RunningCommand, repository, startCommand } from './src/demo-process.ts';
 import { run } from './src/machine.ts';
 import { readBlocks } from './src/page-blocks.ts';
 import { commandExamples, type PageWithCommands, pagesWithCommands } from './src/pages-with-commands.ts';

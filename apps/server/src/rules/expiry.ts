@@ -1,7 +1,7 @@
 import { byEarshot, byOperator } from '../accounts/change.ts';
+import { defaultPrices, type Prices } from '../billing/prices.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
-import { defaultPrices, type Prices } from '../billing/prices.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { expireRule, lockRule, pauseLocked } from './rule-changes.sql.ts';
 
