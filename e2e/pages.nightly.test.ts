@@ -7,7 +7,8 @@ import { operations } from '@earshot/contract';
 import { freePorts } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { allCommands } from '../apps/cli/test/all-commands.ts';
+import { type CommandGroup, isGroup } from '../apps/cli/src/command.ts';
+import { earshotCommands } from '../apps/cli/src/commands.ts';
 import { type RunningCommand, repository, startCommand } from './src/demo-process.ts';
 import { run } from './src/machine.ts';
 import { readBlocks } from './src/page-blocks.ts';
@@ -154,26 +155,27 @@ const followed = Object.entries(pagesWithCommands).filter(([, { test: other }]) 
 test.each(followed)('the commands of %s do what it says', async (path, page) => {
   const blocks = await readBlocks(path);
   const hasFiles = blocks.some(({ language, name }) => language === 'yaml' || name.endsWith('.mjs'));
-  const reader = await startReader(page, hasFiles ? dir : repository);
+  const { expectShown, ...reader } = await startReader(page, hasFiles ? dir : repository);
   for (const { language, name, text } of blocks) {
     if (language === 'js') await reader.save(name, text);
     if (language === 'yaml') await reader.save('rules.yaml', text);
     if (language !== 'sh' || !reader.isRun(text)) continue;
     for (const line of text.replaceAll('\\\n', '').split('\n')) await reader.type(line);
   }
-  await reader.expectShown();
+  await expectShown();
 });
+
+const examplesOf = (group: CommandGroup): string[] =>
+  group.commands.flatMap((entry) => (isGroup(entry) ? examplesOf(entry) : entry.examples));
 
 test('the examples of the command line run', async () => {
   const reader = await startReader(commandExamples, dir);
   await reader.save('rules.yaml', 'set: examples\nrules: {}\n');
   await reader.save('team.yaml', 'set: team\nrules: {}\n');
   const failed: unknown[] = [];
-  for (const { entry } of allCommands()) {
-    for (const example of entry.examples.filter((one) => reader.isRun(one))) {
-      await reader.makeObjects(example);
-      await reader.type(example).catch((error: Error) => failed.push(error.message));
-    }
+  for (const example of examplesOf(earshotCommands).filter((one) => reader.isRun(one))) {
+    await reader.makeObjects(example);
+    await reader.type(example).catch((error: Error) => failed.push(error.message));
   }
   expect(failed).toEqual([]);
 });
