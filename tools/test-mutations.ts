@@ -85,7 +85,7 @@ export const mutations: readonly Mutation[] = [
     'if (reason !== null) return dropItem(source, reason);',
     '',
   ]),
-  promised('I9', `${server}/costs/assert-affordable.ts`, `${int}/key-budgets.int.test.ts`, [
+  promised('I9', `${server}/budgets/assert-affordable.ts`, `${int}/key-budgets.int.test.ts`, [
     'a rule starts while a budget is spent',
     "if (change.kind === 'start') await assertNotReached(options, subjects);",
     '',
