@@ -1,7 +1,13 @@
 import type { Database } from '../src/engines/database.ts';
 
-/** The schema in which a test database looks for functions first. */
-export const clockSchema = 'test_clock';
+const clockSchema = 'test_clock';
+
+/** The database then looks for functions in the schema of the test's clock first. */
+export function withClock(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.searchParams.set('options', `-c search_path=${clockSchema},public,pg_catalog`);
+  return url.href;
+}
 
 export interface DatabaseClock {
   /** How far `now()` of the database is ahead of the real time. */
@@ -39,5 +45,7 @@ async function setNow(database: Database, expression: string): Promise<void> {
     await sql.run(
       `create or replace function ${clockSchema}.now() returns timestamptz language sql stable as $$select ${expression}$$`,
     );
+    const row = await sql.one<{ works: boolean }>(`select now() = ${clockSchema}.now() as works`);
+    if (!row?.works) throw new Error('open the database with withClock(url)');
   });
 }

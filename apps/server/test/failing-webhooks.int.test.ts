@@ -3,6 +3,7 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../src/engines/database.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
+import { withClock } from './database-clock.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { type Received, startEndpoint, type WebEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
@@ -236,7 +237,7 @@ describe('many failing endpoints', () => {
       await using clone = await template.clone();
       const metrics = createMetrics();
       await using database = openDatabase({
-        url: clone.url,
+        url: withClock(clone.url),
         connectionsMax: 16,
         onIdleError: () => undefined,
         measure: { name: 'test', metrics },

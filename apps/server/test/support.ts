@@ -6,7 +6,7 @@ import { ensurePartitions } from '../src/matching/partitions.ts';
 import type { Logger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../src/observability/telemetry.ts';
-import { clockSchema } from './database-clock.ts';
+import { withClock } from './database-clock.ts';
 
 export const silentLog: Logger = pino({ level: 'silent' });
 
@@ -25,11 +25,8 @@ export function createMigratedTemplate(): Promise<Template> {
   return Promise.resolve(migratedTemplate());
 }
 
-/** A test may move its `now()` (database-clock.ts). */
 export function openTestDatabase(url: string, connectionsMax = 8): Database {
-  const withClock = new URL(url);
-  withClock.searchParams.set('options', `-c search_path=${clockSchema},public,pg_catalog`);
-  return openDatabase({ url: withClock.href, connectionsMax, onIdleError: () => undefined });
+  return openDatabase({ url: withClock(url), connectionsMax, onIdleError: () => undefined });
 }
 
 /** For matches that are written without what is kept beside them: lists look into today's partition all the same. */
