@@ -1,4 +1,5 @@
 import type { Sql } from '../engines/database.ts';
+import { databaseTime } from '../engines/database-time.ts';
 import type { CallKind } from '../upstream/platform.ts';
 import {
   type Bill,
@@ -115,7 +116,7 @@ function linesAsArrays(lines: Bill['usage']): unknown[][] {
 
 /** A call that the source's credential was billed for, today. */
 export async function recordCall(sql: Sql, sourceId: string, kind: CallKind): Promise<void> {
-  const line = { sourceId, day: new Date().toISOString().slice(0, 10), kind };
+  const line = { sourceId, day: (await databaseTime(sql)).toISOString().slice(0, 10), kind };
   await recordBill(sql, {
     usage: [{ ...line, atLeast: 1, atMost: 1 }],
     shares: [{ ...line, ...nobody, atLeast: whole, atMost: whole }],
