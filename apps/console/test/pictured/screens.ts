@@ -51,8 +51,8 @@ export const withData: readonly PicturedScreen[] = [
   }),
   full('coverage', `/coverage?rule=${ruleIds.advisories}`, 'Not heard since'),
   full('sources', '/sources', 'CreditsDepleted'),
-  full('cost', '/cost', 'far off, as is what'),
-  full('notices', '/notices?show=all', 'The estimate was wrong'),
+  full('cost', '/cost', 'early, because that much'),
+  full('notices', '/notices?show=all', 'Far more matches than usual'),
   full('webhooks', '/webhooks', 'warehouse'),
   full('deliveries', `/webhooks/${webhookId}`, 'Send again from here …', (page) =>
     page.locator('main button[aria-expanded]').first().click(),
