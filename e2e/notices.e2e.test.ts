@@ -124,12 +124,3 @@ test('a rule that expires is told by list, long poll, stream, client, named read
   stop.abort();
   await following;
 });
-
-test("another account's cursor is refused like one that is none, and waiting needs the order of the log", async () => {
-  const { next_cursor } = await list(asAlice, { order: 'oldest' });
-  const foreign = await server.api(bob).call('POST', '/notices', { order: 'oldest', cursor: next_cursor });
-  const none = await server.api(bob).call('POST', '/notices', { order: 'oldest', cursor: 'cAAAA' });
-  expect(foreign.status).toBe(400);
-  expect(Object(foreign.json).message).toBe(Object(none.json).message);
-  expect((await asAlice.call('POST', '/notices', { wait_seconds: 1 })).status).toBe(400);
-});

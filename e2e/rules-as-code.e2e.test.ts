@@ -1,17 +1,19 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
-import { buildCliBesideRules, type CliBesideRules, type Running } from './src/cli-beside-rules.ts';
+import { type BuiltCli, buildCliOnce, type Outcome } from './src/built-cli.ts';
 import { startListeningProxy } from './src/listening-proxy.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 let world: World;
 let server: ServerUnderTest;
-let cli: CliBesideRules;
+let cli: BuiltCli;
 let account: Account;
 let api: Api;
 
 beforeAll(async () => {
-  cli = await buildCliBesideRules();
+  cli = await buildCliOnce(() => ({}));
   world = await startWorld();
   server = await world.startServer();
 });
@@ -24,8 +26,12 @@ beforeEach(async () => {
   api = server.api(account);
 });
 
-const start = (args: readonly string[], url: string | null = server.url): Running =>
-  cli.start(args, url === null ? null : { url, key: account.key });
+/** Null for the URL: without a server and a key. */
+function start(args: readonly string[], url: string | null = server.url) {
+  const env = url === null ? {} : { EARSHOT_URL: url, EARSHOT_API_KEY: account.key };
+  const { process: child, exited, output } = cli.start(args, { env });
+  return { child, ended: exited.then((code): Outcome => ({ code, ...output })) };
+}
 
 const earshot = (args: readonly string[], url?: string | null) => start(args, url).ended;
 
@@ -35,7 +41,8 @@ async function planned(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-const write = (lines: readonly string[], name?: string) => cli.write(lines, name);
+const write = (lines: readonly string[], name = 'rules.yaml') =>
+  writeFile(join(cli.dir, name), `${lines.join('\n')}\n`);
 
 const rule = (key: string, value: string, more: readonly string[] = []) => [
   `  ${key}:`,
@@ -162,7 +169,7 @@ describe('apply', () => {
       // The server has done it, and the client is gone before it learns so.
       if (path === '/api.CreateRule' && ++answers >= 2) run.child.kill('SIGKILL');
     });
-    expect((await run.ended).code).toBeNull();
+    expect((await run.ended).code).toBe('SIGKILL');
     const half = await names();
     expect(half.length).toBeGreaterThan(0);
     expect(half.length).toBeLessThan(6);

@@ -72,44 +72,6 @@ test('errors of the real server have their code, details and request', async () 
   });
 });
 
-test('a change that is made twice under one key of the caller is made once', async () => {
-  const rule = { name: 'Once', intent: 'i', platforms: ['x' as const], overrides: { x: 'comet' } };
-  const first = await earshot.createRule(rule, { idempotencyKey: 'once' });
-  expect(await earshot.createRule(rule, { idempotencyKey: 'once' })).toEqual(first);
-  const { rule_id: another } = await earshot.createRule(rule);
-  expect(another).not.toBe(first.rule_id);
-});
-
-test('a named reader goes on behind what its loop was done with', async () => {
-  const { rule_id } = await earshot.createRule({
-    name: 'Aurora',
-    intent: 'i',
-    platforms: ['x'],
-    overrides: { x: 'aurora' },
-  });
-  await world.sandbox.posts(['aurora 1', 'aurora 2', 'aurora 3']);
-  const ids = await eventually(
-    async () => {
-      const { matches } = await earshot.listMatches({ rule_id, order: 'oldest' });
-      expect(matches).toHaveLength(3);
-      return matches.map(({ id }) => id);
-    },
-    { timeoutMs: 60_000 },
-  );
-  const read = async (count: number) => {
-    const got: string[] = [];
-    const request = { reader: 'aurora', rule_id, limit: 1 };
-    for await (const match of earshot.consumeMatches(request, { untilEmpty: true })) {
-      if (got.push(match.id) === count) break;
-    }
-    return got;
-  };
-  expect(await read(2)).toEqual(ids.slice(0, 2));
-  // The loop was left in the second one.
-  expect(await read(9)).toEqual(ids.slice(1));
-  expect(await read(9)).toEqual([]);
-});
-
 test('what the server posts to a webhook is verified, also with two secrets', async () => {
   const messages: { headers: IncomingHttpHeaders; body: Buffer }[] = [];
   const receiver = createServer((request, response) => {

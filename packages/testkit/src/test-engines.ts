@@ -7,7 +7,7 @@ import { inject } from 'vitest';
 import { openTemplate, type Template } from './template.ts';
 
 /** The PostgreSQL that the run shares. Test files take databases of their own from it: see `createTemplate`. */
-export function testPostgresUrls(): PostgresUrls {
+function testPostgresUrls(): PostgresUrls {
   return inject('postgresUrls');
 }
 
