@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { listenOnLoopback } from './listen.ts';
 
-export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
+type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
 
 interface TcpProxyOptions {
   target: { host?: string; port: number };
