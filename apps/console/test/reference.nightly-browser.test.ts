@@ -11,6 +11,8 @@ afterAll(() => running?.[Symbol.asyncDispose]());
 async function openReference(width: number, colorScheme: 'light' | 'dark') {
   const { page, problems } = await running.open({ signedIn: false, colorScheme });
   await page.setViewportSize({ width, height: 800 });
+  // So that the console, which was opened first, requests nothing more.
+  await page.goto('about:blank');
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
   await page.goto(`${running.server.url}/docs`);

@@ -3,8 +3,6 @@ import { connect, createServer, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { listenOnLoopback } from './listen.ts';
 
-type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>;
-
 interface TcpProxyOptions {
   target: { host?: string; port: number };
 }
