@@ -46,7 +46,7 @@ const matchOf = (event: LogEvent, rule = 1) => xMatch(event, `rule_${rule}`);
 /** As a match worker stores them: a match of each rule for each event. */
 async function store(events: readonly LogEvent[], rules: readonly number[] = [1]) {
   const matches = events.flatMap((event) => rules.map((rule) => matchOf(event, rule)));
-  const counts = await createMatchStore(world.database).write(events, matches, [], []);
+  const { counts } = await createMatchStore(world.database).write(events, matches, [], []);
   world.bells.ring('matches');
   return counts;
 }
