@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +37,7 @@ beforeAll(async () => {
     EARSHOT_MAIL_TO: '@example.com',
   });
   dir = await mkdtemp(join(tmpdir(), 'earshot-pages-'));
+  await symlink(join(repository, 'deploy'), join(dir, 'deploy'));
   void (async () => {
     for (; !feed.signal.aborted; await sleep(500)) await world.sandbox.posts([everything]);
   })().catch(() => undefined);
@@ -65,6 +66,8 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
   const more = { keys: 100, webhooks: 100, digests: 100 };
   await world.admin.setLimits(account.accountId, more);
   await api.createRule({ x: 'rocket' });
+  // Pages read matches at once.
+  await eventually(async () => expect((await api.matches()).matches).not.toEqual([]), { timeoutMs: 60_000 });
   const [port = 0] = await freePorts(1);
   const env: Record<string, string> = {
     EARSHOT_URL: server.url,
