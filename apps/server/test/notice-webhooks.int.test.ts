@@ -82,15 +82,17 @@ test('a notice that fails comes again under the same id, with the same bytes, af
     }, within);
     status = 200;
     await world.clock.pass(60_000);
-    await eventually(() => expect(endpoint.received).toHaveLength(2), within);
-    const [first, second] = endpoint.received;
-    expect(second?.body).toBe(first?.body);
-    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-    expect(endpoint.received.map((one) => sentTo(webhook, one))).toEqual(['one', 'one']);
     await eventually(async () => {
       const [listed] = await world.webhooks.list('acc_1');
       expect(listed?.failing_since).toBeNull();
     }, within);
+    const [first, ...more] = endpoint.received;
+    expect(more).not.toEqual([]);
+    for (const one of more) {
+      expect(one.body).toBe(first?.body);
+      expect(one.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      expect(sentTo(webhook, one)).toBe('one');
+    }
   }));
 
 test('an endpoint that refuses notices still gets its matches; the notice is tried on the schedule and then parked', () =>
