@@ -6,7 +6,7 @@ import { eventually, listenOnLoopback } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type BuiltCli, buildCliOnce, type RunOptions } from './src/built-cli.ts';
-import type { Message } from './src/webhook-receiver.ts';
+import { startReceiver } from './src/webhook-receiver.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 let world: World;
@@ -47,30 +47,6 @@ const idsOf = (batch: unknown): string[] => Object(batch).matches.map(({ id }: {
 describe('earshot listen', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-  /** A receiver that answers with the next of these statuses, and with 204 when there are no more. */
-  async function startReceiver(statuses: number[] = []) {
-    const messages: Message[] = [];
-    const receiver = createServer((incoming, response) => {
-      const chunks: Buffer[] = [];
-      incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-      incoming.on('end', () => {
-        const headers = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
-        messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
-        const status = statuses.shift() ?? 204;
-        response.writeHead(status, status === 302 ? { location: '/elsewhere' } : {}).end();
-      });
-    });
-    const url = `http://localhost:${await listenOnLoopback(receiver)}/hook`;
-    return {
-      url,
-      messages,
-      [Symbol.dispose]() {
-        receiver.closeAllConnections();
-        receiver.close();
-      },
-    };
-  }
-
   /** By its reader: it may be started before or after the post. */
   const listening = async (url: string, reader: string, ...more: string[]) => {
     await sdk().readMatches({ reader, start: 'now' });
@@ -78,11 +54,11 @@ describe('earshot listen', () => {
   };
 
   test('posts each match as a webhook would, and prints what came back', async () => {
-    using receiver = await startReceiver();
+    await using receiver = await startReceiver();
     const running = await listening(receiver.url, 'signed');
     const [id] = await post('a comet to sign');
     await eventually(
-      () => expect(running.output.stdout).toMatch(/^\d\d:\d\d:\d\d {2}204 {2}\d+ ms {2}msg_[\w-]{22}\n$/),
+      () => expect(running.output.stdout).toMatch(/^\d\d:\d\d:\d\d {2}200 {2}\d+ ms {2}msg_[\w-]{22}\n$/),
       patiently,
     );
     const [message] = receiver.messages;
@@ -97,7 +73,7 @@ describe('earshot listen', () => {
   });
 
   test('posts the same bytes under the same id until they are taken, follows no redirect, and leaves out what is refused', async () => {
-    using receiver = await startReceiver([500, 302, 204, 400]);
+    await using receiver = await startReceiver({ first: [500, 302, 204, 400] });
     const running = await listening(receiver.url, 'patient', '--json');
     const ids = await post('a comet one', 'a comet two', 'a comet three');
     await eventually(() => expect(receiver.messages).toHaveLength(5), patiently);
@@ -117,23 +93,13 @@ describe('earshot listen', () => {
       [302, 2],
       [204, 3],
       [400, 1],
-      [204, 1],
+      [200, 1],
     ]);
     // What was taken is acknowledged once the next one is asked for.
     await eventually(async () => {
       const { matches } = await sdk().readMatches({ reader: 'patient' });
       expect(matches).toEqual([]);
     }, patiently);
-  });
-
-  test.for([
-    'http://192.0.2.1/hook',
-    'http://localhost.example/',
-    'http://127.0.0.1@192.0.2.1/',
-    'ftp://localhost/',
-  ])('refuses %s', async (url) => {
-    const outcome = await cli.run(['listen', '--forward-to', url]);
-    expect(outcome).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--forward-to') });
   });
 });
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compileCache } from '@earshot/engines';
-import { eventually, lengthOf } from '@earshot/testkit';
+import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { startReceiver } from './src/webhook-receiver.ts';
@@ -12,11 +12,7 @@ import { type Account, type ServerUnderTest, startWorld, tapToken, type World, x
 const main = join(import.meta.dirname, '../apps/cli/src/main.ts');
 const run = promisify(execFile);
 const within = { timeoutMs: 120_000 };
-/** 1,000 in the nightly run. */
-const { onX, onFirehose } = lengthOf({
-  always: { onX: 90, onFirehose: 10 },
-  nightly: { onX: 900, onFirehose: 100 },
-});
+const [onX, onFirehose] = [20, 4];
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
   EARSHOT_TEST: 'allowInsecureWebhooks=true,upstreamPace=1000',
@@ -38,14 +34,6 @@ function linesWith(text: string, words: readonly string[]): string[] {
   return text.split('\n').filter((line) => words.some((word) => line.includes(word)));
 }
 
-async function inParallel(count: number, work: (index: number) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async () => {
-    for (let index = next++; index < count; index = next++) await work(index);
-  };
-  await Promise.all(Array.from({ length: 20 }, worker));
-}
-
 /** One of everything that an account can have, with words of its own, and many rules. */
 async function fill(account: Account, api: Api, url: string): Promise<string[]> {
   const post = async (path: string, body: object) => {
@@ -64,9 +52,9 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
       platforms: [platform],
       overrides: { [platform]: value },
     });
-    ids.push(rule_id);
+    return rule_id;
   };
-  await inParallel(onX + onFirehose, create);
+  ids.push(...(await Promise.all(Array.from({ length: onX + onFirehose }, (_, index) => create(index)))));
   // The same value as the other account's.
   const shared = await api.createRule({ x: 'shared', name: 'name-zouloq shared' });
   ids.push(shared.rule_id);
@@ -131,11 +119,7 @@ test('nothing is left of a deleted account, here and upstream, and others miss n
   const other = server.api(await world.newAccount('neighbour'));
   await other.createRule({ x: 'shared', name: 'the neighbour shares' });
   await other.createRule({ x: 'beside', name: 'the neighbour alone' });
-  await world.sandbox.posts([
-    'shared one',
-    'beside one',
-    ...[51, 52, 53, 54].map((n) => `wort${n} and more`),
-  ]);
+  await world.sandbox.posts(['shared one', 'beside one', ...[5, 6, 7, 8].map((n) => `wort${n} and more`)]);
   await eventually(async () => expect((await api.allMatches({})).length).toBe(5), within);
   await eventually(async () => expect((await other.allMatches({})).length).toBe(2), within);
   await eventually(() => expect(receiver.messages.length).toBeGreaterThan(1), within);
@@ -160,7 +144,7 @@ test('nothing is left of a deleted account, here and upstream, and others miss n
   expect(upstream.map(({ value }) => value).toSorted()).toEqual(['beside', 'shared']);
   expect(await api.call('GET', '/api.ListRules')).toMatchObject({ status: 401 });
   expect(await other.allMatches({})).toEqual(before);
-  await world.sandbox.posts(['shared two', 'beside two', 'wort51 again']);
+  await world.sandbox.posts(['shared two', 'beside two', 'wort5 again']);
   await eventually(async () => expect((await other.allMatches({})).length).toBe(4), within);
   expect(linesWith(await dump(), words)).toEqual(left);
 
@@ -171,18 +155,4 @@ test('nothing is left of a deleted account, here and upstream, and others miss n
   expect(linesWith(await dump(), words)).toHaveLength(2);
   expect((await deleteWithKills(account.accountId, [])).answer).toMatchObject({ rows_removed: 1 });
   expect(linesWith(await dump(), words)).toEqual(left);
-});
-
-test('an account that never was cannot be deleted, and nobody is deleted by a slip', async () => {
-  const { accountId } = await world.newAccount('kept');
-  const attempt = (...args: string[]) =>
-    run(process.execPath, [main, 'admin', 'accounts', 'delete', ...args], {
-      env: { ...compileCache(), PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl },
-    });
-  await expect(attempt('acc_unknown', '--yes')).rejects.toMatchObject({ code: 3 });
-  await expect(attempt(accountId)).rejects.toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('--yes'),
-  });
-  expect(await world.admin.listAccounts({ accountId, days: 1 })).toMatchObject([{ suspended_at: null }]);
 });

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { operations } from '@earshot/contract';
 import { createEarshot, type Notice, verifyWebhook, type WebhookMessage } from '@earshot/sdk';
-import { connectSse, eventually, listenOnLoopback } from '@earshot/testkit';
+import { connectSse, eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
+import { startReceiver } from './src/webhook-receiver.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const within = { timeoutMs: 60_000 };
@@ -30,30 +29,6 @@ async function list(api: Api, request: object) {
   const { status, json } = await api.call('POST', '/notices', request);
   expect({ status, json }).toMatchObject({ status: 200 });
   return operations.ListNotices.answer.parse(json);
-}
-
-/** Receives messages, verifies them, and keeps the notices. */
-async function startReceiver() {
-  const messages: Array<{ headers: Record<string, string>; body: string }> = [];
-  const receiver = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
-      messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
-      response.end();
-    });
-  });
-  const port = await listenOnLoopback(receiver);
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    messages,
-    async [Symbol.asyncDispose]() {
-      receiver.closeAllConnections();
-      receiver.close();
-      await once(receiver, 'close');
-    },
-  };
 }
 
 const shown = ({ type, subject, resolved_at }: Notice) =>

@@ -185,31 +185,6 @@ describe('apply', () => {
     expect((await earshot(['apply', '--yes'])).code).toBe(0);
     expect(await names()).toHaveLength(12);
   });
-
-  test('interrupted by Ctrl+C it finishes what is under way, and begins nothing more', async () => {
-    await write([
-      'set: launches',
-      'rules:',
-      ...Array.from({ length: 12 }, (_, n) => rule(`r${n}`, `interrupted${n}`)).flat(),
-    ]);
-    await using proxy = await startListeningProxy(server.url);
-    const run = start(['apply', '--yes'], proxy.url);
-    const interrupted = new Promise<void>((resolve) => {
-      proxy.onAnswer(async (path) => {
-        if (path !== '/api.CreateRule') return;
-        run.child.kill('SIGINT');
-        resolve();
-      });
-    });
-    await interrupted;
-    const { code, stdout, stderr } = await run.ended;
-    expect(code).toBe(130);
-    const done = stdout.match(/^✓ created/gm)?.length ?? 0;
-    expect(done).toBeGreaterThan(0);
-    expect(stdout.match(/^- r\d+ was not created: not begun/gm)?.length).toBe(12 - done);
-    expect(stderr).toContain(`${12 - done} of 12 steps were not done.`);
-    expect(await names()).toHaveLength(done);
-  });
 });
 
 describe('plan', () => {
@@ -220,59 +195,5 @@ describe('plan', () => {
     expect(await names()).toEqual([]);
     await earshot(['apply', '--yes']);
     expect((await earshot(['plan', '--exit-code'])).code).toBe(0);
-  });
-
-  test('refuses a file with a mistake, or with an example that fails, without asking the server', async () => {
-    await using proxy = await startListeningProxy(server.url);
-    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket AND launch')]);
-    const broken = await earshot(['plan'], proxy.url);
-    expect(broken).toMatchObject({ code: 5, stdout: '' });
-    expect(broken.stderr).toContain('rules.yaml:6:17: error[ambiguous_and]');
-    expect(broken.stderr).toContain('\n  rocket AND launch\n         ^^^\n');
-    const example = '    examples: { must_match: [{ platform: x, payload: { text: cake } }] }';
-    await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch', [example])]);
-    const failing = await earshot(['apply', '--yes', '--json'], proxy.url);
-    expect(failing).toMatchObject({ code: 5, stdout: '' });
-    expect(JSON.parse(failing.stderr)).toMatchObject({
-      details: { findings: [{ code: 'example_failed', line: 7 }] },
-    });
-    expect(proxy.asked()).toEqual([]);
-  });
-});
-
-describe('test', () => {
-  test('judges the examples without a server, and ends with 1 when one fails', async () => {
-    await write([
-      'set: launches',
-      'rules:',
-      ...rule('rockets', 'rocket (launch OR landing) lang:en', [
-        '    examples:',
-        '      must_match:',
-        '        - { platform: x, payload: { text: A rocket launch, language: en } }',
-        '        - { platform: x, payload: { text: A rocket, language: en } }',
-        '        - { platform: x, payload: { text: A rocket landing } }',
-        '      must_not_match:',
-        '        - { platform: x, payload: { text: cake } }',
-      ]),
-      ...rule('cakes', 'cake'),
-    ]);
-    const { code, stdout, stderr } = await earshot(['test'], null);
-    expect([code, stderr]).toEqual([1, '']);
-    expect(stdout).toBe(
-      [
-        'rules.yaml',
-        '  ✗ rockets  2 of 4 hold',
-        '      rules.yaml:10:11: error[example_failed]: rockets: must_match[1]: Must match, but "launch" decides: the words are not in the post.',
-        '        rocket (launch OR landing) lang:en',
-        '                ^^^^^^',
-        '      rules.yaml:11:11: warning[example_undecided]: rockets: must_match[2]: Not decided by the example: "lang:en", because the language was not delivered.',
-        '        rocket (launch OR landing) lang:en',
-        '                                   ^^^^^^^',
-        '  - cakes  no examples',
-        '',
-        '4 examples: 2 hold, 1 fail, 1 not decided',
-        '',
-      ].join('\n'),
-    );
   });
 });

@@ -34,10 +34,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'apps/server/src/{billing,budgets,estimates,rules,slots,upstream}/**',
       'apps/cli/src/rules-file/**',
     ],
-    tests: [
-      'apps/server/test/caps.int.test.ts',
-      'e2e/{crash-points,delete-account,registration}.e2e.test.ts',
-    ],
+    tests: ['apps/server/test/caps.int.test.ts', 'e2e/{crash-points,registration}.e2e.test.ts'],
   },
   query: {
     guards: ['packages/query/**'],
@@ -76,7 +73,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
     installs: ['examples', 'packages/n8n-nodes-earshot'],
     guards: ['examples/**', 'packages/{n8n-nodes-earshot,sdk}/**', 'apps/cli/build/**'],
     tests: [
-      'packages/sdk/test/package.nightly.test.ts',
+      'packages/sdk/test/{browser,package}.nightly.test.ts',
       'e2e/examples/*.test.ts',
       'packages/n8n-nodes-earshot/test/*.test.ts',
       'e2e/packages.nightly.test.ts',

@@ -7,7 +7,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** Somebody who receives. The first requests are answered with these statuses, all others with 200. */
+/** Somebody who receives. The first requests are answered with these statuses (of which 302 leads elsewhere), all others with 200. */
 export async function startReceiver({ first = [] }: { first?: readonly number[] } = {}) {
   const messages: Message[] = [];
   const server = createServer((request, response) => {
@@ -16,6 +16,7 @@ export async function startReceiver({ first = [] }: { first?: readonly number[] 
     request.on('end', () => {
       const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)]);
       response.statusCode = first[messages.length] ?? 200;
+      if (response.statusCode === 302) response.setHeader('location', '/elsewhere');
       messages.push({ headers: Object.fromEntries(headers), body: Buffer.concat(chunks).toString() });
       response.end('thank you');
     });

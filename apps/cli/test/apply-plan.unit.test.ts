@@ -50,8 +50,11 @@ function recording(fail: (call: string) => void = () => undefined) {
   return { caller, keys };
 }
 
-async function outcomesOf(caller: Caller, stop = new AbortController().signal): Promise<string[]> {
-  const outcomes = await applyPlan(plan, {
+async function outcomesOf(
+  caller: Caller,
+  { of = plan, stop = new AbortController().signal } = {},
+): Promise<string[]> {
+  const outcomes = await applyPlan(of, {
     earshot: caller,
     acceptsEstimate: false,
     stop,
@@ -78,42 +81,32 @@ test('the same changes and deletions have the same keys in every run, and creati
   ]);
 });
 
-test('a failure of one rule does not stop the others', async () => {
-  const { caller } = recording((call) => {
-    if (call === 'create a') throw new EarshotError('no', { code: 'invalid_argument' });
-  });
-  expect(await outcomesOf(caller)).toEqual([
-    'update b done',
-    'create a failed',
-    'create c done',
-    'delete d done',
-  ]);
-});
+const budget = { period: 'day', usd: 1, on_reached: 'pause' } as const;
 
-test('a failure that all others would meet as well stops them', async () => {
+test.each([
+  [
+    'a failure of one rule does not stop the others',
+    'create a',
+    new EarshotError('no', { code: 'invalid_argument' }),
+    ['update b done', 'create a failed', 'create c done', 'delete d done'],
+  ],
+  [
+    'a failure that all others would meet as well stops them',
+    'update',
+    new EarshotError('away', { code: 'unavailable' }),
+    ['update b failed', 'create a not_tried', 'create c not_tried', 'delete d not_tried'],
+  ],
+  [
+    'a rule that the budget of the key does not cover does not stop the others',
+    'update',
+    new EarshotError('no', { code: 'permission_denied', details: { request_id: 'r', budget } }),
+    ['update b failed', 'create a done', 'create c done', 'delete d done'],
+  ],
+])('%s', async (_what, failing, error, outcomes) => {
   const { caller } = recording((call) => {
-    if (call === 'update') throw new EarshotError('away', { code: 'unavailable' });
+    if (call === failing) throw error;
   });
-  expect(await outcomesOf(caller)).toEqual([
-    'update b failed',
-    'create a not_tried',
-    'create c not_tried',
-    'delete d not_tried',
-  ]);
-});
-
-test('a rule that the budget of the key does not cover does not stop the others', async () => {
-  const budget = { period: 'day', usd: 1, on_reached: 'pause' } as const;
-  const { caller } = recording((call) => {
-    if (call === 'update')
-      throw new EarshotError('no', { code: 'permission_denied', details: { request_id: 'r', budget } });
-  });
-  expect(await outcomesOf(caller)).toEqual([
-    'update b failed',
-    'create a done',
-    'create c done',
-    'delete d done',
-  ]);
+  expect(await outcomesOf(caller)).toEqual(outcomes);
 });
 
 test.each([true, false])('estimates are accepted for changes and creations: %s', async (acceptsEstimate) => {
@@ -142,14 +135,7 @@ test('a full plan stops the creations, and not the deletions that make room', as
   const { caller } = recording((call) => {
     if (call === 'create a') throw new EarshotError('full', { code: 'resource_exhausted' });
   });
-  const stop = new AbortController().signal;
-  const outcomes = await applyPlan(many, {
-    earshot: caller,
-    acceptsEstimate: false,
-    stop,
-    report: () => undefined,
-  });
-  expect(outcomes.map(({ action, key, outcome }) => `${action} ${key} ${outcome}`)).toEqual([
+  expect(await outcomesOf(caller, { of: many })).toEqual([
     'create a failed',
     'create b done',
     'create c done',
@@ -160,8 +146,15 @@ test('a full plan stops the creations, and not the deletions that make room', as
   ]);
 });
 
-test('after a stop nothing is begun', async () => {
-  const { caller, keys } = recording();
-  await outcomesOf(caller, AbortSignal.abort());
-  expect(keys).toEqual([]);
+test('after a stop what is under way is finished, and nothing more is begun', async () => {
+  const stop = new AbortController();
+  const { caller } = recording((call) => {
+    if (call === 'create a') stop.abort();
+  });
+  expect(await outcomesOf(caller, { stop: stop.signal })).toEqual([
+    'update b done',
+    'create c not_tried',
+    'create a done',
+    'delete d not_tried',
+  ]);
 });
