@@ -3,33 +3,15 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createEarshot, type EarshotOptions, type Removal } from '@earshot/sdk';
 import { expect, test } from 'vitest';
+import { json, startAnsweringServer } from '../../../packages/sdk/test/answering-server.ts';
 import { followFrom, noticingFetch } from '../src/follow.ts';
 
-/** A real server that answers one status after the other. */
-async function startServer(answers: readonly { status: number; retryAfter?: string }[]) {
-  let asked = 0;
-  const server = createServer((_, response) => {
-    const { status, retryAfter } = answers[asked++] ?? { status: 200 };
-    response.writeHead(status, retryAfter === undefined ? {} : { 'retry-after': retryAfter }).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
-}
+/** Answers one status after the other, the last for good. */
+const startServer = (...statuses: readonly number[]) =>
+  startAnsweringServer(...statuses.map((status) => json(status, {})));
 
 test('trouble is told once, and its end', async () => {
-  await using server = await startServer([
-    { status: 503 },
-    { status: 503 },
-    { status: 200 },
-    { status: 200 },
-  ]);
+  await using server = await startServer(503, 503, 200);
   const notes: string[] = [];
   const ask = noticingFetch((text) => notes.push(text));
   for (let times = 0; times < 4; times += 1) await ask(server.url);
@@ -37,12 +19,8 @@ test('trouble is told once, and its end', async () => {
 });
 
 test('a limit that waiting does not lift, and an answer that nobody tries again, are not called trouble', async () => {
-  await using server = await startServer([
-    { status: 429 },
-    { status: 500 },
-    { status: 404 },
-    { status: 429, retryAfter: '60' },
-  ]);
+  const lifted = json(429, {}, { 'retry-after': '60' });
+  await using server = await startAnsweringServer(json(429, {}), json(500, {}), json(404, {}), lifted);
   const notes: string[] = [];
   const ask = noticingFetch((text) => notes.push(text));
   for (let times = 0; times < 3; times += 1) await ask(server.url);
@@ -52,7 +30,7 @@ test('a limit that waiting does not lift, and an answer that nobody tries again,
 });
 
 test('nobody there is trouble, and giving up oneself is not', async () => {
-  const { url, ...server } = await startServer([]);
+  const { url, ...server } = await startServer(200);
   await server[Symbol.asyncDispose]();
   const notes: string[] = [];
   const ask = noticingFetch((text) => notes.push(text));
@@ -133,7 +111,7 @@ test('a server that is gone while the past is listed is waited for', async () =>
 });
 
 test('a stream that is refused ends the tail with the reason', async () => {
-  await using server = await startServer([{ status: 401 }]);
+  await using server = await startServer(401);
   const earshot = createEarshot({ url: server.url, key: 'esk_1' });
   const following = {
     filter: {},

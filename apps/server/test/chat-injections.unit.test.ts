@@ -1,6 +1,6 @@
 import type { ChatFormat } from '@earshot/contract';
 import { harmless, injections } from '@earshot/mcp/injections';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { chatBody, harmIn, linksIn, messageOf, strangersMatch } from './read-chat.ts';
 
 const formats: readonly ChatFormat[] = ['slack', 'discord', 'teams'];
@@ -100,3 +100,19 @@ describe('control: what these tests find', { timeout: 60_000 }, () => {
     expect(marked.map(({ text }) => text)).toContain('[your bank](https://evil.example)');
   });
 });
+
+test.each(formats)(
+  'control: without making words visible, what nobody sees is found in %s',
+  async (format) => {
+    const same = (words: string) => words;
+    vi.doMock('@earshot/mcp/visible', () => ({ visible: same, unhidden: same }));
+    vi.resetModules();
+    const chat = await import('./read-chat.ts');
+    const rendered = (words: string) => chat.messageOf(format, chat.chatBody([strangersMatch(1, words)]));
+    const found = injections('').filter(
+      ({ text }) => harmIn(format, rendered(text), rendered(harmless(text))).length > 0,
+    );
+    const unseen = ['escapes of the terminal', 'letters that run the other way', 'letters that nobody sees'];
+    expect(found.map(({ family }) => family)).toEqual(expect.arrayContaining(unseen));
+  },
+);

@@ -1,6 +1,6 @@
 import { defaultXToken, startSandbox } from '@earshot/sandbox';
-import type { Template } from '@earshot/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { migratedTemplate } from '@earshot/testkit';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { checkKeptItems } from '../src/removals/check-kept-items.ts';
@@ -9,18 +9,14 @@ import type { Compliance } from '../src/upstream/platform.ts';
 import { createXCompliance } from '../src/upstream/x/compliance.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent, xMatch } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { openTestDatabase, seedRules } from './support.ts';
 
-let template: Template;
+const template = migratedTemplate();
 let stack: AsyncDisposableStack;
 let database: Database;
 let compliance: Compliance;
 let sandboxUrl: string;
 
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
   [putOff, checked] = [[], []];

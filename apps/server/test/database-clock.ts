@@ -18,11 +18,12 @@ export interface DatabaseClock {
 }
 
 /** Moves `now()` of the database for all statements of the server, but not what the schema itself does (defaults, functions). */
-export function createDatabaseClock(database: Database): DatabaseClock {
+export function createDatabaseClock(database: Database, onPassed = () => {}): DatabaseClock {
   let offsetMs = 0;
   const pass = async (ms: number): Promise<void> => {
     offsetMs += ms;
     await setNow(database, `pg_catalog.now() + interval '${offsetMs} ms'`);
+    onPassed();
   };
   return {
     get offsetMs() {

@@ -1,12 +1,12 @@
+import { migratedTemplate } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { type DeletionProgress, deleteAccount } from '../src/removals/delete-account.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { openTestDatabase, seedRules } from './support.ts';
 
 const many = 12_000;
 
 test('what belongs to an account goes in bounded steps, and nothing of another with it', async () => {
-  const template = await createMigratedTemplate();
-  await using clone = await template.clone();
+  await using clone = await migratedTemplate().clone();
   await using database = openTestDatabase(clone.url);
   await seedRules(database, 150);
   await database.run(

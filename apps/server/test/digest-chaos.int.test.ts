@@ -1,32 +1,23 @@
-import { seededRandom, type Template } from '@earshot/testkit';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { IssueStore } from '../src/digests/issues.sql.ts';
+import { seededRandom } from '@earshot/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { type CheckpointLabel, digestCheckpoints } from '../src/runtime/checkpoint.ts';
 import {
-  createDigestWorld,
   type DigestWorld,
   distinct,
   type Issue,
+  openDigestWorld,
   startDigestReceiver,
   textsOf,
 } from './digest-world.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { mortal } from './mortal-node.ts';
 
-let template: Template;
 let stack: AsyncDisposableStack;
 let database: Database;
 let world: DigestWorld;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
-  const clone = stack.use(await template.clone());
-  database = stack.use(openTestDatabase(clone.url));
-  await seedRules(database, 2);
-  world = stack.use(await createDigestWorld(database));
+  ({ database, world } = await openDigestWorld(stack));
 });
 afterEach(() => stack.disposeAsync());
 
@@ -35,29 +26,6 @@ const hourMs = 60 * minuteMs;
 
 /** The leases of whoever died run out. */
 const expireLeases = () => database.run(`update digest_issues set lease_until = '-infinity'`);
-
-/** A node that dies at the first of these points, and writes nothing from then on. */
-function mortal(dies: (label: CheckpointLabel) => boolean) {
-  let dead: CheckpointLabel | null = null;
-  const alive = async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    if (dead !== null) throw new Error('dead');
-    return await call();
-  };
-  return {
-    diedAt: () => dead,
-    checkpoint(label: CheckpointLabel) {
-      if (dead === null && dies(label)) dead = label;
-      if (dead !== null) throw new Error('killed');
-    },
-    store: (store: IssueStore): IssueStore => ({
-      leaseDue: (asked) => alive(() => store.leaseDue(asked)),
-      putOff: (...put) => alive(() => store.putOff(...put)),
-      countMails: (...counted) => alive(() => store.countMails(...counted)),
-      finish: (...finished) => alive(() => store.finish(...finished)),
-      release: (issue) => alive(() => store.release(issue)),
-    }),
-  };
-}
 
 async function storedIds(): Promise<string[]> {
   const rows = await database.many<{ text: string }>(

@@ -1,13 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { createCertificate, type Template } from '@earshot/testkit';
+import { createCertificate } from '@earshot/testkit';
 import { SMTPServer } from 'smtp-server';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { IssueStore } from '../src/digests/issues.sql.ts';
 import { openMailer } from '../src/digests/mailer.ts';
 import type { Database } from '../src/engines/database.ts';
-import { createDigestWorld, type DigestWorld, startDigestReceiver } from './digest-world.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { type DigestWorld, openDigestWorld, startDigestReceiver } from './digest-world.ts';
 
 interface Delivered {
   readonly to: readonly string[];
@@ -60,23 +59,15 @@ async function startMailServer() {
   };
 }
 
-let template: Template;
 let stack: AsyncDisposableStack;
 let database: Database;
 let world: DigestWorld;
 let server: Awaited<ReturnType<typeof startMailServer>>;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
-  const clone = stack.use(await template.clone());
-  database = stack.use(openTestDatabase(clone.url));
-  await seedRules(database, 1);
   server = stack.use(await startMailServer());
   const mailer = stack.use(openMailer({ url: server.url, from: 'earshot@example.net' }));
-  world = stack.use(await createDigestWorld(database, { mailer }));
+  ({ database, world } = await openDigestWorld(stack, { mailer }));
 });
 afterEach(() => stack.disposeAsync());
 
@@ -316,18 +307,3 @@ test('a mail server whose certificate is not valid gets nothing', async () => {
     message: expect.stringMatching(/certificate|self-signed/i),
   });
 });
-
-test('without a mail server nobody gets a digest by e-mail', async () => {
-  const other = stack.use(await createDigestWorldWithoutMail());
-  await expect(other.create({ to: { email } })).rejects.toMatchObject({
-    code: 'failed_precondition',
-    message: expect.stringContaining('EARSHOT_SMTP_URL'),
-  });
-});
-
-async function createDigestWorldWithoutMail(): Promise<DigestWorld> {
-  const clone = stack.use(await template.clone());
-  const empty = stack.use(openTestDatabase(clone.url));
-  await seedRules(empty, 1);
-  return await createDigestWorld(empty);
-}

@@ -1,4 +1,5 @@
 import type { Digest, RequestOf } from '@earshot/contract';
+import { migratedTemplate } from '@earshot/testkit';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createDigest } from '../src/digests/create-digest.ts';
 import { createIssueStore, type IssueStore } from '../src/digests/issues.sql.ts';
@@ -13,7 +14,7 @@ import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
 import { freezeDatabase } from './database-clock.ts';
-import { silentTelemetry } from './support.ts';
+import { openTestDatabase, seedRules, silentTelemetry } from './support.ts';
 import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 
@@ -49,7 +50,7 @@ export interface DigestWorld extends AsyncDisposable {
 const allowed = ['@example.com', 'one@example.org'];
 
 /** Digests of `acc_1` on a real database, with `rule_1` heard on X for ten days. */
-export async function createDigestWorld(
+async function createDigestWorld(
   database: Database,
   { mailer = null }: { mailer?: Mailer | null } = {},
 ): Promise<DigestWorld> {
@@ -170,4 +171,12 @@ export async function startDigestReceiver(
   const endpoint = stack.use(await startEndpoint(handler));
   const webhook = await webhooks.createWebhook(endpoint.url, { events: ['notices'] });
   return { endpoint, webhook, to: { webhook_id: webhook.id } };
+}
+
+/** A world of its own, which ends with the stack. */
+export async function openDigestWorld(stack: AsyncDisposableStack, options: { mailer?: Mailer } = {}) {
+  const { url } = stack.use(await migratedTemplate().clone());
+  const database = stack.use(openTestDatabase(url));
+  await seedRules(database, 2);
+  return { url, database, world: stack.use(await createDigestWorld(database, options)) };
 }

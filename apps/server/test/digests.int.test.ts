@@ -1,35 +1,24 @@
-import type { Template } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
 import type { Database } from '../src/engines/database.ts';
 import {
-  createDigestWorld,
   type DigestWorld,
   distinct,
   issueOf,
+  openDigestWorld,
   startDigestReceiver,
   textsOf,
 } from './digest-world.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import type { Handler, Received } from './web-endpoint.ts';
 
-let template: Template;
 let stack: AsyncDisposableStack;
 let database: Database;
 let databaseUrl: string;
 let world: DigestWorld;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
   stack = new AsyncDisposableStack();
-  const clone = stack.use(await template.clone());
-  databaseUrl = clone.url;
-  database = stack.use(openTestDatabase(clone.url));
-  await seedRules(database, 2);
-  world = stack.use(await createDigestWorld(database));
+  ({ database, world, url: databaseUrl } = await openDigestWorld(stack));
 });
 afterEach(() => stack.disposeAsync());
 
@@ -309,5 +298,12 @@ describe('a clock', () => {
     expect(endpoint.received.slice(1).map(issueOf)).toMatchObject([{ number: 2, total: 2 }]);
     const [first, second] = endpoint.received.map(issueOf);
     expect(second?.from).toBe(first?.to);
+  });
+});
+
+test('without a mail server nobody gets a digest by e-mail', async () => {
+  await expect(world.create({ to: { email: ['one@example.org'] } })).rejects.toMatchObject({
+    code: 'failed_precondition',
+    message: expect.stringContaining('EARSHOT_SMTP_URL'),
   });
 });

@@ -1,11 +1,9 @@
 import { errorSchema, operations } from '@earshot/contract';
-import type { Template } from '@earshot/testkit';
+import { migratedTemplate } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
-import { createMigratedTemplate } from './support.ts';
 
-let template: Template;
 let world: ReaderWorld;
 let api: ReaderApi;
 let key: string;
@@ -13,8 +11,7 @@ let foreignKey: string;
 const stack = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  template = stack.use(await createMigratedTemplate());
-  world = stack.use(await startReaderWorld(template, { rules: 5 }));
+  world = stack.use(await startReaderWorld(migratedTemplate(), { rules: 5 }));
   await world.database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'free')`);
   await world.database.run(`update plans set readers = 2 where name = 'free'`);
   api = stack.use(await world.startApi());

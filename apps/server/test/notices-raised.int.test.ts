@@ -1,5 +1,5 @@
-import { eventually, type Template, type TestDatabase } from '@earshot/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually, migratedTemplate, type TestDatabase } from '@earshot/testkit';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { defaultPrices } from '../src/billing/prices.ts';
 import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -12,19 +12,16 @@ import { lockRule, pauseLocked } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
 import { changeBy, changesOf } from './changes.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { openTestDatabase, seedRules } from './support.ts';
 import { startEndpoint } from './web-endpoint.ts';
-import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
+import { createWebhookWorld, passToNextAttempt, type WebhookWorld } from './webhook-world.ts';
 
 /* Who is told what, and when it is over. Rules 1 and 2 are of acc_1; acc_2 has rule_3 on the slot of rule_1. */
 
-let template: Template;
+const template = migratedTemplate();
 let clone: TestDatabase;
 let database: Database;
 let lease: Lease;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
 beforeEach(async () => {
   clone = await template.clone();
   database = openTestDatabase(clone.url, 12);
@@ -50,7 +47,6 @@ beforeEach(async () => {
     await clone[Symbol.asyncDispose]();
   };
 });
-afterAll(() => template?.[Symbol.asyncDispose]());
 
 /** What an account is told, oldest first: type, subject, whether it is over. */
 async function told(accountId = 'acc_1'): Promise<string[]> {
@@ -244,7 +240,7 @@ describe('a webhook', () => {
   /** Lets time pass until this is told. */
   const tells = (world: WebhookWorld, id: string, wanted: readonly string[]) =>
     eventually(async () => {
-      await passTime(world);
+      await passToNextAttempt(world);
       expect((await told()).map((one) => one.replace(id, ''))).toEqual(wanted);
     }, within);
 
@@ -316,17 +312,10 @@ describe('a webhook', () => {
     await eventually(async () => expect(await told()).toEqual([`webhook.disabled ${id}`]), within);
   });
 
-  /** To the next attempt, if one waits. */
-  async function passTime({ webhooks, clock, bells }: WebhookWorld) {
-    const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
-    if (nextAt !== null) await clock.passTo(nextAt);
-    bells.ring('matches');
-  }
-
   /** Lets the time to the next attempts pass. */
   async function attempt(world: WebhookWorld, attempts: () => number, wanted: number) {
     await eventually(async () => {
-      if (attempts() < wanted) await passTime(world);
+      if (attempts() < wanted) await passToNextAttempt(world);
       expect(attempts()).toBeGreaterThanOrEqual(wanted);
     }, within);
   }

@@ -1,16 +1,13 @@
-import { eventually, type Template, type TestDatabase } from '@earshot/testkit';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { eventually, migratedTemplate, type TestDatabase } from '@earshot/testkit';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Database, Sql } from '../src/engines/database.ts';
 import { forgetNotices, raiseNotices, resolveNotices } from '../src/notices/notice-log.sql.ts';
 import { createNoticeReader, type PlacedNotice } from '../src/notices/notice-reader.sql.ts';
-import { createMigratedTemplate, openTestDatabase } from './support.ts';
+import { openTestDatabase } from './support.ts';
 
-let template: Template;
+const template = migratedTemplate();
 let clone: TestDatabase;
 let database: Database;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
 beforeEach(async () => {
   clone = await template.clone();
   database = openTestDatabase(clone.url, 12);
@@ -19,7 +16,6 @@ beforeEach(async () => {
     await clone[Symbol.asyncDispose]();
   };
 });
-afterAll(() => template?.[Symbol.asyncDispose]());
 
 const ruleOf = (id: string) => ({ kind: 'rule', id, name: 'a rule' }) as const;
 const expired = (ruleId: string) =>

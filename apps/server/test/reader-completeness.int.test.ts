@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operations } from '@earshot/contract';
-import { eventually, lengthOf, type Template, testNightly } from '@earshot/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, lengthOf, migratedTemplate, testNightly } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
-import { createMigratedTemplate, listToday } from './support.ts';
+import { listToday } from './support.ts';
 
 /** `EARSHOT_READER_RECONNECTS=10000` makes the long run of it. */
 const reconnectsWanted = Number(
@@ -16,11 +16,7 @@ const rules = 10;
 const streams = 6;
 const matchesPerBatch = 5;
 
-let template: Template;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
+const template = migratedTemplate();
 
 interface Reading {
   readonly api: ReaderApi;

@@ -1,5 +1,5 @@
-import { eventually, type Template } from '@earshot/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, migratedTemplate } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
 import { forgetLedger } from '../src/coverage/forget-ledger.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
@@ -17,13 +17,9 @@ import { Failure } from '../src/runtime/failure.ts';
 import { callOf } from './call-of.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules, silentTelemetry } from './support.ts';
+import { openTestDatabase, seedRules, silentTelemetry } from './support.ts';
 
-let template: Template;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
+const template = migratedTemplate();
 
 const dayMs = 86_400_000;
 const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString().slice(0, 10);

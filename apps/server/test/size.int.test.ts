@@ -1,4 +1,4 @@
-import type { Template } from '@earshot/testkit';
+import { migratedTemplate } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
@@ -9,7 +9,7 @@ import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { countReads, daysAgo, fillDay, needleMatches, rareEvents, type Size } from './size-world.ts';
 import { xEvent, xMatch } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { openTestDatabase, seedRules } from './support.ts';
 
 /* By counted rows, which do not depend on the machine. `size.trial.ts` has times, at full size. */
 
@@ -19,12 +19,11 @@ const partition = `matches_${yesterday.replaceAll('-', '')}`;
 /** Index entries that a page reads at most: its rows, once to find them and once for their posts, and one too many per index. */
 const pageRowsMax = 120;
 
-let template: Template;
+const template = migratedTemplate();
 let stack: AsyncDisposableStack;
 let database: Database;
 beforeAll(async () => {
   stack = new AsyncDisposableStack();
-  template = stack.use(await createMigratedTemplate());
   const clone = stack.use(await template.clone());
   database = stack.use(openTestDatabase(clone.url, 1));
   await seedRules(database, size.rules);

@@ -1,16 +1,11 @@
-import { eventually, type Template } from '@earshot/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually, migratedTemplate } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
 import type { EventLog } from '../src/event-log/event-log.ts';
 import { createXStream } from '../src/upstream/x/stream.ts';
 import { addRule, createMemoryLog, open, soon, startIngest } from './ingest-support.ts';
-import { createMigratedTemplate } from './support.ts';
 import { openUpstreamWorld } from './upstream-world.ts';
 
-let template: Template;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
+const template = migratedTemplate();
 
 describe('a stream that stays up and brings nothing', () => {
   /** Keep-alives every 2 s and a watchdog after 4 s, which are 20 s and 30 s in production. */

@@ -1,52 +1,18 @@
-import { eventually, startOtlpReceiver, startTestNats } from '@earshot/testkit';
+import { migratedTemplate } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { readInstallation } from '../src/engines/installation.ts';
-import { connectNats } from '../src/engines/nats.ts';
-import { createEventLog, type LogEvent } from '../src/event-log/event-log.ts';
-import { ensureEventsStream } from '../src/event-log/events-stream.ts';
+import { type LogEvent } from '../src/event-log/event-log.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { storeBatch } from '../src/matching/match-worker.ts';
-import { createMetrics } from '../src/observability/metrics.ts';
-import { openSpanExport } from '../src/observability/span-export.ts';
 import { createTraces, type Span } from '../src/observability/traces.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
-import {
-  createMigratedTemplate,
-  openTestDatabase,
-  seedRules,
-  silentLog,
-  silentTelemetry,
-} from './support.ts';
-
-test('an event is appended while the collector keeps a request waiting', async () => {
-  await using collector = await startOtlpReceiver({ hangs: true });
-  await using server = await startTestNats();
-  await using nats = await connectNats(server.url, 'test');
-  await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * 1024 ** 2 });
-  await using spans = openSpanExport({
-    url: collector.url,
-    headers: {},
-    ratio: 1,
-    version: '0',
-    node: 'test',
-    roles: ['ingest'],
-    log: silentLog,
-    metrics: createMetrics(),
-  });
-  const log = createEventLog(nats, { traces: createTraces('test', spans) });
-  await log.append(xEvent(1), null);
-  await eventually(() => expect(collector.open()).toBe(1), { timeoutMs: 60_000 });
-  await log.append(xEvent(2), null);
-  // The export is given up after 5 s: the append has not waited for that.
-  expect(collector.open()).toBe(1);
-});
+import { openTestDatabase, seedRules, silentTelemetry } from './support.ts';
 
 describe('a batch of events', () => {
   async function openMatching() {
     await using stack = new AsyncDisposableStack();
-    const template = stack.use(await createMigratedTemplate());
-    const clone = stack.use(await template.clone());
+    const clone = stack.use(await migratedTemplate().clone());
     const database = stack.use(openTestDatabase(clone.url));
     await seedRules(database, 3);
     const installation = (await readInstallation(database)).id;

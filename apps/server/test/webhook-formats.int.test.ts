@@ -1,33 +1,16 @@
 import { verifyWebhook } from '@earshot/sdk';
-import { eventually, type Template } from '@earshot/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { eventually } from '@earshot/testkit';
+import { describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
-import type { Database } from '../src/engines/database.ts';
 import { raiseNotices } from '../src/notices/notice-log.sql.ts';
 import { type CheckpointLabel, deliveryCheckpoints } from '../src/runtime/checkpoint.ts';
-import { mortal } from './mortal-sender.ts';
+import { mortal } from './mortal-node.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 import { startEndpoint } from './web-endpoint.ts';
-import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
-
-let template: Template;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
+import { withWebhookWorld } from './webhook-world.ts';
 
 const within = { timeoutMs: 100_000 };
 const windowSeconds = 60;
-
-type Run = (world: WebhookWorld, database: Database, databaseUrl: string) => Promise<void>;
-
-async function withWorld(run: Run): Promise<void> {
-  await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url, 12);
-  await seedRules(database, 1);
-  await run(createWebhookWorld(database), database, clone.url);
-}
 
 /** The numbers of the posts that a Slack message shows, and how many more it counts. */
 function readMessage(body: string): { shown: number[]; more: number } {
@@ -38,7 +21,7 @@ function readMessage(body: string): { shown: number[]; more: number } {
 const posts = (first: number, count: number) => Array.from({ length: count }, (_, n) => `post ${first + n}`);
 
 test('a chat gets one message in a window, with everything that came meanwhile, shown or counted', () =>
-  withWorld(async (world) => {
+  withWebhookWorld(async (world) => {
     await using chat = await startEndpoint();
     await using program = await startEndpoint();
     await world.createWebhook(chat.url, { format: 'slack', windowSeconds });
@@ -69,7 +52,7 @@ test('a chat gets one message in a window, with everything that came meanwhile, 
   }));
 
 test('the matches of a chat are in one message each, in order, when its senders are killed at every point', () =>
-  withWorld(async (world, database) => {
+  withWebhookWorld(async (world, database) => {
     const receivedMs: number[] = [];
     await using chat = await startEndpoint(() => {
       receivedMs.push(Date.now() + world.clock.offsetMs);
@@ -122,7 +105,7 @@ test('the matches of a chat are in one message each, in order, when its senders 
   }));
 
 test('a message that a chat refuses is split until the match that it refuses is found', () =>
-  withWorld(async (world, database) => {
+  withWebhookWorld(async (world, database) => {
     const accepted: string[] = [];
     await using chat = await startEndpoint(({ body }) => {
       if (body.includes('"post 5"')) return 400;
@@ -144,7 +127,7 @@ test('a message that a chat refuses is split until the match that it refuses is 
   }));
 
 test('an item that is forgotten is in no message to come, and a later one tells of its removal', () =>
-  withWorld(async (world, database, databaseUrl) => {
+  withWebhookWorld(async (world, database, databaseUrl) => {
     let status = 500;
     await using chat = await startEndpoint(() => status);
     await world.createWebhook(chat.url, { format: 'slack', windowSeconds: 30 });
@@ -168,7 +151,7 @@ test('an item that is forgotten is in no message to come, and a later one tells 
   }));
 
 test('a notice does not wait for the window of the matches, nor they for it', () =>
-  withWorld(async (world, database) => {
+  withWebhookWorld(async (world, database) => {
     await using chat = await startEndpoint();
     const events = ['matches', 'notices'] as const;
     await world.createWebhook(chat.url, { format: 'teams', windowSeconds: 86_400, events });
@@ -182,7 +165,7 @@ test('a notice does not wait for the window of the matches, nor they for it', ()
   }));
 
 test('a batch of CloudEvents is verified by the SDK, with every match once and in order', () =>
-  withWorld(async (world) => {
+  withWebhookWorld(async (world) => {
     await using endpoint = await startEndpoint();
     const { id, secret } = await world.createWebhook(endpoint.url, { format: 'cloudevents' });
     await world.storeMatches(posts(0, 30));
@@ -209,7 +192,7 @@ test('a batch of CloudEvents is verified by the SDK, with every match once and i
 
 describe('the webhook of a chat', () => {
   test('is tested with a message of its format, and disabled when the chat no longer knows it', () =>
-    withWorld(async (world) => {
+    withWebhookWorld(async (world) => {
       let status = 200;
       await using chat = await startEndpoint(() => status);
       const { id } = await world.createWebhook(chat.url, { format: 'slack', windowSeconds });
@@ -226,31 +209,8 @@ describe('the webhook of a chat', () => {
       expect(chat.received).toHaveLength(3);
     }));
 
-  test('waits as long as the chat asks for, and no further message comes meanwhile', () =>
-    withWorld(async (world) => {
-      let isLimited = true;
-      await using chat = await startEndpoint((_received, response) => {
-        if (!isLimited) return 204;
-        response.writeHead(429, { 'retry-after': '3600' }).end();
-        return undefined;
-      });
-      const { id } = await world.createWebhook(chat.url, { format: 'discord', windowSeconds: 30 });
-      await world.storeMatches(['post 0']);
-      await using _sender = world.startSender();
-      await eventually(async () => {
-        const [listed] = await world.webhooks.list('acc_1');
-        const waitMs = Date.parse(listed?.next_attempt_at ?? '') - Date.now();
-        expect(waitMs).toBeGreaterThan(3_000_000);
-      }, within);
-      isLimited = false;
-      await world.clock.pass(3_600_000);
-      await eventually(async () => expect(await world.deliveries(id, 'delivered')).toHaveLength(1), within);
-      expect(chat.received).toHaveLength(2);
-      expect(chat.received[1]?.body).toBe(chat.received[0]?.body);
-    }));
-
   test('shows its address nowhere, and keeps it when it is changed as it is shown', () =>
-    withWorld(async (world, database) => {
+    withWebhookWorld(async (world, database) => {
       const url = 'https://hooks.slack.com/services/T0/B0/topsecret';
       const shown = 'https://hooks.slack.com/…';
       const { id } = await world.createWebhook(url, { format: 'slack', windowSeconds });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AnswerOf, Delivery, RequestOf, Webhook, WebhookFormat } from '@earshot/contract';
+import { migratedTemplate } from '@earshot/testkit';
 import type { Change } from '../src/accounts/change.ts';
 import type { Bells } from '../src/engines/bells.ts';
 import type { Database } from '../src/engines/database.ts';
@@ -26,7 +27,7 @@ import { changeBy } from './changes.ts';
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent, xMatch } from './stream-events.ts';
-import { silentLog, silentTelemetry } from './support.ts';
+import { openTestDatabase, seedRules, silentLog, silentTelemetry } from './support.ts';
 
 export interface TestWebhook {
   readonly id: string;
@@ -106,7 +107,8 @@ export function createWebhookWorld(database: Database): WebhookWorld {
   const webhooks = webhooksOf(database, secretBox);
   const matches = createMatchStore(database);
   const bells = createLocalBells();
-  const clock = createDatabaseClock(database);
+  // When time has passed, senders look at once what is due now, not at their next poll.
+  const clock = createDatabaseClock(database, () => bells.ring('matches'));
   const parsedRules = createParsedRules();
   let stored = 0;
   return {
@@ -195,4 +197,20 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       };
     },
   };
+}
+
+/** To the moment at which the first webhook is tried again, if it waits for one. */
+export async function passToNextAttempt({ webhooks, clock }: WebhookWorld): Promise<void> {
+  const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
+  if (nextAt !== null) await clock.passTo(nextAt);
+}
+
+/** Webhooks of an account with two rules, on a database of their own. */
+export async function withWebhookWorld(
+  run: (world: WebhookWorld, database: Database, databaseUrl: string) => Promise<void>,
+): Promise<void> {
+  await using clone = await migratedTemplate().clone();
+  await using database = openTestDatabase(clone.url, 16);
+  await seedRules(database, 2);
+  await run(createWebhookWorld(database), database, clone.url);
 }

@@ -1,36 +1,15 @@
 import { operations } from '@earshot/contract';
-import { eventually, type Template } from '@earshot/testkit';
+import { eventually } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import type { Database } from '../src/engines/database.ts';
-import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Received, startEndpoint } from './web-endpoint.ts';
-import { createWebhookWorld, type TestWebhook, type WebhookWorld } from './webhook-world.ts';
-
-let template: Template;
-beforeAll(async () => {
-  template = await createMigratedTemplate();
-});
-afterAll(() => template?.[Symbol.asyncDispose]());
+import { passToNextAttempt, type TestWebhook, withWebhookWorld } from './webhook-world.ts';
 
 const within = { timeoutMs: 100_000 };
 const hour = 3_600_000;
 
-async function withWorld(run: (world: WebhookWorld, database: Database) => Promise<void>): Promise<void> {
-  await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url, 16);
-  await seedRules(database, 2);
-  await run(createWebhookWorld(database), database);
-}
-
 const texts = (count: number, prefix = 'post') =>
   Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
-
-/** To the moment at which the webhook is tried again, if it waits for one. */
-async function passTime({ webhooks, clock }: WebhookWorld): Promise<void> {
-  const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
-  if (nextAt !== null) await clock.passTo(nextAt);
-}
 
 /** Verified by the published library; throws when the signature is not right. */
 function textsOf({ body, headers }: Received, { id, secret }: TestWebhook): string[] {
@@ -52,7 +31,7 @@ describe('a sender whose clock is wrong', () => {
     ['ahead', hour],
     ['behind', -hour],
   ])('by an hour %s leaves every webhook to the next sender', (_, offsetMs) =>
-    withWorld(async (world, database) => {
+    withWebhookWorld(async (world, database) => {
       await using healthy = await startEndpoint();
       await using failing = await startEndpoint(() => 500);
       const webhook = await world.createWebhook(healthy.url);
@@ -84,7 +63,7 @@ describe('a sender whose clock is wrong', () => {
 
 describe('a webhook', () => {
   test('gets every match once and in order, in batches, signed; a rule or platform narrows it', () =>
-    withWorld(async (world) => {
+    withWebhookWorld(async (world) => {
       await using endpoint = await startEndpoint();
       await using narrow = await startEndpoint();
       await using none = await startEndpoint();
@@ -109,7 +88,7 @@ describe('a webhook', () => {
     }));
 
   test('that is created later does not get what was there before', () =>
-    withWorld(async (world) => {
+    withWebhookWorld(async (world) => {
       await world.storeMatches(['before']);
       await using endpoint = await startEndpoint();
       const webhook = await world.createWebhook(endpoint.url);
@@ -120,7 +99,7 @@ describe('a webhook', () => {
     }));
 
   test('is tried again with the same bytes under the same id, after a 429 not before it allows', () =>
-    withWorld(async (world) => {
+    withWebhookWorld(async (world) => {
       let answers = 0;
       await using endpoint = await startEndpoint((_received, response) => {
         if (answers++ === 0) response.writeHead(429, { 'retry-after': '3600' }).end('later');
@@ -157,7 +136,7 @@ describe('a webhook', () => {
     }));
 
   test('that answers 410 is disabled at once, tells so in the audit, and goes on where it stopped', () =>
-    withWorld(async (world, database) => {
+    withWebhookWorld(async (world, database) => {
       let gone = true;
       await using endpoint = await startEndpoint(() => (gone ? 410 : 200));
       const webhook = await world.createWebhook(endpoint.url);
@@ -186,7 +165,7 @@ describe('a webhook', () => {
     }));
 
   test('that is paused gets nothing, and everything when it is resumed', () =>
-    withWorld(async (world) => {
+    withWebhookWorld(async (world) => {
       await using endpoint = await startEndpoint();
       await using other = await startEndpoint();
       const webhook = await world.createWebhook(endpoint.url);
@@ -202,7 +181,7 @@ describe('a webhook', () => {
     }));
 
   test('that refuses some matches gets the others, and those are listed as parked', () =>
-    withWorld(async (world) => {
+    withWebhookWorld(async (world) => {
       await using endpoint = await startEndpoint(({ body }) => (body.includes('poison') ? 422 : 200));
       const webhook = await world.createWebhook(endpoint.url);
       const all = texts(120).map((text, index) => ([7, 57, 58].includes(index) ? `poison ${index}` : text));
@@ -213,7 +192,7 @@ describe('a webhook', () => {
           .filter(({ body }) => !body.includes('poison'))
           .flatMap((one) => textsOf(one, webhook));
       await eventually(async () => {
-        await passTime(world);
+        await passToNextAttempt(world);
         return expect(accepted()).toHaveLength(117);
       }, within);
       expect(accepted()).toEqual(all.filter((text) => !text.startsWith('poison')));
@@ -226,7 +205,7 @@ describe('a webhook', () => {
     }));
 
   test('that is set back gets everything again as new messages, also while an attempt is under way', () =>
-    withWorld(async (world) => {
+    withWebhookWorld(async (world) => {
       const arrived = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
       let first = true;
@@ -251,7 +230,7 @@ describe('a webhook', () => {
     }));
 
   test('with a new secret bears both signatures until the old one has run out', () =>
-    withWorld(async (world, database) => {
+    withWebhookWorld(async (world, database) => {
       await using endpoint = await startEndpoint();
       const webhook = await world.createWebhook(endpoint.url);
       const other = await world.createWebhook(endpoint.url);
@@ -272,7 +251,7 @@ describe('a webhook', () => {
 });
 
 test('a secret that cannot be opened is our trouble: nothing is sent, and nobody is charged', () =>
-  withWorld(async (world, database) => {
+  withWebhookWorld(async (world, database) => {
     await using endpoint = await startEndpoint();
     const webhook = await world.createWebhook(endpoint.url);
     const other = await world.createWebhook('https://hooks.example/');

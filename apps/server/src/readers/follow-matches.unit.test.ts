@@ -127,8 +127,17 @@ async function start(bounds: { matchesMax?: number; nowMs?: () => number } = {},
     followAgain,
     page,
     ring: bells.ring,
-    run: () => tail.worker.run(stop.signal),
-    stop,
+    work: () => tail.worker.run(stop.signal),
+    run: () => {
+      const running = tail.worker.run(stop.signal);
+      return {
+        async [Symbol.asyncDispose]() {
+          stop.abort();
+          bells.ring();
+          await running;
+        },
+      };
+    },
   };
 }
 
@@ -138,9 +147,9 @@ const take = async (follower: Follower, limit = 100) =>
   (await follower.next({ limit, waitMs: 10_000, signal })).map(({ position }) => position);
 
 test('however many wait, a commit costs one look at the log, and the match is made once', async () => {
-  const { follow, write, ring, run, stop, asked } = await start();
+  const { follow, write, ring, run, asked } = await start();
   const followers = Array.from({ length: 200 }, () => follow('acc_1', 0));
-  const running = run();
+  await using _running = run();
   const waiting = followers.map((follower) => follower.next({ limit: 10, waitMs: 10_000, signal }));
   await new Promise((resolve) => setTimeout(resolve, 50));
   const before = { ...asked };
@@ -151,15 +160,12 @@ test('however many wait, a commit costs one look at the log, and the match is ma
   expect(got.every((page) => page.length === 1)).toBe(true);
   expect({ read: asked.read - before.read, load: asked.load - before.load }).toEqual({ read: 0, load: 1 });
   expect(asked.after - before.after).toBeLessThanOrEqual(2);
-  stop.abort();
-  ring();
-  await running;
 });
 
 test('nothing is loaded for accounts and rules that nobody waits for', async () => {
-  const { follow, write, ring, run, stop, asked } = await start();
+  const { follow, write, ring, run, asked } = await start();
   using follower = follow('acc_1', 0, 'rule_2');
-  const running = run();
+  await using _running = run();
   const waiting = take(follower);
   await new Promise((resolve) => setTimeout(resolve, 50));
   for (const [account, rule] of [
@@ -173,13 +179,10 @@ test('nothing is loaded for accounts and rules that nobody waits for', async () 
   write('acc_1', 'rule_2');
   ring();
   expect(await waiting).toEqual([3]);
-  stop.abort();
-  ring();
-  await running;
 });
 
 test('who joins while the tail loads a page misses nothing of it', async () => {
-  const { follow, write, ring, run, stop, asked, hooks } = await start();
+  const { follow, write, ring, run, asked, hooks } = await start();
   using first = follow('acc_1', 0);
   const loading = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -189,7 +192,7 @@ test('who joins while the tail loads a page misses nothing of it', async () => {
   };
   write('acc_1', 'rule_1');
   write('acc_2', 'rule_2');
-  const running = run();
+  await using _running = run();
   await loading.promise;
   // The tail has decided what to load, and nothing of it is for this account.
   using late = follow('acc_2', 0);
@@ -202,34 +205,28 @@ test('who joins while the tail loads a page misses nothing of it', async () => {
   ring();
   expect(await take(late)).toEqual([3]);
   expect(asked.read).toBeGreaterThan(0);
-  stop.abort();
-  ring();
-  await running;
 });
 
 test('when the tail fails between finding and loading, everybody reads for itself', async () => {
-  const { follow, write, ring, run, stop, hooks } = await start();
+  const { follow, write, ring, run, work, hooks } = await start();
   using follower = follow('acc_1', 0);
   const waiting = take(follower);
   hooks.beforeLoad = () => Promise.reject(new Error('the database is away'));
   write('acc_1', 'rule_1');
-  await expect(run()).rejects.toThrow('the database is away');
+  await expect(work()).rejects.toThrow('the database is away');
   expect(await waiting).toEqual([1]);
   delete hooks.beforeLoad;
-  const running = run();
+  await using _running = run();
   write('acc_1', 'rule_1');
   ring();
   expect(await take(follower)).toEqual([2]);
-  stop.abort();
-  ring();
-  await running;
 });
 
 test('who is further behind than the tail keeps reads the log, and then follows on without a gap', async () => {
-  const { follow, write, ring, run, stop, asked } = await start({ matchesMax: 5 });
+  const { follow, write, ring, run, asked } = await start({ matchesMax: 5 });
   using slow = follow('acc_1', 0);
   using quick = follow('acc_1', 0);
-  const running = run();
+  await using _running = run();
   const seen: number[] = [];
   for (let n = 0; n < 30; n++) {
     write('acc_1', 'rule_1');
@@ -242,19 +239,16 @@ test('who is further behind than the tail keeps reads the log, and then follows 
   while (late.length < 30) late.push(...(await take(slow, 7)));
   expect(late).toEqual(seen);
   expect(asked.read).toBeGreaterThan(readBefore);
-  stop.abort();
-  ring();
-  await running;
 });
 
 test('large matches are loaded and taken a few at a time, and all of them arrive', async () => {
-  const { follow, write, ring, run, stop, asked, hooks } = await start();
+  const { follow, write, ring, run, asked, hooks } = await start();
   using follower = follow('acc_1', 0);
   using other = follow('acc_2', 0);
   hooks.loadMax = 3;
   for (let n = 0; n < 5; n++) write('acc_1', 'rule_1', 'x'.repeat(400_000));
   write('acc_3', 'rule_3');
-  const running = run();
+  await using _running = run();
   ring();
   const pages: number[][] = [];
   while (pages.flat().length < 5) pages.push(await take(follower));
@@ -264,9 +258,6 @@ test('large matches are loaded and taken a few at a time, and all of them arrive
   write('acc_2', 'rule_2');
   ring();
   expect(await take(other)).toEqual([7]);
-  stop.abort();
-  ring();
-  await running;
 });
 
 test('thousands that come back at once read a few at a time', async () => {
@@ -298,18 +289,15 @@ test('an account that asks for many pages at once waits for itself, and nobody e
 
 test('who left and has not come back is not collected for any more', async () => {
   let nowMs = 0;
-  const { follow, write, ring, run, stop, asked } = await start({ nowMs: () => nowMs });
+  const { follow, write, ring, run, asked } = await start({ nowMs: () => nowMs });
   const follower = follow('acc_1', 0);
-  const running = run();
+  await using _running = run();
   follower[Symbol.dispose]();
   nowMs += 3_001;
   write('acc_1', 'rule_1');
   ring();
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(asked).toMatchObject({ after: expect.any(Number), load: 0, read: 0 });
-  stop.abort();
-  ring();
-  await running;
 });
 
 test('a page that begins behind a lost position is not given: its follower was not told', async () => {
@@ -334,25 +322,20 @@ describe('who was told that the log went back', () => {
     expect(await take(waiting)).toEqual([1, 2, 3]);
     started.goBack(1);
     started.write('acc_1', 'rule_1');
-    return { ...started, waiting, running };
+    return { ...started, waiting, [Symbol.asyncDispose]: running[Symbol.asyncDispose] };
   }
 
   test('gets nothing of what is lost from a node that has not noticed', async () => {
-    const { followAgain, stop, ring, running } = await startWithLost();
-    expect(await take(followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
-    stop.abort();
-    ring();
-    await running;
+    await using started = await startWithLost();
+    expect(await take(started.followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
   });
 
   test('nor from one that has', async () => {
-    const { followAgain, waiting, stop, ring, running, tail } = await startWithLost();
+    await using started = await startWithLost();
+    const { followAgain, waiting, ring, tail } = started;
     ring();
     await expect(take(waiting)).rejects.toThrow(LogWentBack);
     expect(tail.position()).toBe(jumpedTo + 1);
     expect(await take(followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
-    stop.abort();
-    ring();
-    await running;
   });
 });

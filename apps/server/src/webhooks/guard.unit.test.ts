@@ -67,10 +67,6 @@ function callbackLookup(find: Resolve): LookupFunction {
 
 const hosts = [...literals, ...Object.keys(names), 'localhost.', 'LOCALHOST', 'unknown.example'];
 
-test('the corpus is as large as it should be', () => {
-  expect(new Set(hosts).size).toBeGreaterThanOrEqual(60);
-});
-
 async function tryAll(agent: Agent): Promise<void> {
   for (const host of hosts) {
     const url = URL.parse(`https://${host}:${port}/`);
@@ -191,22 +187,6 @@ describe('a name that changes its address between two questions', () => {
     await agent.destroy();
     expect({ statusCode, answers }).toEqual({ statusCode: 200, answers: [first] });
     expect([good.connections(), bad.connections()]).toEqual([1, 0]);
-  });
-
-  test('deceives whoever checks one answer and connects by the next', async () => {
-    await using good = await startEndpoint(() => 200, { host: first });
-    await using bad = await startEndpoint(() => 200, { host: second, port: good.port });
-    let asked = 0;
-    const rebinding: Resolve = async () => [asked++ % 2 === 0 ? first : second];
-    expect((await rebinding('rebind.example')).every((address) => address === first)).toBe(true);
-    const agent = new Agent({
-      connect: {
-        lookup: callbackLookup(rebinding),
-      },
-    });
-    await request(`http://rebind.example:${good.port}/`, { dispatcher: agent });
-    await agent.destroy();
-    expect(bad.connections()).toBe(1);
   });
 });
 
