@@ -118,8 +118,7 @@ describe('a digest by e-mail', () => {
         { problem: expect.stringContaining('mail server'), last_sent_at: null },
       ]);
       for (let round = 0; round < 4; round++) {
-        world.clock.nowMs += 2 * minuteMs;
-        await node.tick();
+        await node.tick(2 * minuteMs);
       }
       expect(server.tried.mails).toBe(3);
       expect(server.delivered).toHaveLength(1);
@@ -132,8 +131,7 @@ describe('a digest by e-mail', () => {
     await dueDigest();
     const node = world.startNode();
     await node.tick();
-    world.clock.nowMs += minuteMs;
-    await node.tick();
+    await node.tick(minuteMs);
     const ids = server.delivered.map((mail) => headerOf(mail, 'Message-ID'));
     expect(ids).toEqual([ids[0], ids[0]]);
   });
@@ -263,13 +261,11 @@ describe('the mails of an account per day', () => {
     );
     await node.tick();
     await world.webhooks.storeMatches(['another']);
-    world.clock.nowMs += minuteMs;
-    await node.tick();
+    await node.tick(minuteMs);
     await node.tick();
     expect(server.delivered).toHaveLength(1);
     expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails a day') }]);
-    world.clock.nowMs += 12 * 60 * minuteMs;
-    await node.tick();
+    await node.tick(12 * 60 * minuteMs);
     expect(server.delivered).toHaveLength(2);
     expect(await world.list()).toMatchObject([{ last_number: 2, problem: null }]);
   });
@@ -279,8 +275,7 @@ describe('the mails of an account per day', () => {
     await world.allowMails(1);
     const node = world.startNode();
     await node.tick();
-    world.clock.nowMs += 24 * 60 * minuteMs;
-    await node.tick();
+    await node.tick(24 * 60 * minuteMs);
     expect(server.tried.mails).toBe(0);
     expect(await database.many('select type from notices')).toContainEqual({ type: 'digest.given_up' });
   });

@@ -19,8 +19,8 @@ import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 
 export interface DigestNode {
-  /** Makes every issue that is due, and makes one attempt at each that waits. */
-  tick(): Promise<void>;
+  /** Lets time pass, makes every issue that is due, and makes one attempt at each that waits. */
+  tick(afterMs?: number): Promise<void>;
 }
 
 export interface NodeOptions {
@@ -126,7 +126,8 @@ async function createDigestWorld(
         checkpoint,
       });
       return {
-        async tick() {
+        async tick(afterMs = 0) {
+          clock.nowMs += afterMs;
           await showTime();
           await makeIssues({ database, checkpoint });
           await afterMaking?.();
