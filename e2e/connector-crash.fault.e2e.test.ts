@@ -158,8 +158,4 @@ describe('an outage of 23 hours', () => {
   testNightly(control, { concurrent: true }, async () => {
     expect((await outage(23, true)).missing).toBe(100);
   });
-
-  test.concurrent('beyond the day that Firehose keeps, only what it still has comes', async () => {
-    expect((await outage(25, false)).missing).toBe(50);
-  });
 });

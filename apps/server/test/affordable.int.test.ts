@@ -1,13 +1,9 @@
-import { type Budget, parseBudget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Allowance } from '../src/budgets/installation-budget.ts';
-import { type AssertAffordable, createRule } from '../src/rules/create-rule.ts';
-import { resumeRule } from '../src/rules/resume-rule.ts';
-import { updateRule } from '../src/rules/update-rule.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
-import { callOf } from './call-of.ts';
+import { budgetOf } from './budget-world.ts';
 import { type PreviewWorld, startPreviewWorld } from './preview-world.ts';
 import { createMigratedTemplate } from './support.ts';
 
@@ -54,11 +50,6 @@ const tenAnHour: ItemCounts = {
   },
 };
 
-function budgetOf(text: string): Budget {
-  const budget = parseBudget(text);
-  if (budget === null) throw new Error(`${text} is no budget`);
-  return budget;
-}
 const withOwn = (text: string) => ({ budget: budgetOf(text) });
 
 async function refusal(checked: Promise<void>): Promise<Failure | null> {
@@ -164,52 +155,4 @@ test('what was asked less than an hour ago costs nothing; another account asks f
   expect(asked).toBe(1);
   await refusal(world.assertAffordable({ accountId: 'acc_2', ...withOwn('usd=1/day') }));
   expect(asked).toBe(2);
-});
-
-describe('CreateRule, UpdateRule and ResumeRule', () => {
-  class Asked extends Error {}
-  class Begun extends Error {}
-  const assertAffordable: AssertAffordable = ({ acceptsEstimate }) =>
-    acceptsEstimate ? Promise.resolve() : Promise.reject(new Asked());
-  const begin = () => Promise.reject(new Begun());
-  const request = { name: 'n', intent: 'i', platforms: ['x' as const], overrides: { x: 'aurora' } };
-
-  test('ask before anything is written, unless the estimate is accepted', async () => {
-    const create = createRule({
-      tiers: {},
-      assertAffordable,
-      store: { begin },
-      checkpoint() {},
-      nowMs: Date.now,
-    } as never);
-    await expect(create(callOf('CreateRule', request))).rejects.toThrow(Asked);
-    await expect(create(callOf('CreateRule', { ...request, accept_estimate: true }))).rejects.toThrow(Begun);
-    const trial = { minutes: 30, max_matches: 50 };
-    await expect(create(callOf('CreateRule', { ...request, trial }))).rejects.toThrow(Begun);
-
-    const ruleOf = (state: string) => ({ state, platforms: { x: { value: 'a', translated_value: 'a' } } });
-    const changing = (state: string) =>
-      ({
-        tiers: {},
-        assertAffordable,
-        store: { get: async () => ruleOf(state) },
-        database: { forAccount: () => ({}), forRuleChange: () => ({ transaction: begin }) },
-        bells: { listen: () => ({ [Symbol.dispose]() {} }) },
-      }) as never;
-    const update = updateRule(changing('active'));
-    const asks = { rule_id: 'rule_1' };
-    for (const dearer of [{ overrides: { x: 'aurora' } }, { budget: null }, { expires_at: null }]) {
-      await expect(update(callOf('UpdateRule', { ...asks, ...dearer }))).rejects.toThrow(Asked);
-      const accepted = { ...asks, ...dearer, accept_estimate: true };
-      await expect(update(callOf('UpdateRule', accepted))).rejects.toThrow(Begun);
-    }
-    await expect(update(callOf('UpdateRule', { ...asks, name: 'new' }))).rejects.toThrow(Begun);
-
-    const resume = (state: string) => resumeRule(changing(state));
-    await expect(resume('paused')(callOf('ResumeRule', asks))).rejects.toThrow(Asked);
-    await expect(resume('active')(callOf('ResumeRule', asks))).rejects.toThrow(Begun);
-    await expect(resume('paused')(callOf('ResumeRule', { ...asks, accept_estimate: true }))).rejects.toThrow(
-      Begun,
-    );
-  });
 });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Budget, Notice } from '@earshot/contract';
+import { type Budget, type Notice, parseBudget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { defaultPrices } from '../src/billing/prices.ts';
 import { notifyUnusualRates } from '../src/budgets/notify-unusual-rates.ts';
@@ -17,6 +17,12 @@ import { changeBy, changesOf, created } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
 import { openTestDatabase, silentTelemetry } from './support.ts';
+
+export function budgetOf(text: string): Budget {
+  const budget = parseBudget(text);
+  if (budget === null) throw new Error(`${text} is no budget`);
+  return budget;
+}
 
 interface NewBudgetedRule {
   readonly accountId?: string;

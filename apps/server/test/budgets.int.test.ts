@@ -1,7 +1,7 @@
-import { type Budget, parseBudget } from '@earshot/contract';
+import type { Budget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dyingAt, openBudgetWorld } from './budget-world.ts';
+import { budgetOf, dyingAt, openBudgetWorld } from './budget-world.ts';
 import { changeBy } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -10,12 +10,6 @@ beforeAll(async () => {
   template = await createMigratedTemplate();
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
-
-function budgetOf(text: string): Budget {
-  const budget = parseBudget(text);
-  if (budget === null) throw new Error(`${text} is no budget`);
-  return budget;
-}
 
 const tomorrowMs = 24 * 3_600_000;
 /** Without forecasts, which depend on the time of day. */

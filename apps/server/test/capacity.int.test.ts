@@ -83,20 +83,6 @@ describe('what X says about its cap', () => {
     expect(outcome).toEqual({ kind: 'sources_full', platform: 'x', capacity: 3 });
   });
 
-  test('is never more than what is configured', async () => {
-    await using world = await openUpstreamWorld(template, xCap(5));
-    await announce(world, 'x:main', 4);
-    await using _registrar = startRegistrar(world, 'x');
-    await eventually(
-      async () =>
-        expect(await world.database.one(`select learnt_capacity from sources where id = 'x:main'`)).toEqual({
-          learnt_capacity: 5,
-        }),
-      soon,
-    );
-    expect(await capacityOf(world, 'x:main')).toBe(4);
-  });
-
   test('is asked again, so that room which others gave back is used', async () => {
     await using world = await openUpstreamWorld(template, xCap(2));
     await addTheirs(world, ['theirs']);

@@ -136,14 +136,6 @@ describe('the ledger of a rule', () => {
       await database.many('select to_at is null as open from slot_services order by from_at, open'),
     ).toEqual([{ open: false }, { open: true }]);
   });
-
-  test('is not told to another account', async () => {
-    await using world = await openLedger();
-    expect(await askCoverage(world.database)({ rule_id: 'rule_1' }, 'acc_2')).toMatchObject({
-      intervals: [],
-      complete_through: null,
-    });
-  });
 });
 
 describe('an interval', () => {
@@ -166,6 +158,27 @@ describe('an interval', () => {
       { ended_because: null, gap_because: 'process_died', gap_ago: 5, proven_ago: 0 },
     ]);
   });
+});
+
+test('what an end leaves uncovered is taken from the interval, and nothing from before its beginning', async () => {
+  await using world = await openLedger();
+  const { database } = world;
+  const store = createCoverageIntervals(database);
+  for (const [uncoveredMs, provenAgo] of [
+    [0, 0],
+    [120_000, 2],
+    [900_000, 9],
+  ] as const) {
+    const { id } = await store.openCoverage('x:main');
+    await database.run(`update coverage set from_at = ${minutes(9)} where id = $1`, [id]);
+    await store.closeCoverage('x:main', id, { because: 'stalled', uncoveredMs });
+    const row = await database.one(
+      `select ended_because, round(extract(epoch from now() - proven_until) / 60)::int as proven_ago
+       from coverage where id = $1`,
+      [id],
+    );
+    expect(row).toEqual({ ended_because: 'stalled', proven_ago: provenAgo });
+  }
 });
 
 const proofOf = (database: Database) =>

@@ -162,17 +162,6 @@ describe('a rule of registered values', () => {
     expect(await named({ x: 'word' })).toBe(first.id);
   });
 
-  test('counts towards the plan exactly, whoever asks at once', async () => {
-    await using rules = await openRules();
-    await rules.register({ x: 'word' });
-    const made = await Promise.all(
-      Array.from({ length: 20 }, () => rules.create({ x: 'word' }, { premiumRulesMax: 7 })),
-    );
-    const kinds = made.map(({ outcome }) => outcome.kind);
-    expect(kinds.filter((kind) => kind === 'begun')).toHaveLength(7);
-    expect(kinds.filter((kind) => kind === 'premium_limit')).toHaveLength(13);
-  });
-
   test('has room again when others are gone, and is told the exact number when there is none', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word' });

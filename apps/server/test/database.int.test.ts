@@ -1,26 +1,26 @@
-import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Database, Sql } from '../src/engines/database.ts';
+import { type Database, type Sql, textArray } from '../src/engines/database.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
-let template: Template;
+let stack: AsyncDisposableStack;
+let database: Database;
 beforeAll(async () => {
-  template = await createMigratedTemplate();
+  stack = new AsyncDisposableStack();
+  const template = stack.use(await createMigratedTemplate());
+  database = stack.use(openTestDatabase(stack.use(await template.clone()).url));
 });
-afterAll(() => template?.[Symbol.asyncDispose]());
+afterAll(() => stack?.disposeAsync());
 
 /** As when PostgreSQL crashes or is shut down: the server ends the connection that `sql` runs on. */
-async function cut(sql: Sql, database: Database): Promise<void> {
+async function cut(sql: Sql): Promise<void> {
   const row = await sql.one<{ pid: number }>('select pg_backend_pid() as pid');
   await database.run('select pg_terminate_backend($1, 10000)', [row?.pid]);
 }
 
 // Without a listener the connection's "error" event is an uncaught exception, which fails the run.
 test('a connection that breaks between two statements of a transaction is "unavailable"', async () => {
-  await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url);
   const broken = database.transaction(async (sql) => {
-    await cut(sql, database);
+    await cut(sql);
     await sql.one('select 1');
   });
   await expect(broken).rejects.toMatchObject({ code: 'unavailable' });
@@ -28,17 +28,31 @@ test('a connection that breaks between two statements of a transaction is "unava
 });
 
 test('a connection that breaks during a statement of a transaction is "unavailable"', async () => {
-  await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url);
   const broken = database.transaction(async (sql) => {
-    await Promise.all([cut(sql, database), sql.one('select pg_sleep(60)')]);
+    await Promise.all([cut(sql), sql.one('select pg_sleep(60)')]);
   });
   await expect(broken).rejects.toMatchObject({ code: 'unavailable' });
   await expect(database.transaction((sql) => sql.one('select 1 as one'))).resolves.toEqual({ one: 1 });
 });
 
 test('PostgreSQL compiles no statement of ours', async () => {
-  await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url);
   await expect(database.one(`select current_setting('jit') as jit`)).resolves.toEqual({ jit: 'off' });
+});
+
+test.each([
+  ['nothing', []],
+  [
+    'JSON, empty texts and what an array in text would have to escape',
+    ['{"a":"b\\n"}', '', 'NULL', '{,}', '"\\', ' a '],
+  ],
+  ['characters of two, three and four bytes', ['é', '漢字', '👋🏽']],
+  ['many', Array.from({ length: 1_000 }, (_, n) => `${n}`.repeat(n % 50))],
+])('PostgreSQL reads an array of %s as it was given', async (_, values) => {
+  const row = await database.one<{ given: string[] }>('select $1::text[] as given', [textArray(values)]);
+  expect(row?.given).toEqual(values);
+});
+
+test('a text with U+0000 is refused as data, not taken shorter', async () => {
+  const asked = database.one('select $1::text[]', [textArray(['a\0b'])]);
+  await expect(asked).rejects.toMatchObject({ code: '22021' });
 });

@@ -1,4 +1,4 @@
-import { type Budget, type OperationId, parseBudget, type RequestOf } from '@earshot/contract';
+import type { Budget, OperationId, RequestOf } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Call } from '../src/accounts/call.ts';
@@ -12,7 +12,7 @@ import { pauseRule } from '../src/rules/pause-rule.ts';
 import { resumeRule } from '../src/rules/resume-rule.ts';
 import { updateRule } from '../src/rules/update-rule.ts';
 import type { ItemCounts } from '../src/upstream/platform.ts';
-import { openBudgetWorld } from './budget-world.ts';
+import { budgetOf, openBudgetWorld } from './budget-world.ts';
 import { callOf } from './call-of.ts';
 import { createLocalBells } from './local-bells.ts';
 import { upstreamSettings } from './preview-world.ts';
@@ -26,12 +26,6 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 
 const hourMs = 3_600_000;
 const tomorrow = new Date(Date.now() + 24 * hourMs).toISOString();
-
-function budgetOf(text: string): Budget {
-  const budget = parseBudget(text);
-  if (budget === null) throw new Error(`${text} is no budget`);
-  return budget;
-}
 
 /** X counts 240 posts a day, $3.60 with their authors, for a query with "broad", and none for others. */
 const counts: ItemCounts = {

@@ -173,17 +173,6 @@ describe('the bill of a source', () => {
     expect(await meter.unequal()).toEqual([]);
   });
 
-  test('is of each source by itself', async () => {
-    await using meter = await openMeter();
-    await meter.deliver([post(1), post(1, { sourceId: 'x:other' })]);
-    expect(await meter.bill()).toEqual([
-      line('x:main post', today, 1, 1),
-      line('x:main user', today, 0, 1),
-      line('x:other post', today, 1, 1),
-      line('x:other user', today, 0, 1),
-    ]);
-  });
-
   test('has a page once per tap, also when it is replayed on the next day', async () => {
     await using meter = await openMeter();
     await meter.deliver([page(1), page(2), page(1, { sourceId: 'firehose:other' })]);

@@ -1,6 +1,8 @@
+import { errorSchema } from '@earshot/contract';
 import { eventually, migratedTemplate, startTcpProxy, startTestNats } from '@earshot/testkit';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { newKey } from '../src/accounts/keys.ts';
 import { startNode } from '../src/compose/node.ts';
 import { readConfig } from '../src/config/config.ts';
 
@@ -41,6 +43,7 @@ async function startWatchedNode() {
   return {
     postgresProxy,
     natsProxy,
+    ask: (path: string, headers = {}) => fetch(new URL(path, node.address ?? ''), { headers }),
     /** Warnings and errors; 40 is pino's `warn`. */
     trouble: () => lines.filter(({ level }) => level >= 40).map(({ msg }) => msg),
     messages: () => lines.map(({ msg }) => msg),
@@ -52,6 +55,7 @@ async function startWatchedNode() {
   };
 }
 
+const natsDisconnects = /^earshot_nats_disconnects_total \d+$/gm;
 const workerFailures = /^earshot_worker_failures_total\{.*$/gm;
 
 test.each([
@@ -84,11 +88,23 @@ test.each([
     // Every worker has run into it by then; NATS is tried four times a second, and calls to it end after 5 s.
     await eventually(() => expect(node[proxy].fired.refused).toBeGreaterThan(30), soon);
     expect(await node.metrics(gauge)).toEqual([`${name} 0`]);
+    expect((await node.ask('/healthz')).status).toBe(200);
+    const refusals = [await node.ask('/readyz')];
+    if (proxy === 'postgresProxy')
+      refusals.push(await node.ask('/api.ListRules', { authorization: `Bearer ${newKey().key}` }));
+    for (const refused of refusals) {
+      expect([refused.status, errorSchema.parse(await refused.json()).code]).toEqual([503, 'unavailable']);
+      expect(refused.headers.get('retry-after')).toMatch(/^\d+$/);
+    }
 
     node[proxy].refuse(false);
     await eventually(async () => expect(await node.metrics(gauge)).toEqual([`${name} 1`]), soon);
     expect(node.messages()).toContain(back);
-    expect(node.trouble().slice(before)).toEqual([lost]);
+    // Beside the refusal of our own request.
+    const trouble = node.trouble().slice(before);
+    expect(trouble.filter((msg) => msg !== 'request refused')).toEqual([lost]);
     expect(await node.metrics(workerFailures)).toEqual([]);
+    const disconnects = proxy === 'natsProxy' ? 1 : 0;
+    expect(await node.metrics(natsDisconnects)).toEqual([`earshot_nats_disconnects_total ${disconnects}`]);
   },
 );

@@ -52,25 +52,6 @@ describe('an answer that gets lost', () => {
   });
 });
 
-test.each(['x', 'firehose'] as const)(
-  '%s: a rule that vanished upstream is registered again',
-  async (platform) => {
-    await using world = await openUpstreamWorld(template);
-    await beginRule(world.rules, { [platform]: 'word' });
-    let before = '';
-    {
-      await using _registrar = startRegistrar(world, platform);
-      before = await untilRegistered(world);
-    }
-    await world.sandbox.arm({ kind: 'rules_vanish', platform });
-    expect(await world.sandbox.fired()).toEqual([1]);
-    await using _registrar = startRegistrar(world, platform);
-    await eventually(async () => expect(await untilRegistered(world)).not.toBe(before), soon);
-    const upstream = await (platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules)();
-    expect(upstream).toMatchObject([{ id: await untilRegistered(world), value: 'word' }]);
-  },
-);
-
 describe('somebody takes a slot', () => {
   test('while it is being removed: it is registered anew', async () => {
     await using world = await openUpstreamWorld(template);

@@ -129,15 +129,6 @@ describe('a rule that vanished upstream', () => {
   });
 });
 
-test('a first registration that is refused is not tried again', async () => {
-  await using world = await openUpstreamWorld(template);
-  await beginRule(world.rules, { x: 'word' });
-  await world.sandbox.arm({ kind: 'rule_refused', platform: 'x' });
-  await using _registrar = startRegistrar(world, 'x');
-  await untilAll(world, 'failed', 1);
-  expect(await world.database.one('select retry_at from slots')).toEqual({ retry_at: null });
-});
-
 test('a drained source keeps its rules until the new source has them', async () => {
   await using world = await openUpstreamWorld(template);
   await using second = await startSandbox({ rateLimits: false, ruleDelayMs: 0 });

@@ -46,47 +46,21 @@ describe('registering', () => {
     await eventually(async () => {
       expect(await slotRows(world)).toMatchObject([
         { value: 'good', state: 'registered' },
-        { value: 'bad', state: 'failed', problem: 'no such thing', problem_kind: 'refused' },
+        {
+          value: 'bad',
+          state: 'failed',
+          problem: 'no such thing',
+          problem_kind: 'refused',
+          retry_at: null,
+        },
         { value: 'fine', state: 'registered' },
       ]);
     }, soon);
     expect(await world.sandbox.fired()).toEqual([1]);
   });
 
-  test('when X creates nothing of a batch with an invalid rule, the valid ones are asked for again', async () => {
-    await using world = await openUpstreamWorld(template, {
-      xApps: [{ token: 'sandbox-x-token', knobs: { batchPolicy: 'all_or_nothing' } }],
-    });
-    for (const value of ['good', 'bad', 'fine']) await beginRule(world.rules, { x: value });
-    await world.sandbox.arm({ kind: 'rule_refused', platform: 'x', contains: 'bad' });
-    await using _registrar = startRegistrar(world, 'x');
-    await eventually(async () => {
-      expect(await slotRows(world)).toMatchObject([
-        { state: 'registered' },
-        { state: 'failed', problem_kind: 'refused' },
-        { state: 'registered' },
-      ]);
-    }, soon);
-    expect(await world.sandbox.fired()).toEqual([1]);
-    expect((await world.sandbox.xRules()).map(({ value }) => value)).toEqual(['good', 'fine']);
-  });
-
-  test('a source that takes no more rules says so', async () => {
-    await using world = await openUpstreamWorld(template, {
-      xApps: [{ token: 'sandbox-x-token', ruleCap: 1 }],
-    });
-    await rulesOf('x', world.client('x')).add([{ value: 'theirs', tag: 'theirs' }], byHand);
-    await beginRule(world.rules, { x: 'ours' });
-    await using _registrar = startRegistrar(world, 'x');
-    await eventually(async () => {
-      expect(await slotRows(world)).toMatchObject([{ state: 'failed', problem_kind: 'full' }]);
-    }, soon);
-  });
-
   test.each([
     ['x', { kind: 'rules_status', status: 503, method: 'POST' }],
-    ['x', { kind: 'rules_status', status: 429, method: 'POST', retry_after: 2 }],
-    ['firehose', { kind: 'rules_status', status: 503, method: 'POST' }],
     ['firehose', { kind: 'rules_status', status: 429, method: 'POST', retry_after: 2 }],
   ] as const)('%s answers %o: whoever waits is told, and it is asked again', async (platform, fault) => {
     await using world = await openUpstreamWorld(template);

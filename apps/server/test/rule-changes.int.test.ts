@@ -66,6 +66,11 @@ async function openRules() {
     await register();
     return outcome.kind === 'begun' ? (await changes.apply(outcome.change, byAlice)) !== null : false;
   };
+  const resume = async (ruleId: string) => {
+    const outcome = await changes.beginResume({ accountId: 'acc_1', ruleId, premiumRulesMax: 1_000 });
+    await register();
+    return outcome.kind === 'begun' ? (await changes.apply(outcome.change, byAlice)) !== null : false;
+  };
   /** The values for which the rule receives, with the version they are heard for. */
   const heard = async (ruleId: string) => {
     const slots = await database.many<{ id: string }>('select id from slots');
@@ -86,6 +91,7 @@ async function openRules() {
     create,
     begin,
     update,
+    resume,
     heard,
     oldSlots: createOldSlots(database),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
@@ -182,6 +188,17 @@ describe('a change of value', () => {
     expect(await rules.database.many('select 1 from slot_holders')).toEqual([]);
   });
 
+  test('of a paused rule is what the rule resumes with', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'before' });
+    await rules.changes.pause(ruleId, byAlice);
+    expect(await rules.begin(ruleId, 'after')).toMatchObject({ kind: 'applied' });
+    expect(await rules.heard(ruleId)).toEqual([]);
+    const resumed = await rules.resume(ruleId);
+    expect(resumed).toBe(true);
+    expect(await rules.heard(ruleId)).toEqual(['after v2']);
+  });
+
   test('is in the way of another change, of a pause and of the expiry', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old' });
@@ -193,6 +210,61 @@ describe('a change of value', () => {
     await rules.changes.undo(ruleId);
     expect(await createRuleExpiry(rules.database).pauseExpired()).toBe(1);
     expect((await rules.changes.pause(ruleId, byAlice)).kind).toBe('not_active');
+  });
+});
+
+describe('a change of anything but the value', () => {
+  const nothing = { values: undefined, platforms: undefined };
+  const free = { code: 'already_exists' };
+  const managedBy = { set: 'launches', key: 'rockets' };
+
+  test('is a version each, and what changes nothing is none', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'word' });
+    const change = async (more: Partial<RuleUpdate>) => {
+      expect(await rules.begin(ruleId, '', { ...nothing, ...more })).toMatchObject({ kind: 'applied' });
+      return await rules.store.get('acc_1', ruleId);
+    };
+    expect(await change({ name: 'other', intent: 'another' })).toMatchObject({
+      name: 'other',
+      intent: 'another',
+      version: 2,
+    });
+    const expiresAt = new Date(Date.now() + 3_600_000);
+    expect(await change({ expiresAt })).toMatchObject({ version: 3, expires_at: expiresAt.toISOString() });
+    expect(await change({ expiresAt: null })).toMatchObject({ version: 4, expires_at: null });
+    expect(await change({ name: 'other' })).toMatchObject({ version: 4 });
+    expect(await rules.heard(ruleId)).toEqual(['word v4']);
+  });
+
+  test('is refused, like a deletion, when the rule has another version than the caller has seen', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'word' });
+    await rules.begin(ruleId, '', { ...nothing, name: 'by somebody', ifVersion: 1 });
+    const refused = { code: 'failed_precondition', message: expect.stringContaining('version 2, not 1') };
+    const late = rules.begin(ruleId, '', { ...nothing, name: 'late', ifVersion: 1 });
+    await expect(late).rejects.toMatchObject(refused);
+    await expect(rules.store.delete(byAlice, ruleId, 1)).rejects.toMatchObject(refused);
+    expect(await rules.store.get('acc_1', ruleId)).toMatchObject({ name: 'by somebody', version: 2 });
+    expect(await rules.store.delete(byAlice, ruleId, 2)).not.toBeNull();
+  });
+
+  test('takes a rule into a set and out of it; the key of another rule is refused before anything begins', async () => {
+    await using rules = await openRules();
+    const [first, other] = [await rules.create({ x: 'hand' }), await rules.create({ x: 'other' })];
+    const into = (ruleId: string, more: Partial<RuleUpdate> = {}) =>
+      rules.begin(ruleId, 'elsewhere', { ...nothing, managedBy, ...more });
+    expect(await into(first)).toMatchObject({ kind: 'applied' });
+    await expect(into(other)).rejects.toMatchObject(free);
+    const moved = { values: [{ platform: 'x', value: 'elsewhere', translatedValue: 'elsewhere' }] } as const;
+    await expect(into(other, moved)).rejects.toMatchObject(free);
+    expect(await rules.begin(other, '', { ...nothing, name: 'free' })).toMatchObject({ kind: 'applied' });
+    await rules.begin(first, '', { ...nothing, managedBy: null });
+    // However many ask for it at once.
+    const asked = await Promise.allSettled([into(first), into(other), into(first), into(other)]);
+    const managed = await rules.database.many('select 1 from rules where managed_key is not null');
+    expect(managed).toHaveLength(1);
+    expect(asked.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(1);
   });
 });
 

@@ -1,7 +1,13 @@
+import { text } from 'node:stream/consumers';
+import type { AnswerOf, RequestOf } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
-import { createRuleStore } from '../src/rules/rule-store.sql.ts';
+import { listRules } from '../src/rules/list-rules.ts';
+import { createRuleStore, type NewRule } from '../src/rules/rule-store.sql.ts';
+import { createCursors } from '../src/runtime/cursor.ts';
+import { newId } from '../src/runtime/ids.ts';
+import { callOf } from './call-of.ts';
 import { changeBy, created } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule } from './upstream-world.ts';
@@ -194,4 +200,76 @@ describe('a creation', () => {
     expect(await rules.store.page('acc_2', { before: null, limit: 10 })).toEqual([]);
     expect(await rules.store.page('acc_1', { before: null, limit: 10 })).toMatchObject([{ id: ruleId }]);
   });
+});
+
+describe('a rule that is kept as code', () => {
+  const managedBy = { set: 'launches', key: 'rockets' };
+  const ruleOn = (value: string): NewRule => ({
+    id: newId('rule'),
+    accountId: 'acc_1',
+    createdBy: 'key_1',
+    name: 'rule',
+    intent: 'test',
+    expiresAt: null,
+    examples: { must_match: [{ platform: 'x', payload: { text: value } }], must_not_match: [] },
+    managedBy,
+    premiumRulesMax: 100,
+    values: [{ platform: 'x', value, translatedValue: value }],
+  });
+
+  test('has its key for itself, however many are created at once, and gives it back', async () => {
+    await using rules = await openRules([x]);
+    await beginRule(rules.store, { x: 'known' });
+    await rules.database.run(`update slots set state = 'registered', upstream_rule_id = 'up_1'`);
+    await rules.database.run(`update sources set live_until = now() + interval '1 hour'`);
+    // One value that is registered already and one that is not: the two ways that a creation goes.
+    for (const value of ['known', 'notyet']) {
+      const all = Array.from({ length: 5 }, () => ruleOn(value));
+      const begun = await Promise.allSettled(
+        all.map((rule) =>
+          rules.store.begin(rule, { change: changeBy('acc_1'), answer: () => created(rule.id) }),
+        ),
+      );
+      const winner = all[begun.findIndex(({ status }) => status === 'fulfilled')]?.id ?? '';
+      const refusals = begun.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+      expect(refusals).toEqual(Array.from({ length: 4 }, () => 'already_exists'));
+      if (value === 'notyet') await rules.store.activate(changeBy('acc_1'), created(winner));
+      expect(await rules.store.get('acc_1', winner)).toMatchObject({
+        managed_by: managedBy,
+        examples: ruleOn(value).examples,
+      });
+      await rules.store.delete(changeBy('acc_1'), winner);
+    }
+  });
+});
+
+test('the list of rules is newest first, and its pages have every rule once, also when one is created meanwhile', async () => {
+  await using rules = await openRules([x]);
+  const list = listRules({ store: rules.store, cursors: createCursors(Buffer.alloc(32)) });
+  const add = async (value: string) => {
+    const { ruleId } = await beginRule(rules.store, { x: value });
+    await rules.store.activate(changeBy('acc_1'), created(ruleId));
+    return ruleId;
+  };
+  const ask = async (request: RequestOf<'ListRules'>, accountId = 'acc_1') => {
+    const answer = await list(callOf('ListRules', request, accountId));
+    const page: AnswerOf<'ListRules'> = 'rules' in answer ? answer : JSON.parse(await text(answer));
+    return { ids: page.rules.map(({ id }) => id), next: page.next_cursor };
+  };
+  const all: string[] = [];
+  for (const value of ['one', 'two', 'three', 'four', 'five']) all.unshift(await add(value));
+  expect(await ask({})).toEqual({ ids: all, next: null });
+  expect(await ask({}, 'acc_2')).toEqual({ ids: [], next: null });
+  for (const limit of [1, 2, 5, 1_000]) {
+    const seen: string[] = [];
+    const before = [...all];
+    let page = await ask({ limit });
+    all.unshift(await add(`after the first page of ${limit}`));
+    seen.push(...page.ids);
+    while (page.next !== null) {
+      page = await ask({ limit, cursor: page.next });
+      seen.push(...page.ids);
+    }
+    expect(seen).toEqual(before);
+  }
 });

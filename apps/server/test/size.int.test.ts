@@ -93,6 +93,20 @@ describe('a page of a large day reads no more than it has', () => {
   });
 });
 
+test('since is inclusive and until is exclusive: together they miss nothing and double nothing', async () => {
+  const all = await positions({ order: 'oldest', limit: 1_000 });
+  const [boundary] = await database.many<{ at: Date }>(
+    'select created_at as at from matches where position = $1',
+    [all[500]],
+  );
+  const [before, after] = [{ until: boundary?.at ?? null }, { since: boundary?.at ?? null }];
+  const [first, rest] = await Promise.all(
+    [before, after].map((asked) => positions({ ...asked, order: 'oldest', limit: 1_000 })),
+  );
+  expect(rest?.[0]).toBeGreaterThan(first?.at(-1) ?? Number.NaN);
+  expect([...(first ?? []), ...(rest ?? [])].slice(0, 1_000)).toEqual(all);
+});
+
 test('a page of one account does not read through the newer matches of the only other', async () => {
   await using clone = await template.clone();
   await using own = openTestDatabase(clone.url, 1);

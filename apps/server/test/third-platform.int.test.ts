@@ -126,14 +126,3 @@ test('a platform that is added by its id and its descriptor is served like the o
   });
   await eventually(async () => expect(feed.rules()).toEqual([]), soon);
 });
-
-test('platforms that nobody added are refused', async () => {
-  await using service = await startService();
-  const refused = await service.call('/api.CreateRule', {
-    name: 'n',
-    intent: 'i',
-    platforms: ['telegraph'],
-    overrides: { telegraph: 'heat' },
-  });
-  expect(refused).toMatchObject({ status: 400, json: { code: 'invalid_argument' } });
-});

@@ -1,7 +1,6 @@
-import { parseBudget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openBudgetWorld } from './budget-world.ts';
+import { budgetOf, openBudgetWorld } from './budget-world.ts';
 import { createMigratedTemplate } from './support.ts';
 
 let template: Template;
@@ -74,7 +73,7 @@ test.each([
 
 test('a rule with $25 a day keeps running through 20 minutes with 120 matches a minute', async () => {
   await using world = await openBudgetWorld(template);
-  const ruleId = await world.create('cats', { budget: parseBudget('usd=25/day') });
+  const ruleId = await world.create('cats', { budget: budgetOf('usd=25/day') });
   const watch = world.watch();
   for (let minute = 0; minute < 20; minute++) {
     await world.match('cats', 120);

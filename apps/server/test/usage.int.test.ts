@@ -121,12 +121,6 @@ test('usage is of the days asked for, the first and the last included, and of th
   expect(await days({ rule_id: 'rule_1' })).toEqual(['2026-10-16', '2026-11-14']);
 });
 
-test('usage of a rule that is another account’s is not found, like that of an unknown one', async () => {
-  await database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
-  await expect(ask({ rule_id: 'rule_1' }, 'acc_2')).rejects.toMatchObject({ code: 'not_found' });
-  await expect(ask({ rule_id: 'rule_77' }, 'acc_2')).rejects.toMatchObject({ code: 'not_found' });
-});
-
 const today = new Date().toISOString().slice(0, 10);
 const line = (kind: string, atLeast: number, atMost: number, sourceId = 'x:main') => ({
   sourceId,

@@ -1,8 +1,9 @@
 import { getEventListeners, once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, Server } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { operations } from '@earshot/contract';
+import { openApiDocument, operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import { testLimits } from '../../test/call-of.ts';
@@ -285,6 +286,50 @@ test('connections that cannot be accepted do not end the process', async () => {
   // As Node does it. Twice: a listener for the first one would not do.
   for (const one of [...servers, ...servers]) one.emit('error', new Error('accept ENFILE'));
   expect(lines.filter((line) => line.includes('accept ENFILE'))).toHaveLength(2);
+});
+
+test('a server that is closed waits for no connection that is idle or silent, and lets a long poll answer', async () => {
+  const asked = Promise.withResolvers<void>();
+  const ListMatches: Handlers['ListMatches'] = async ({ signal }) => {
+    asked.resolve();
+    await once(signal, 'abort');
+    return { matches: [], next_cursor: null, coverage: null };
+  };
+  const server = serverWith({
+    authenticate: async () => ({ ...principal, scopes: ['matches:read'] }),
+    handlers: { ...handlers, ListMatches },
+  });
+  const url = new URL(await server.listen('127.0.0.1', 0));
+  const agent = new Agent({ keepAlive: true });
+  const idle = request(new URL('/healthz', url), { agent }).end();
+  const [answer]: IncomingMessage[] = await once(idle, 'response');
+  answer?.resume();
+  await expect.poll(() => Object.keys(agent.freeSockets)).toHaveLength(1);
+  const silent = connect(Number(url.port), url.hostname);
+  await once(silent, 'connect');
+  const headers = { 'content-type': 'application/json' };
+  const body = '{"order":"oldest","wait_seconds":30}';
+  const poll = fetch(new URL('/matches', url), { method: 'POST', headers, body });
+  await asked.promise;
+  const startedAt = performance.now();
+  await server[Symbol.asyncDispose]();
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  const polled = await poll;
+  expect([polled.status, await polled.json()]).toEqual([
+    200,
+    { matches: [], next_cursor: null, coverage: null },
+  ]);
+  silent.destroy();
+  agent.destroy();
+});
+
+test('/openapi.json is the document of the contract, and /metrics has a port of its own', async () => {
+  await using server = serverWith({});
+  const url = await server.listen('127.0.0.1', 0);
+  const document = await fetch(`${url}/openapi.json`);
+  expect(document.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(await document.json()).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
+  expect((await fetch(`${url}/metrics`)).status).toBe(404);
 });
 
 test.each(['/healthz', '/healthz?probe=1', '/health%7A'])(

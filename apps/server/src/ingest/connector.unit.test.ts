@@ -175,7 +175,3 @@ test('the end of a rate limit that the upstream names counts when it is later th
     }).next.delayMs;
   expect([limited(1_000), limited(500_000)]).toEqual([60_000, 500_000]);
 });
-
-test('an open stream is live, whatever was before', () => {
-  for (const shows of sourceStates) expect(afterOpening({ ...newConnector, shows }).shows).toBe('live');
-});

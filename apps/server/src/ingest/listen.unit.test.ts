@@ -94,6 +94,18 @@ test('a reader that had caught up when the connection was reset has covered ever
   expect(end?.uncoveredMs).toBe(0);
 });
 
+test('the silence of a stalled connection is not covered', async () => {
+  const end = await endOf(
+    async function* () {
+      yield { kind: 'opened' };
+      await nextTurn();
+      throw new StreamEnded({ kind: 'stalled', silentMs: 30_000 }, 'silent');
+    },
+    async () => undefined,
+  );
+  expect(end).toEqual({ because: 'stalled', uncoveredMs: 30_000 });
+});
+
 test('what the log does not have at the end is not covered, and the ledger shows that before the log has it', async () => {
   const logAnswers = Promise.withResolvers<void>();
   let isOver = false;

@@ -1,10 +1,11 @@
 import { operations } from '@earshot/contract';
 import type { Tier } from '@earshot/query';
 import { describe, expect, test } from 'vitest';
-import { testLimits } from '../../test/call-of.ts';
+import { callOf, testLimits } from '../../test/call-of.ts';
 import { tiersOf } from '../compose/sources.ts';
 import { readConfig } from '../config/config.ts';
 import { checkRule } from '../rules/check-rule.ts';
+import { createRule } from '../rules/create-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { checkValue, syntaxGuides, toViolation } from './rule-language.ts';
 
@@ -134,5 +135,35 @@ describe('a value that hardly anybody can have meant', () => {
   test('an error beside it is refused all the same', () => {
     const overrides = { x: '"north cape" NOT sunset AND' };
     expect(() => checkRule({ ...doubtful, overrides, accept_doubts: true })).toThrow('X has no AND');
+  });
+});
+
+test('CreateRule refuses examples that fail: every one, with the clause that decided, and before anything is written', async () => {
+  const create = createRule({ tiers: {}, nowMs: Date.now } as never);
+  const post = (text: string, more: object = {}) => ({ platform: 'x' as const, payload: { text, ...more } });
+  const creation = create(
+    callOf('CreateRule', {
+      name: 'Rockets',
+      intent: 'to try examples',
+      platforms: ['x'],
+      overrides: { x: 'rocket (launch OR landing) -lang:de' },
+      examples: {
+        must_match: [post('A rocket launch'), post('A rocket')],
+        must_not_match: [
+          post('A rocket launch game', { language: 'en' }),
+          { platform: 'firehose', payload: { text: 'rocket' } },
+        ],
+      },
+    }),
+  );
+  await expect(creation).rejects.toMatchObject({
+    code: 'invalid_argument',
+    details: {
+      violations: [
+        { field: 'examples.must_match.1', code: 'example_failed', span: { start: 8, end: 14 } },
+        { field: 'examples.must_not_match.0', code: 'example_failed', span: { start: 0, end: 6 } },
+        { field: 'examples.must_not_match.1', code: 'invalid_value' },
+      ],
+    },
   });
 });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, dropReasons } from './metrics.ts';
 import { createTelemetry } from './telemetry.ts';
 
 function createWorld() {
@@ -41,6 +41,9 @@ test('of clocks that differ, a time is at least zero', async () => {
 
 test('what an alert divides by is there before the first event', async () => {
   const text = await createWorld().exported();
-  for (const platform of ['x', 'firehose'])
+  for (const platform of ['x', 'firehose']) {
     expect(text).toContain(`earshot_event_stored_seconds_count{platform="${platform}"} 0\n`);
+    for (const reason of dropReasons)
+      expect(text).toContain(`earshot_items_dropped_total{platform="${platform}",reason="${reason}"} 0\n`);
+  }
 });

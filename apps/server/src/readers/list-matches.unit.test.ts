@@ -1,3 +1,4 @@
+import { operations } from '@earshot/contract';
 import { expect, test } from 'vitest';
 import { callOf } from '../../test/call-of.ts';
 import { createLocalBells } from '../../test/local-bells.ts';
@@ -5,7 +6,7 @@ import { createParsedRules } from '../language/explain-match.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { createFollowing } from './follow-matches.ts';
 import { listMatches } from './list-matches.ts';
-import type { StoredMatch } from './match-reader.sql.ts';
+import type { MatchPage, StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
 import type { TailReader } from './tail-reader.sql.ts';
 
@@ -45,6 +46,30 @@ const emptyLog: TailReader = {
   load: async () => ({ matches: [], taken: 0 }),
 };
 
+/** Lists what `read` gives. */
+async function openList(read: () => Promise<MatchPage>) {
+  const parsedRules = createParsedRules();
+  const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
+  const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells(), telemetry });
+  return listMatches({
+    reader: { overtaken: async () => ({ removedThrough: 0, restoredTo: null, jumpedTo: 0 }) },
+    rules: { exists: async () => true },
+    coverage: async () => ({ complete_through: null, gaps: [] }),
+    cursors: createCursors(Buffer.alloc(32)),
+    following: createFollowing({ tail, reader: { read }, parsedRules }),
+  });
+}
+
+test('newest first and 50 are the defaults; only "newest" has an end, where there is no cursor', async () => {
+  for (const more of [true, false]) {
+    const list = await openList(async () => ({ matches: [slowMatch(1)], removals: [], more }));
+    const request = operations.ListMatches.request.parse({});
+    expect(request).toEqual({ order: 'newest', limit: 50 });
+    expect((await list(callOf('ListMatches', request))).next_cursor === null).toBe(!more);
+    expect((await list(callOf('ListMatches', { ...request, order: 'oldest' }))).next_cursor).not.toBeNull();
+  }
+});
+
 test('others have their turn while a page of matches is explained', async () => {
   let turns = 0;
   let counting = false;
@@ -53,9 +78,6 @@ test('others have their turn while a page of matches is explained', async () => 
     turns++;
     setImmediate(takeTurns);
   };
-  const parsedRules = createParsedRules();
-  const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
-  const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells(), telemetry });
   const read = async () => {
     counting = true;
     setImmediate(takeTurns);
@@ -65,13 +87,7 @@ test('others have their turn while a page of matches is explained', async () => 
       more: false,
     };
   };
-  const list = listMatches({
-    reader: { overtaken: async () => ({ removedThrough: 0, restoredTo: null, jumpedTo: 0 }) },
-    rules: { exists: async () => true },
-    coverage: async () => ({ complete_through: null, gaps: [] }),
-    cursors: createCursors(Buffer.alloc(32)),
-    following: createFollowing({ tail, reader: { read }, parsedRules }),
-  });
+  const list = await openList(read);
   const { matches } = await list(callOf('ListMatches', { limit: page, order: 'newest' }));
   counting = false;
   expect(matches).toHaveLength(page);

@@ -142,24 +142,6 @@ describe('an explanation', () => {
       ],
     });
   });
-
-  test('says what would break an exclusion', () => {
-    const explained = explain('title:pumps AND NOT title:sponsored', payload);
-    expect(explained?.state).toBe('match');
-    expect(explained?.breakers).toMatchObject([{ field: 'title', change: 'appear', rule: [20, 35] }]);
-  });
-
-  test('names the one leaf whose change would make a match', () => {
-    const explained = explain('title:pumps AND language:"de"', payload);
-    expect(explained?.state).toBe('no_match');
-    expect(explained?.nearMisses).toMatchObject([{ field: 'language', change: 'appear' }]);
-  });
-
-  test('says why a leaf is undecided', () => {
-    expect(explain('added_anchor:"press"', payload)?.undecided).toMatchObject([
-      { why: 'link texts are not part of a delivered match' },
-    ]);
-  });
 });
 
 describe('a whole page', () => {

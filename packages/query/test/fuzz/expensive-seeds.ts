@@ -1,4 +1,4 @@
-/** Where the search for expensive evaluations begins: one of each kind of clause, and what was once an attack. */
+/** One of each kind of clause, and what was once an attack. */
 const page = {
   matched_at: '2026-05-02T08:00:00Z',
   document: {

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { StreamEnded, type StreamEnding, type StreamFrame } from '../upstream-stream.ts';
 import { readFrames } from './stream.ts';
@@ -97,33 +96,4 @@ describe('frames', () => {
       { kind: 'too_large', upstreamId: '0-1' },
     ]);
   });
-});
-
-test('however the bytes are cut and the lines end, the frames are the same', async () => {
-  const data = fc.string({
-    unit: fc.constantFrom('a', 'é', '東', '🚀', '"', ':'),
-    minLength: 1,
-    maxLength: 8,
-  });
-  const given = fc.record({
-    all: fc.array(data, { maxLength: 5 }),
-    newline: fc.constantFrom('\n', '\r\n'),
-    at: fc.array(fc.nat(300), { maxLength: 12 }),
-  });
-  await fc.assert(
-    fc.asyncProperty(given, async ({ all, newline, at }) => {
-      const frames = all.map((text, n) =>
-        ['event: update', `id: 0-${n}`, `data: ${text}`, '', ''].join(newline),
-      );
-      const bytes = new TextEncoder().encode(frames.join(''));
-      const places = [
-        0,
-        ...at.map((place) => place % (bytes.length + 1)).toSorted((a, b) => a - b),
-        bytes.length,
-      ];
-      const chunks = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
-      expect((await read(chunks)).frames).toEqual(all.map((text, n) => item(`0-${n}`, text)));
-    }),
-    { numRuns: 1_000 },
-  );
 });

@@ -1,10 +1,11 @@
-import { startTestNats, type Template } from '@earshot/testkit';
+import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
+import { createEventConsumer } from '../src/event-log/event-consumer.ts';
 import type { MatchStore } from '../src/matching/match-store.sql.ts';
-import { openLogWorld } from './log-world.ts';
+import { openOwnLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, openTestDatabase } from './support.ts';
+import { createMigratedTemplate } from './support.ts';
 
 const rules = 60;
 
@@ -31,10 +32,8 @@ async function takeSlot(database: Database, number: number): Promise<void> {
 
 /** Rules and events in turn, with workers at work; returns how many events reached a rule that was there before. */
 async function run(wrap: (store: MatchStore) => MatchStore): Promise<number> {
-  await using servers = await startTestNats();
-  await using clone = await template.clone();
-  await using database = openTestDatabase(clone.url);
-  await using world = await openLogWorld({ servers, database });
+  await using opened = await openOwnLogWorld(template);
+  const { world, database } = opened;
   await using _workers = world.startWorkers({ store: wrap(world.store) });
   for (let number = 2; number <= rules; number++) {
     await takeSlot(database, number);
@@ -62,5 +61,37 @@ describe('a rule that was acknowledged before an event arrived', () => {
       return { ...store, holdersOf: (references) => (holders ??= store.holdersOf(references)) };
     };
     expect(await run(remembering)).toBeLessThan(expected);
+  });
+});
+
+/** The first time events are asked for, the client falls silent for good, as has been seen after reconnects. */
+test('a client that brings nothing while events wait is replaced', async () => {
+  await using opened = await openOwnLogWorld(template);
+  const { world } = opened;
+  const { jetstream, manager } = world.nats;
+  let asked = 0;
+  const consumers: typeof jetstream.consumers = Object.create(jetstream.consumers, {
+    get: {
+      value: async (...given: Parameters<typeof jetstream.consumers.get>) => {
+        const consumer = await jetstream.consumers.get(...given);
+        if (asked++ > 0) return consumer;
+        const messages = await consumer.consume({ max_messages: 1 });
+        messages.stop();
+        const silence = Promise.withResolvers<never>();
+        const silent = { close: async () => undefined, stop: () => undefined, next: () => silence.promise };
+        return { consume: async () => ({ ...silent, [Symbol.asyncIterator]: () => silent }) };
+      },
+    },
+  });
+  const source = createEventConsumer(
+    { ...world.nats, jetstream: Object.create(jetstream, { consumers: { value: consumers } }), manager },
+    { stalledAfterMs: 300 },
+  );
+  await world.append(0, 10);
+  await using _workers = world.startWorkers({ count: 1, wrapSource: () => source });
+  await world.storedAll(10, 20_000);
+  expect(asked).toBe(2);
+  await eventually(async () => (await world.metrics.workerFailures.get()).values[0]?.value === 1, {
+    timeoutMs: 1_000,
   });
 });
