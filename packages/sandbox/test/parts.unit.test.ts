@@ -1,23 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { splitAtRandom } from '../src/faults.ts';
 import { createReplayBuffer } from '../src/firehose/replay-buffer.ts';
-import { createRuleIndex } from '../src/match/rule-index.ts';
-import { createRandom } from '../src/random.ts';
-import { createFixedWindow, createSlidingWindow } from '../src/rate-limit.ts';
+import { createSlidingWindow } from '../src/rate-limit.ts';
 import { createSnowflakes } from '../src/snowflake.ts';
-import { createMeter } from '../src/x/metering.ts';
-
-describe('a fixed window', () => {
-  test('counts down, refuses beyond the limit and starts again after the reset', () => {
-    let nowMs = 1_000;
-    const window = createFixedWindow({ limit: 2, windowMs: 100, nowMs: () => nowMs });
-    expect(window.take()).toEqual({ allowed: true, limit: 2, remaining: 1, resetAtMs: 1_100 });
-    expect(window.take()).toMatchObject({ allowed: true, remaining: 0 });
-    expect(window.take()).toMatchObject({ allowed: false, remaining: 0, resetAtMs: 1_100 });
-    nowMs = 1_100;
-    expect(window.take()).toMatchObject({ allowed: true, remaining: 1, resetAtMs: 1_200 });
-  });
-});
 
 describe('a sliding window', () => {
   test('says how long to wait and does not count what it refused', () => {
@@ -72,45 +56,9 @@ describe('a replay buffer', () => {
   });
 });
 
-test('a rule index finds by key, tries rules without a key, and forgets removed rules', () => {
-  const index = createRuleIndex<string, { keys: Set<string> }>();
-  const tried: string[] = [];
-  const matcher = (name: string, anyOfKeys: string[] | undefined) => ({
-    anyOfKeys,
-    test: () => tried.push(name) > 0,
-  });
-  index.add('keyed', matcher('keyed', ['a', 'b']));
-  index.add('other', matcher('other', ['c']));
-  index.add('free', matcher('free', undefined));
-  expect(index.matching({ keys: new Set(['a', 'b']) }).toSorted()).toEqual(['free', 'keyed']);
-  expect(tried.toSorted()).toEqual(['free', 'keyed']);
-  index.remove('keyed');
-  index.remove('free');
-  expect(index.matching({ keys: new Set(['a', 'b']) })).toEqual([]);
-});
-
-test('a post seen again after midnight UTC is charged again', () => {
-  const meter = createMeter();
-  const record = { data: { id: '1' } };
-  meter.count(Date.parse('2026-01-01T23:59:59Z'), record);
-  meter.count(Date.parse('2026-01-01T23:59:59Z'), record);
-  meter.count(Date.parse('2026-01-02T00:00:00Z'), record);
-  expect(meter.days()).toMatchObject([
-    { date: '2026-01-01', posts: 1 },
-    { date: '2026-01-02', posts: 1 },
-  ]);
-});
-
 test('snowflakes of one millisecond differ and grow', () => {
   const next = createSnowflakes();
   const ids = Array.from({ length: 1_000 }, () => BigInt(next(Date.now())));
   expect(new Set(ids).size).toBe(1_000);
   expect(ids).toEqual(ids.toSorted((one, other) => (one < other ? -1 : 1)));
-});
-
-test('random pieces join to the whole', () => {
-  const whole = Buffer.from('はやぶさ 🚀 and more');
-  const pieces = splitAtRandom(whole, createRandom(3));
-  expect(pieces.length).toBeGreaterThan(1);
-  expect(Buffer.concat(pieces)).toEqual(whole);
 });

@@ -12,18 +12,7 @@ const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 test.each(['SIGTERM', 'SIGINT'] as const)(
   'the process says where it listens and ends on %s',
   async (signal) => {
-    const flags = [
-      '--port',
-      '0',
-      '--x-token',
-      'one',
-      '--x-token',
-      'two',
-      '--tap-token',
-      'fh_one',
-      '--feed',
-      '50,20',
-    ];
+    const flags = '--port 0 --x-token one --x-token two --tap-token fh_one --feed 50,20'.split(' ');
     const child = spawn(process.execPath, [mainFile, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(createInterface(child.stdout), 'line');
     const url = at(JSON.parse(String(line)), 'url');

@@ -31,13 +31,6 @@ const fullPost = {
   },
 };
 
-test('a connection that asks for nothing gets id, text and edit history', () => {
-  expect(projectWith('', fullPost)).toEqual({
-    data: { id: '77', text: 'with @bo', edit_history_tweet_ids: ['77'] },
-    matching_rules: [],
-  });
-});
-
 test('an expansion shows the field it expands and the object, with default fields', () => {
   expect(projectWith('expansions=author_id,attachments.media_keys,geo.place_id', fullPost)).toMatchObject({
     data: { author_id: '1', attachments: { media_keys: ['3_1'] }, geo: { place_id: 'p1' } },
@@ -72,16 +65,4 @@ test('what is absent is left out, not sent as null', () => {
     data: { id: '77', text: 'plain', edit_history_tweet_ids: ['77'] },
     matching_rules: [],
   });
-});
-
-test.each([
-  ['tweet.fields=id,nothing', { 'tweet.fields': ['nothing'] }],
-  ['backfill_minutes=2', { backfill_minutes: ['2'] }],
-])('an unknown parameter or field is refused by name: %s', (query, parameters) => {
-  const read = () => readProjection(new URLSearchParams(query), problems);
-  expect(read).toThrow(
-    expect.objectContaining({
-      body: expect.objectContaining({ errors: [expect.objectContaining({ parameters })] }),
-    }),
-  );
 });

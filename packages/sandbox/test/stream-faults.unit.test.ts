@@ -113,17 +113,9 @@ describe('ends of a stream', () => {
     expect(await client.fired()).toEqual([2]);
   });
 
-  test.each([
-    'OperationalDisconnect',
-    'UpstreamOperationalDisconnect',
-    'UpstreamUncleanDisconnect',
-    'ForceDisconnect',
-    'SlowReader',
-    'InternalError',
-    'ClientApplicationStateDegraded',
-    'InvalidRules',
-  ])('stream_control tells X clients of a %s and closes', async (disconnect_type) => {
+  test('stream_control tells X clients why, and closes', async () => {
     const stream = await client.openX();
+    const disconnect_type = 'UpstreamOperationalDisconnect';
     await client.arm({ kind: 'stream_control', platform: 'x', disconnect_type });
     expect(await stream.record()).toMatchObject({ errors: [{ disconnect_type }] });
     expect(await stream.record()).toBeUndefined();
@@ -151,21 +143,6 @@ describe('ends of a stream', () => {
     await stream.frame();
     expect(await stream.frame()).toMatchObject({ event: 'error', data: { message: 'maintenance' } });
     expect(await stream.frame()).toBeUndefined();
-  });
-
-  test('an X reader that does not read is dropped with what it had not read', async () => {
-    await using small = await startSandbox({ ruleDelayMs: 0, rateLimits: false, slowReaderBytes: 100_000 });
-    const other = createClient(small);
-    await other.addXRules('ice');
-    await other.openX();
-    const text = `ice ${'x'.repeat(20_000)}`;
-    const open = async () => {
-      await other.post(...Array.from({ length: 20 }, () => text));
-      return at((await other.control('GET', '/x/state')).body, 'connections', 'open');
-    };
-    await eventually(open, (count) => count === 0);
-    const { body } = await other.x('GET', '/2/connections?status=inactive');
-    expect(at(body, 'data', 0, 'disconnect_reason')).toBe('SlowReader');
   });
 });
 

@@ -75,24 +75,6 @@ test('a reader that does not keep up is disconnected, and what it never got is u
   expect(sent.filter((id) => !got.has(id) && !excused.has(id))).toEqual([]);
 });
 
-test('each post is metered once a day, however often it is delivered', async () => {
-  await client.addXRules('fjord');
-  const stream = await client.openX('?expansions=author_id');
-  const post = { id: '1961112223334445556', text: 'fjord' };
-  await client.control('POST', '/x/posts', { posts: [post, post, { text: 'fjord 2' }] });
-  await stream.record();
-  expect(await state()).toMatchObject({
-    metering: [
-      {
-        date: new Date().toISOString().slice(0, 10),
-        posts: 2,
-        users: 1,
-        micro_usd: { min: 10_000, max: 20_000 },
-      },
-    ],
-  });
-});
-
 test('the log tells what matched, in order, and can be read from any place on', async () => {
   const [rule] = await client.addXRules('fjord');
   await client.post('fjord one', 'nothing', 'fjord two', 'fjord three');

@@ -45,39 +45,17 @@ const photoPost = {
 
 describe('a rule matches', () => {
   test.each([
-    ['glacier', 'The GLACIER melts'],
     ['glacier', 'See #glacier now'],
-    ['glacier lake', 'a lake below the glacier'],
-    ['"blue ice"', 'so much Blue-Ice here'],
-    ['"blue ice"~3', 'blue, cold and clear ice'],
-    ['"blue ice"~2', 'ice blue'],
     ['glacier OR lake ice', 'a glacier'],
-    ['glacier OR lake ice', 'ice on the lake'],
-    ['(glacier OR lake) ice', 'ice on the lake'],
-    ['glacier -lake', 'a glacier'],
-    ['glacier -(lake OR ice)', 'a glacier'],
-    ['glacier -is:retweet', 'a glacier'],
     ['#fjord', 'at the #Fjord'],
     ['$ACME', 'buy $acme'],
     ['@acme_sky', 'hi @Acme_Sky!'],
-    ['café', 'un café noir'],
     ['ice', 'the ice氷河 melts'],
-    ['ice氷', 'the blueice氷河 melts'],
     ['snow', 'ſnow, as it was printed'],
-    ['ice', 'İce'],
-    ['"R&amp;D"', 'our R&D team'],
     ['"R D"', 'our R&amp;D team'],
-    ['打ち上げ', '本日の打ち上げは延期'],
-    ['🚀', 'Liftoff 🚀'],
     ['snow', 'see https://news.example/Snow'],
     ['url:"news.example"', 'see https://news.example/a'],
-    ['url_contains:xampl', 'see https://news.example/a'],
-    ['glacier "and" lake', 'glacier and lake'],
-    ['glacier or lake', 'glacier or lake'],
-    ['glacier has:links', 'glacier https://news.example'],
     ['glacier has:hashtags has:mentions has:cashtags', 'glacier #a @b $c'],
-    ['glacier -has:hashtags', 'glacier'],
-    ['glacier sample:100', 'glacier'],
   ])('%s in “%s”', (rule, text) => {
     expect(matches(rule, { text })).toBe(true);
   });
@@ -104,27 +82,12 @@ describe('a rule matches', () => {
 
 test.each([
   ['glacier', 'glaciers'],
-  ['cafe', 'un café'],
-  ['"blue ice"', 'blue cold ice'],
-  ['"blue ice"~2', 'blue, cold, clear, hard ice'],
-  ['glacier lake', 'only a glacier'],
-  ['glacier OR lake ice', 'only a lake'],
-  ['(glacier OR lake) ice', 'a glacier'],
-  ['glacier -lake', 'glacier lake'],
   ['#fjord', 'the fjord'],
-  ['#fjord', '#fjordlight'],
   ['$ACME', 'acme'],
-  ['ice is:retweet', 'ice'],
-  ['ice has:links', 'ice'],
   ['ice lang:de', 'ice'],
   ['url:"news.example"', 'see https://other.example/news'],
 ])('the rule %s does not match “%s”', (rule, text) => {
   expect(matches(rule, { text })).toBe(false);
-});
-
-test('-is:retweet leaves retweets out', () => {
-  expect(matches('glacier', retweetPost)).toBe(true);
-  expect(matches('glacier -is:retweet', retweetPost)).toBe(false);
 });
 
 test.each(['context:47.1', 'embedding:"melting ice sheets"', 'glacier min_followers:10'])(

@@ -23,11 +23,6 @@ const search = (parameters: Record<string, string>) =>
     'GET',
     `/2/tweets/search/recent?${new URLSearchParams({ max_results: '10', ...parameters }).toString()}`,
   );
-const texts = async (query: string) => {
-  const { body } = await search({ query });
-  return at(body, 'data') === undefined ? [] : listAt(body, 'data').map((post) => textAt(post, 'text'));
-};
-
 test('search finds what no rule matched, newest first, page by page, and each post once', async () => {
   await old(Array.from({ length: 25 }, (_, n) => ({ text: `fjord ${n}` })));
   await old([{ text: 'nothing' }]);
@@ -55,29 +50,6 @@ test('only posts of the window are found, and its end may not be younger than th
     (await search({ query: 'fjord', end_time: new Date(Date.now() + 1_000).toISOString() })).status,
   ).toBe(400);
   expect((await search({ query: 'fjord', start_time: ago(8 * 24 * 60 * minute) })).status).toBe(400);
-});
-
-test('words are not found in retweets nor in quoted posts, and accents do not count', async () => {
-  const retweet = {
-    text: 'RT @a: fjord',
-    referenced_tweets: [{ type: 'retweeted', id: '1' }],
-    author: { username: 'b' },
-  };
-  const quote = {
-    text: 'look',
-    referenced_tweets: [{ type: 'quoted', id: '1' }],
-    includes: { tweets: [{ id: '1', text: 'fjord' }] },
-  };
-  await old([retweet, quote, { text: 'café' }]);
-  expect(await texts('fjord')).toEqual([]);
-  expect(await texts('from:b')).toEqual(['RT @a: fjord']);
-  expect(await texts('cafe')).toEqual(['café']);
-});
-
-test('a query that is too long, or uses what only the stream has, is refused', async () => {
-  expect((await search({ query: 'a'.repeat(513) })).status).toBe(400);
-  expect((await search({ query: 'fjord sample:10' })).status).toBe(400);
-  expect((await search({ query: '-fjord' })).status).toBe(400);
 });
 
 test('each post that was returned is metered, and 450 calls are allowed in a window', async () => {
