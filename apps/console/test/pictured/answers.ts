@@ -8,7 +8,7 @@ import { deliveriesOf, webhookId, webhooks } from './webhooks.ts';
 
 /** What the server answers in pictures, by path; what is not here is not asked for. */
 export type FixedAnswers = Readonly<Record<string, Answer>>;
-type Answer = ((request: never) => object) | 'never' | 'failure';
+type Answer = ((request: never) => object) | 'never' | 'failure' | 'not_found';
 
 const answer = <Name extends keyof Answers>(_: Name, make: (request: never) => Answers[Name]): Answer => make;
 
@@ -57,6 +57,7 @@ const noMatches = answer('ListMatches', () => ({ matches: [], next_cursor: null,
 export const emptyAnswers: FixedAnswers = {
   ...fullAnswers,
   '/api.ListRules': answer('ListRules', () => ({ rules: [], next_cursor: null })),
+  '/api.GetRule': 'not_found',
   '/api.CountMatches': answer('CountMatches', ({ from, to, step }: Answers['CountMatches']) => ({
     from,
     to,

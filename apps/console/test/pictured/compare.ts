@@ -25,7 +25,9 @@ export async function compareWithKept(name: string, taken: Buffer, canvas: Page)
     writeFileSync(kept, taken);
     return '';
   }
-  const differing = existsSync(kept) ? await countDiffering(canvas, readFileSync(kept), taken) : null;
+  const before = existsSync(kept) ? readFileSync(kept) : null;
+  if (before?.equals(taken)) return '';
+  const differing = before && (await countDiffering(canvas, before, taken));
   if (differing !== null && isAlike(differing)) return '';
   mkdirSync(otherDir, { recursive: true });
   writeFileSync(join(otherDir, file), taken);

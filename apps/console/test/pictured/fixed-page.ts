@@ -70,6 +70,7 @@ async function answerFixed(route: Route, answers: FixedAnswers, streamsUrl: stri
   if (!make) throw new Error(`no picture has an answer to ${pathname}`);
   if (make === 'never') return;
   if (make === 'failure') return route.fulfill({ status: 500, json: failure });
+  if (make === 'not_found') return route.fulfill({ status: 404, json: { ...failure, code: 'not_found' } });
   // Each answer knows what it is asked with.
   const asked = (request.method() === 'POST' ? request.postDataJSON() : {}) as never;
   return route.fulfill({ json: make(asked) });
