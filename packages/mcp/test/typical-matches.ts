@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { Match } from '@earshot/sdk';
+import { aMatch } from './a-match.ts';
 
 const sentences = [
   'The rocket launch from the new coastal site was delayed again after engineers found a leak in one of the fuel lines.',
@@ -22,24 +24,6 @@ const sentences = [
   'Tickets go on sale on Thursday at 10 am, limited to four per person.',
   'The study followed 1,200 adults over five years and found no difference between the groups.',
 ];
-const handles = [
-  'marta_k',
-  'devops_dan',
-  'newsroom24',
-  'jlindqvist',
-  'thehearthside',
-  'ana_paula_r',
-  'kt1987',
-];
-const hosts = [
-  'www.example-tribune.com',
-  'blog.acme.example',
-  'news.harbour.example',
-  'status.cloud.example',
-];
-const tags = ['', '', ' #heatpump', ' https://t.co/Ab3dE9xY1z', '', ' #SpaceLaunch #Florida'];
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
-
 const rules = [
   'rule_01kb2m8yx4e5r6t7v8w9x0y1z2',
   'rule_01kb2p3h6n8q1s5v7x9z2b4d6f',
@@ -53,80 +37,26 @@ const rules = [
 export function typicalMatches(): Match[] {
   const matches: Match[] = [];
   for (let item = 0; matches.length < 100; item += 1) {
-    const match = item % 10 < 7 ? aPost(item) : aPage(item);
-    matches.push(match);
-    if (item % 10 === 4 && matches.length < 100)
-      matches.push({ ...match, id: idOf(item, 1), rule_id: ruleAt(item + 1) });
+    const isPost = item % 10 < 7;
+    const text = sentencesFrom(item, isPost ? 1 + ((item * 7) % 3) : 5 + ((item * 3) % 11));
+    const url = `https://blog.example-tribune.com/2026/11/${text
+      .toLowerCase()
+      .match(/[a-z]+/g)
+      ?.slice(0, 6)
+      .join('-')}`;
+    const match = aMatch(item, { text, ...(!isPost && { url, other: text.slice(0, 80) }) });
+    for (const twin of item % 10 === 4 ? [0, 1] : [0])
+      matches.push({ ...match, id: idOf(2 * item + twin), rule_id: rules[(item + twin) % 3] ?? '' });
   }
-  return matches;
+  return matches.slice(0, 100);
 }
 
-function aPost(item: number): Match {
-  const handle = handles[item % handles.length] ?? '';
-  const count = 1 + ((item * 7) % 3);
-  const text = `${sentencesFrom(item * 3, count).join(item % 4 === 0 ? '\n' : ' ')}${tags[item % tags.length]}`;
-  const postId = String(1_989_472_511_223_344_556n + BigInt(item) * 8_191_234_567n);
-  const url = `https://x.com/${handle}/status/${postId}`;
-  const author = { id: '2244994945', name: 'Some One', handle };
-  return aMatch(item, { platform: 'x', platform_post_id: postId }, { url, title: null, text, author });
-}
-
-function aPage(item: number): Match {
-  const [title = '', ...rest] = sentencesFrom(item * 5, 5 + ((item * 3) % 11));
-  const slug = title
-    .toLowerCase()
-    .match(/[a-z]+/g)
-    ?.slice(0, 6)
-    .join('-');
-  const url = `https://${hosts[item % hosts.length]}/2026/11/${slug}`;
-  const payload = { url, title: title.slice(0, 80), text: rest.join(' '), author: null };
-  return aMatch(item, { platform: 'firehose', platform_post_id: url }, payload);
-}
-
-function aMatch(
-  item: number,
-  of: Pick<Match, 'platform' | 'platform_post_id'>,
-  payload: Pick<Match['payload'], 'url' | 'title' | 'text' | 'author'>,
-): Match {
-  const at = Date.parse('2026-11-14T22:46:00.412Z') - item * 97_531;
-  const word = payload.text?.slice(0, 6) ?? '';
-  const evidence = { field: 'keyword', path: 'data.text', text: word };
-  return {
-    id: idOf(item, 0),
-    rule_id: ruleAt(item),
-    rule_version: 1,
-    created_at: new Date(at).toISOString(),
-    ...of,
-    via: 'stream',
-    payload: {
-      ...payload,
-      published_at: new Date(at - 2_000).toISOString(),
-      language: 'en',
-      raw: {},
-    },
-    why: {
-      verdict: 'match',
-      confidence: 'exact',
-      evidence: [{ ...evidence, rule_span: { start: 0, end: 6 }, text_span: { start: 0, end: 6 } }],
-      undecided: [],
-    },
-  };
-}
-
-function sentencesFrom(first: number, count: number): string[] {
-  return Array.from({ length: count }, (_, n) => sentences[(first + n * 7) % sentences.length] ?? '');
-}
-
-function ruleAt(item: number): string {
-  return rules[item % rules.length] ?? '';
+function sentencesFrom(first: number, count: number): string {
+  return Array.from({ length: count }, (_, n) => sentences[(first * 3 + n * 7) % sentences.length]).join(' ');
 }
 
 /** As long, and as random, as real ones. */
-function idOf(item: number, twin: number): string {
-  let id = 'mat_01kb2mj3s6';
-  for (let n = 0, seed = 48_271 * (2 * item + twin + 7); n < 16; n += 1) {
-    seed = (seed * 48_271) % 2_147_483_647;
-    id += alphabet[seed % 32];
-  }
-  return id;
+function idOf(index: number): string {
+  const digest = createHash('sha256').update(String(index)).digest('hex');
+  return `mat_01kb2mj3s6${digest.slice(0, 16)}`;
 }
