@@ -1,6 +1,7 @@
 import { createEarshot } from '@earshot/sdk';
 import { eventually } from '@earshot/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Answered, sendAsBrowser } from './src/browser-requests.ts';
 import {
   authorizeIn,
   type Browser,
@@ -11,6 +12,7 @@ import {
   locationOf,
   newPkce,
   openBrowser,
+  type Pkce,
   startAuthorizing,
   type Tokens,
   tokensOf,
@@ -19,37 +21,60 @@ import { type Account, type ServerUnderTest, startWorld, type World } from './sr
 
 let world: World;
 let server: ServerUnderTest;
+/** On the same database, but known by another address. */
+let elsewhere: ServerUnderTest;
 let account: Account;
 let browser: Browser;
+let program: ReturnType<typeof createProgram>;
 let clientId: string;
+
 beforeAll(async () => {
   world = await startWorld();
   server = await startAuthorizing(world);
-  account = await world.newAccount('Owner');
-  browser = openBrowser(server);
-  await browser.signIn(account.key);
-  clientId = String(bodyOf(await createProgram(server).register())['client_id']);
+  elsewhere = await startAuthorizing(world);
+  program = createProgram(server);
+  clientId = String(bodyOf(await program.register())['client_id']);
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
+beforeEach(async () => {
+  account = await world.newAccount();
+  browser = openBrowser(server);
+  await browser.signIn(account.key);
+});
 
-async function authorized(decision: object = { decision: 'allow' }): Promise<Tokens> {
-  const program = createProgram(server);
-  const pkce = newPkce();
+const begin = async (more: Record<string, string> = {}, pkce: Pkce | null = newPkce()) =>
+  await browser.open(program.authorizeUrl(clientId, pkce, more));
+
+async function codeFor(pkce: Pkce, decision?: object): Promise<string> {
   const back = await authorizeIn(browser, program.authorizeUrl(clientId, pkce), decision);
-  return tokensOf(await program.redeem(clientId, back.searchParams.get('code') ?? '', pkce.verifier));
+  return back.searchParams.get('code') ?? '';
 }
 
+async function authorized(decision?: object): Promise<Tokens> {
+  const pkce = newPkce();
+  return tokensOf(await program.redeem(clientId, await codeFor(pkce, decision), pkce.verifier));
+}
+
+const works = async (token: string, on = server) => (await listTools(on, token)).status === 200;
+const error = (answer: Answered) => [answer.status, bodyOf(answer)['error']];
+const errorInRedirect = (answer: Answered) => {
+  const location = URL.parse(locationOf(answer));
+  expect(location && location.origin + location.pathname).toBe(callback);
+  expect(location?.searchParams.get('iss')).toBe(`${server.url}/oauth`);
+  return location?.searchParams.get('error');
+};
+
 describe('the page that asks', () => {
-  const begin = async (inBrowser = browser) =>
-    locationOf(await inBrowser.open(createProgram(server).authorizeUrl(clientId, newPkce())));
+  const opened = async (inBrowser = browser) =>
+    locationOf(await inBrowser.open(program.authorizeUrl(clientId, newPkce())));
 
   test('is the console, and learns who asks for what', async () => {
-    const page = await begin();
+    const page = await opened();
     expect(page).toMatch(/^\/console\/authorize\/[\w-]+$/);
     expect(bodyOf(await browser.request(page))).toEqual({
       client: { id: clientId, name: 'Program', uri: null, redirect_host: '127.0.0.1:7777' },
       scopes: ['rules:read', 'rules:write', 'matches:read'],
-      account: { id: account.accountId, name: 'Owner' },
+      account: { id: account.accountId, name: 'test account' },
       expires_at: expect.any(String),
     });
   });
@@ -58,7 +83,6 @@ describe('the page that asks', () => {
     ['no scope', ''],
     ['scopes that are not ours', 'openid offline_access'],
   ])('asks about all scopes for a program that names %s', async (_, scope) => {
-    const program = createProgram(server);
     const registered = bodyOf(await program.register({ scope }));
     const asked = { scope, prompt: 'consent' };
     const url = program.authorizeUrl(String(registered['client_id']), newPkce(), asked);
@@ -70,7 +94,7 @@ describe('the page that asks', () => {
 
   test('waits until somebody has signed in', async () => {
     const another = openBrowser(server);
-    const page = await begin(another);
+    const page = await opened(another);
     expect((await another.request(page)).status).toBe(401);
     expect((await another.decide(page, { decision: 'allow' })).status).toBe(401);
     await another.signIn(account.key);
@@ -78,7 +102,7 @@ describe('the page that asks', () => {
   });
 
   test('tells the program of a refusal', async () => {
-    const page = await begin();
+    const page = await opened();
     const { continue_url } = bodyOf(await browser.decide(page, { decision: 'refuse' }));
     expect(continue_url).toMatch(/^\/oauth\/auth\/[\w-]+$/);
     const back = new URL(locationOf(await browser.open(String(continue_url))));
@@ -104,28 +128,325 @@ test('an authorization is a key: listed with its client, and its tokens work on 
   expect((await listTools(server, tokens.access_token)).status).toBe(200);
 });
 
-test('revoking its key ends a token within 5 s on every node, also one that has just seen it', async () => {
+test('revoking its key ends a token that was just used within 5 s', async () => {
   const { access_token } = await authorized();
-  const other = await world.startServer({ EARSHOT_PUBLIC_URL: server.url });
-  const statuses = async () =>
-    await Promise.all([server, other].map(async (node) => (await listTools(node, access_token)).status));
-  expect(await statuses()).toEqual([200, 200]);
+  const status = async () => (await listTools(server, access_token)).status;
+  expect(await status()).toBe(200);
   const earshot = createEarshot({ url: server.url, key: account.key });
   const [grant] = (await earshot.listKeys({})).keys;
   await earshot.revokeKey({ key_id: grant?.id ?? '' });
-  await eventually(async () => expect(await statuses()).toEqual([401, 401]), { timeoutMs: 5_000 });
+  await eventually(async () => expect(await status()).toBe(401), { timeoutMs: 5_000 });
   const { entries } = await earshot.listAudit({});
   expect(entries[0]).toMatchObject({ operation: 'RevokeKey', target_id: grant?.id, actor: account.keyId });
 });
 
-test('without EARSHOT_PUBLIC_URL there is no OAuth, and a 401 does not speak of it', async () => {
-  const plain = await world.startServer();
-  for (const path of [
-    '/.well-known/oauth-protected-resource/mcp',
-    '/oauth/auth',
-    '/.well-known/oauth-authorization-server',
-  ])
-    expect((await openBrowser(plain).open(path)).status).toBe(404);
-  const answer = await listTools(plain, '');
-  expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, 'Bearer']);
+describe('a code', () => {
+  test('that is used twice is refused, and ends what the first use got', async () => {
+    const pkce = newPkce();
+    const code = await codeFor(pkce);
+    const first = tokensOf(await program.redeem(clientId, code, pkce.verifier));
+    expect(error(await program.redeem(clientId, code, pkce.verifier))).toEqual([400, 'invalid_grant']);
+    expect(await works(first.access_token)).toBe(false);
+    expect(error(await program.refresh(clientId, first.refresh_token))).toEqual([400, 'invalid_grant']);
+    const { keys } = await createEarshot({ url: server.url, key: account.key }).listKeys({});
+    expect(keys.map(({ id }) => id)).toEqual([account.keyId]);
+  });
+
+  test('with a wrong verifier is refused', async () => {
+    const code = await codeFor(newPkce());
+    expect(error(await program.redeem(clientId, code, newPkce().verifier))).toEqual([400, 'invalid_grant']);
+  });
+
+  test('with another address of the program is refused', async () => {
+    const pkce = newPkce();
+    const redirect_uri = 'http://127.0.0.1:8888/callback';
+    const answer = await program.redeem(clientId, await codeFor(pkce), pkce.verifier, { redirect_uri });
+    expect(error(answer)).toEqual([400, 'invalid_grant']);
+  });
+
+  test('of one program is refused to another', async () => {
+    const pkce = newPkce();
+    const other = String(bodyOf(await program.register())['client_id']);
+    expect(error(await program.redeem(other, await codeFor(pkce), pkce.verifier))).toEqual([
+      400,
+      'invalid_grant',
+    ]);
+  });
+
+  test('for another resource is refused', async () => {
+    const pkce = newPkce();
+    const resource = 'https://elsewhere.example/mcp';
+    const answer = await program.redeem(clientId, await codeFor(pkce), pkce.verifier, { resource });
+    expect(error(answer)).toEqual([400, 'invalid_target']);
+  });
+
+  test('that has expired is refused', async () => {
+    const pkce = newPkce();
+    const code = await codeFor(pkce);
+    await world.database.query(
+      `update oauth_artefacts set expires_at = now() where kind = 'AuthorizationCode' and account_id = $1`,
+      [account.accountId],
+    );
+    expect(error(await program.redeem(clientId, code, pkce.verifier))).toEqual([400, 'invalid_grant']);
+  });
 });
+
+describe('a request to be authorized', () => {
+  test.each([
+    ['of another host', 'https://evil.example/callback'],
+    ['with another path', 'http://127.0.0.1:7777/callback/../evil'],
+    ['with more behind it', `${callback}?next=https://evil.example`],
+    ['by another name of this machine', 'http://127.0.0.1.evil.example/callback'],
+  ])('with an address of the program %s is refused without going there', async (_, redirect_uri) => {
+    const answer = await begin({ redirect_uri });
+    expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
+  });
+
+  test('for another resource is refused', async () => {
+    expect(errorInRedirect(await begin({ resource: 'https://elsewhere.example/mcp' }))).toBe(
+      'invalid_target',
+    );
+  });
+
+  test('without PKCE is refused', async () => {
+    expect(errorInRedirect(await begin({}, null))).toBe('invalid_request');
+  });
+
+  test('with plain PKCE is refused', async () => {
+    const plain = { code_challenge_method: 'plain', code_challenge: newPkce().verifier };
+    expect(errorInRedirect(await begin(plain))).toBe('invalid_request');
+  });
+
+  test.each(['token', 'id_token', 'code token', 'code id_token', 'none'])(
+    'with the response type %s is refused',
+    async (response_type) => {
+      const location = locationOf(await begin({ response_type }));
+      expect(location).toMatch(/^http:\/\/127\.0\.0\.1:7777\/callback[?#]error=/);
+      expect(location).not.toMatch(/[?#&](code|access_token|id_token)=/);
+    },
+  );
+
+  test.each(['form_post', 'fragment', 'web_message'])(
+    'with the response mode %s is refused',
+    async (response_mode) => {
+      expect(locationOf(await begin({ response_mode }))).not.toContain('/console/');
+    },
+  );
+
+  test('that wants no question asked is refused, also where the program was allowed before', async () => {
+    await authorized();
+    expect(errorInRedirect(await begin({ prompt: 'none' }))).toBe('login_required');
+    // And without it, the user is asked again.
+    expect(locationOf(await begin())).toMatch(/^\/console\/authorize\//);
+  });
+
+  test('learns of no address but our own, whatever host it names', async () => {
+    const headers = {
+      host: 'evil.example',
+      'x-forwarded-host': 'evil.example',
+      'x-forwarded-proto': 'https',
+    };
+    const path = '/.well-known/oauth-authorization-server';
+    for (const asked of [path, `${path}/oauth`, '/.well-known/oauth-protected-resource/mcp']) {
+      const answer = await sendAsBrowser({ to: server, method: 'GET', path: asked, headers });
+      expect(answer.status).toBe(200);
+      expect(answer.text).not.toContain('evil.example');
+      expect(answer.text).toContain(server.url);
+    }
+    const { pathname, search } = new URL(program.authorizeUrl(clientId, newPkce()));
+    const answer = await sendAsBrowser({ to: server, method: 'GET', path: pathname + search, headers });
+    expect(locationOf(answer)).toMatch(/^\/console\/authorize\//);
+  });
+});
+
+describe('a decision', () => {
+  const allow = { decision: 'allow' };
+
+  test('by the victim about what an attacker has begun in another browser is refused', async () => {
+    const attacker = openBrowser(server);
+    const page = locationOf(await attacker.open(program.authorizeUrl(clientId, newPkce())));
+    for (const answer of [await browser.request(page), await browser.decide(page, allow)])
+      expect(bodyOf(answer)).toMatchObject({ code: 'not_found' });
+    // Nor with the cookie of a request of its own.
+    const own = locationOf(await begin());
+    const cookies = await browser.decide(own.replace(/[^/]+$/, page.split('/').at(-1) ?? ''), allow);
+    expect(cookies.status).toBe(404);
+    // What the attacker goes on with leads nowhere.
+    const next = await attacker.open(`/oauth/auth/${page.split('/').at(-1)}`);
+    expect(locationOf(next)).toMatch(/^\/console\/authorize\//);
+  });
+
+  test.each([
+    [
+      'another site',
+      { 'sec-fetch-site': 'cross-site', 'x-earshot-console': '1', 'content-type': 'application/json' },
+    ],
+    [
+      'a neighbouring host',
+      { 'sec-fetch-site': 'same-site', 'x-earshot-console': '1', 'content-type': 'application/json' },
+    ],
+    ['a form', { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' }],
+    [
+      'a page of another origin',
+      { origin: 'https://evil.example', 'x-earshot-console': '1', 'content-type': 'application/json' },
+    ],
+  ])('that %s sends is refused', async (_, headers) => {
+    const page = locationOf(await begin());
+    expect((await browser.decide(page, allow, headers)).status).toBeGreaterThanOrEqual(400);
+    expect((await browser.request(page)).status).toBe(200);
+    const { keys } = await createEarshot({ url: server.url, key: account.key }).listKeys({});
+    expect(keys).toHaveLength(1);
+  });
+
+  test('for more than was asked for is refused', async () => {
+    const page = locationOf(await begin({ scope: 'rules:read' }));
+    for (const scopes of [['rules:write'], ['rules:read', 'keys:write'], []])
+      expect((await browser.decide(page, { ...allow, scopes })).status).toBe(400);
+  });
+
+  test('for more than the key that is signed in may do is refused', async () => {
+    const page = locationOf(await begin());
+    const narrow = await world.admin.createKey({
+      accountId: account.accountId,
+      scopes: ['rules:read', 'keys:write'],
+    });
+    await browser.signIn(narrow?.key ?? '');
+    const answer = await browser.decide(page, allow);
+    expect(bodyOf(answer)).toMatchObject({
+      code: 'permission_denied',
+      details: { required_scope: 'rules:write' },
+    });
+    const reader = await world.admin.createKey({ accountId: account.accountId, scopes: ['rules:read'] });
+    await browser.signIn(reader?.key ?? '');
+    const refused = await browser.decide(page, { ...allow, scopes: ['rules:read'] });
+    expect(bodyOf(refused)).toMatchObject({ details: { required_scope: 'keys:write' } });
+  });
+
+  test('is made once', async () => {
+    const page = locationOf(await begin());
+    expect((await browser.decide(page, allow)).status).toBe(200);
+    expect(bodyOf(await browser.decide(page, allow))).toMatchObject({ code: 'failed_precondition' });
+  });
+
+  test('leads to a path of our own, and for others to nothing', async () => {
+    const page = locationOf(await begin());
+    const { continue_url } = bodyOf(await browser.decide(page, allow));
+    expect(continue_url).toMatch(/^\/oauth\/auth\/[\w-]+$/);
+    const stranger = await openBrowser(server).open(String(continue_url));
+    expect([stranger.status, stranger.headers.location]).toEqual([400, undefined]);
+  });
+});
+
+describe('an access token', () => {
+  test('is refused everywhere but at /mcp', async () => {
+    const { access_token } = await authorized();
+    const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' };
+    for (const path of ['/api.CreateRule', '/matches', '/api.ListKeys', '/api.GetKey', '/console/links'])
+      expect((await sendAsBrowser({ to: server, path, headers, body: '{}' })).status).toBe(401);
+  });
+
+  test('in the address is refused', async () => {
+    const { access_token } = await authorized();
+    const answer = await sendAsBrowser({
+      to: server,
+      path: `/mcp?access_token=${access_token}`,
+      headers: {},
+      body: '',
+    });
+    expect(answer.status).toBe(401);
+  });
+
+  test('for one address is refused at another of the same database', async () => {
+    const { access_token } = await authorized();
+    expect(await works(access_token)).toBe(true);
+    expect(await works(access_token, elsewhere)).toBe(false);
+    expect(await works(account.key, elsewhere)).toBe(true);
+  });
+
+  test('does no more than was allowed, and is told what it lacks', async () => {
+    const { access_token } = await authorized({ decision: 'allow', scopes: ['rules:read'] });
+    const call = { method: 'tools/call', params: { name: 'create_rule', arguments: {} } };
+    const answer = await listTools(server, access_token, call);
+    expect(answer.status).toBe(403);
+    expect(answer.headers['www-authenticate']).toBe(
+      `Bearer error="insufficient_scope", scope="rules:read rules:write", resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp"`,
+    );
+    const listed = await listTools(server, access_token);
+    expect(listed.text).toContain('"name":"list_rules"');
+    expect(listed.text).not.toContain('"name":"create_rule"');
+  });
+
+  test('that is wrong or missing is told where to ask', async () => {
+    for (const bearer of ['', 'x'.repeat(43), 'nonsense']) {
+      const answer = await listTools(server, bearer);
+      expect([answer.status, answer.headers['www-authenticate']]).toEqual([
+        401,
+        `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp", scope="rules:read rules:write matches:read"`,
+      ]);
+    }
+  });
+
+  test('of an account that is suspended is refused, and is not renewed', async () => {
+    const { access_token, refresh_token } = await authorized();
+    await world.admin.suspendAccount(account.accountId);
+    expect(await works(access_token)).toBe(false);
+    expect(error(await program.refresh(clientId, refresh_token))).toEqual([400, 'invalid_grant']);
+  });
+
+  test('is nowhere in the database, nor are codes and refresh tokens', async () => {
+    const pkce = newPkce();
+    const code = await codeFor(pkce);
+    const tokens = tokensOf(await program.redeem(clientId, code, pkce.verifier));
+    const { rows } = await world.database.query(
+      'select row_to_json(oauth_artefacts)::text as row from oauth_artefacts',
+    );
+    const all = rows.map(({ row }) => row).join('\n');
+    expect(all).toContain(account.accountId);
+    for (const secret of [code, tokens.access_token, tokens.refresh_token]) {
+      expect(secret).toHaveLength(43);
+      expect(all).not.toContain(secret);
+    }
+  });
+});
+
+describe('a refresh token', () => {
+  test('is renewed, and used twice it ends everything that came of it', async () => {
+    const first = await authorized();
+    const second = tokensOf(await program.refresh(clientId, first.refresh_token));
+    expect(second.refresh_token).not.toBe(first.refresh_token);
+    expect(error(await program.refresh(clientId, first.refresh_token))).toEqual([400, 'invalid_grant']);
+    expect(await works(second.access_token)).toBe(false);
+    expect(error(await program.refresh(clientId, second.refresh_token))).toEqual([400, 'invalid_grant']);
+  });
+
+  test('gives no scope that was not allowed', async () => {
+    const { refresh_token } = await authorized({ decision: 'allow', scopes: ['rules:read'] });
+    const answer = await program.refresh(clientId, refresh_token, { scope: 'rules:read rules:write' });
+    expect(error(answer)).toEqual([400, 'invalid_scope']);
+  });
+
+  test('that the program gives back ends the key', async () => {
+    const { access_token, refresh_token } = await authorized();
+    const answer = await program.post('/oauth/token/revocation', {
+      client_id: clientId,
+      token: refresh_token,
+    });
+    expect(answer.status).toBe(200);
+    expect(await works(access_token)).toBe(false);
+    const { keys } = await createEarshot({ url: server.url, key: account.key }).listKeys({});
+    expect(keys).toHaveLength(1);
+  });
+});
+
+test.each(['password', 'client_credentials', 'implicit', 'urn:ietf:params:oauth:grant-type:device_code'])(
+  'the grant type %s is refused',
+  async (grant_type) => {
+    const answer = await program.post('/oauth/token', {
+      grant_type,
+      client_id: clientId,
+      username: 'a',
+      password: 'b',
+    });
+    expect(error(answer)).toEqual([400, 'unsupported_grant_type']);
+  },
+);

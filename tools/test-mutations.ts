@@ -170,10 +170,10 @@ export const mutations: readonly Mutation[] = [
   ...security(`${server}/oauth/artefacts.sql.ts`, `${int}/oauth.int.test.ts`, [
     ['a code is consumed twice', 'and hash = $2 and consumed_at is null', 'and hash = $2'],
   ]),
-  ...security(`${server}/oauth/provider.ts`, 'e2e/oauth-attacks.e2e.test.ts', [
+  ...security(`${server}/oauth/provider.ts`, 'e2e/oauth.e2e.test.ts', [
     ['PKCE may be left out', 'required: () => true', 'required: () => false'],
   ]),
-  ...security(`${server}/oauth/authorization-server.ts`, 'e2e/oauth-attacks.e2e.test.ts', [
+  ...security(`${server}/oauth/authorization-server.ts`, 'e2e/oauth.e2e.test.ts', [
     ['a grant has scopes beyond the request', 'if (beyond !== undefined) throw', 'if (beyond === "") throw'],
   ]),
   ...security(`${server}/oauth/fetch-metadata.ts`, `${server}/oauth/fetch-metadata.unit.test.ts`, [
