@@ -76,3 +76,8 @@ test("an account's own limit overrides that of its plan", async () => {
 test.each([{ keys: 0 }, { rules: -1 }])('the database refuses %j for a plan', async (limits) => {
   await expect(admin.setPlanLimits('free', limits)).rejects.toThrow('violates check constraint');
 });
+
+test('the database refuses a plan that does not exist', async () => {
+  const { accountId } = await keyOf('free');
+  await expect(admin.setPlan(accountId, 'gold' as never)).rejects.toThrow('accounts_plan_known');
+});

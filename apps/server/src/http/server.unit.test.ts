@@ -182,6 +182,34 @@ test('the log says of every request from which address it came, and whose key wa
   expect(lines.filter((line) => line.includes(key))).toEqual([]);
 });
 
+test.each([
+  [[], '198.51.100.1, 203.0.113.7', '127.0.0.1'],
+  // What stands before it was sent by the stranger; what stands behind it, by a proxy before ours.
+  [['127.0.0.1', '203.0.113.0/24'], '198.51.100.1, 192.0.2.1, 203.0.113.7', '192.0.2.1'],
+])('behind the proxies %j, X-Forwarded-For: %s means %s', async (trustedProxies, forwarded, expected) => {
+  const asked: string[] = [];
+  await using server = serverWith({
+    trustedProxies,
+    authenticate: async (_, address) => {
+      asked.push(address);
+      throw keyRefused();
+    },
+  });
+  const url = await server.listen('127.0.0.1', 0);
+  await fetch(new URL('/api.ListRules', url), { headers: { 'x-forwarded-for': forwarded } });
+  expect(asked).toEqual([expected]);
+});
+
+test('without an authorization server there is no OAuth, and a 401 does not speak of it', async () => {
+  await using server = serverWith({ authenticate: () => Promise.reject(keyRefused()) });
+  const url = await server.listen('127.0.0.1', 0);
+  const metadata = ['oauth-protected-resource/mcp', 'oauth-authorization-server'];
+  for (const path of ['/oauth/auth', ...metadata.map((one) => `/.well-known/${one}`)])
+    expect((await fetch(new URL(path, url))).status).toBe(404);
+  const refused = await fetch(new URL('/mcp', url), { method: 'POST', body: '{}' });
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+});
+
 test('what follows a request whose end cannot be known is not carried out', async () => {
   const carriedOut: string[] = [];
   const ListKeys = async () => {
