@@ -154,19 +154,6 @@ describe('update_rule', () => {
     expect(changes()).toMatchObject([{ path: 'UpdateRule', body: { ...broad, accept_estimate: true } }]);
   });
 
-  test('asks the user where the client can, and changes the rule when they agree', async () => {
-    const { ask, changes } = api({ PreviewRule: costs({ rust: 18 }) });
-    const questions: string[] = [];
-    await using server = await connectInProcess(ask, { pin: '2026-07-28' }, (question) => {
-      questions.push(question);
-      expect(changes()).toEqual([]);
-      return 'accept';
-    });
-    expect(await isError(server.client, { ...broad, name: 'All of Rust' })).toBe(false);
-    expect(questions).toEqual([expect.stringContaining('The rule "All of Rust" would bring x: 3600')]);
-    expect(changes()).toMatchObject([{ path: 'UpdateRule', body: { accept_estimate: true } }]);
-  });
-
   test('asks about the platforms and options that the rule has after the change', async () => {
     const { ask, asked } = api({ PreviewRule: preview(1) });
     await using server = await connectInProcess(ask);

@@ -60,6 +60,20 @@ test('referenced posts come with the fields asked for, and their authors only on
   });
 });
 
+test('entities are found in the text, at places that count characters', () => {
+  const text = '🚀 the #fjord with @acme_sky and $ACME at https://news.example/a.';
+  expect(projectWith('tweet.fields=entities', { text })).toMatchObject({
+    data: {
+      entities: {
+        hashtags: [{ start: 6, end: 12, tag: 'fjord' }],
+        mentions: [{ start: 18, end: 27, username: 'acme_sky' }],
+        cashtags: [{ start: 32, end: 37, tag: 'ACME' }],
+        urls: [{ start: 41, end: 63, url: 'https://news.example/a' }],
+      },
+    },
+  });
+});
+
 test('what is absent is left out, not sent as null', () => {
   expect(projectWith('tweet.fields=entities,geo,note_tweet', { text: 'plain', geo: null })).toEqual({
     data: { id: '77', text: 'plain', edit_history_tweet_ids: ['77'] },

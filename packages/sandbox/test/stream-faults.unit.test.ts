@@ -96,7 +96,7 @@ describe('records on the wire', () => {
 });
 
 describe('ends of a stream', () => {
-  test.each(['stream_reset', 'stream_eof'])('%s ends every open stream', async (kind) => {
+  test.each(['stream_cut', 'stream_reset', 'stream_eof'])('%s ends every open stream', async (kind) => {
     const streams = [await client.openX(), await client.openTap()];
     expect(await client.arm({ kind })).toMatchObject({ fired: 2 });
     await Promise.all(streams.map((stream) => stream.ended()));

@@ -121,43 +121,6 @@ describe('records', () => {
     });
   });
 
-  test('carry the fields and expansions that were asked for', async () => {
-    await client.addXRules('fjord');
-    const stream = await client.openX(
-      '?tweet.fields=created_at,lang,entities,author_id&expansions=author_id,referenced_tweets.id&user.fields=verified',
-    );
-    await client.control('POST', '/x/posts', {
-      id: '1961112223334445556',
-      created_at: '2026-08-30T09:21:07.000Z',
-      text: '🚀 the #fjord with @acme_sky and $ACME at https://news.example/a.',
-      author: { id: '90210021', username: 'acme_sky', name: 'Acme Sky', verified: true, location: 'north' },
-      referenced_tweets: [{ type: 'quoted', id: '7' }],
-      includes: {
-        tweets: [{ id: '7', text: 'older', author_id: '8' }],
-        users: [{ id: '8', username: 'other' }],
-      },
-    });
-    expect(await stream.record()).toMatchObject({
-      data: {
-        id: '1961112223334445556',
-        created_at: '2026-08-30T09:21:07.000Z',
-        lang: 'en',
-        author_id: '90210021',
-        referenced_tweets: [{ type: 'quoted', id: '7' }],
-        entities: {
-          hashtags: [{ start: 6, end: 12, tag: 'fjord' }],
-          mentions: [{ start: 18, end: 27, username: 'acme_sky' }],
-          cashtags: [{ start: 32, end: 37, tag: 'ACME' }],
-          urls: [{ start: 41, end: 63, url: 'https://news.example/a' }],
-        },
-      },
-      includes: {
-        users: [{ id: '90210021', name: 'Acme Sky', username: 'acme_sky', verified: true }],
-        tweets: [{ id: '7', text: 'older', author_id: '8' }],
-      },
-    });
-  });
-
   test('come between bare CRLF keep-alives', async () => {
     await using fast = await startSandbox({ speed: 1_000 });
     const other = createClient(fast);
