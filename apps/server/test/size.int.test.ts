@@ -95,8 +95,10 @@ describe('a page of a large day reads no more than it has', () => {
 
 test('since is inclusive and until is exclusive: together they miss nothing and double nothing', async () => {
   const all = await positions({ order: 'oldest', limit: 1_000 });
-  const [boundary] = await database.many<{ at: Date }>(
-    'select created_at as at from matches where position = $1',
+  // As exact as a time of the API.
+  const boundary = await database.one<{ at: Date }>(
+    `update matches set created_at = date_trunc('milliseconds', created_at) where position = $1
+     returning created_at as at`,
     [all[500]],
   );
   const [before, after] = [{ until: boundary?.at ?? null }, { since: boundary?.at ?? null }];
