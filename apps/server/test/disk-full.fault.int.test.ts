@@ -10,12 +10,11 @@ import { connectNats } from '../src/engines/nats.ts';
 import { createAppendWatch } from '../src/event-log/append-watch.ts';
 import type { EventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
-import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
 import { readLog } from './log-chaos.ts';
 import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
-import { openTestDatabase } from './support.ts';
+import { makeEventsStream, openTestDatabase } from './support.ts';
 
 const command = promisify(execFile);
 
@@ -92,7 +91,7 @@ describe('a full disk', skipUnless('mount', missing), () => {
       await using disk = await openSmallDisk('64m');
       await using servers = await startTestNats({ dir: disk.dir });
       await using nats = await connectNats(servers.url, 'test');
-      await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+      await makeEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
       const watch = createAppendWatch({ server: () => nats.connection.getServer() });
       const log = createEventLog(nats, { watch });
       await log.append(xEvent(0), null);

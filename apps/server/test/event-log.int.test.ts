@@ -6,6 +6,7 @@ import { createEventLog } from '../src/event-log/event-log.ts';
 import { copiesOn, ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { readLog } from './log-chaos.ts';
 import { xEvent } from './stream-events.ts';
+import { makeEventsStream } from './support.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -17,7 +18,7 @@ describe('the event log on one node', () => {
   test('tells where to resume, from the last event of the source', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
     const log = createEventLog(nats);
     expect(await log.consumedBy('x:main')).toBeNull();
     await log.append(xEvent(1), null);
@@ -32,7 +33,7 @@ describe('the event log on one node', () => {
   test('remembers what was consumed behind its last event, until there is another one', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     const log = createEventLog(nats);
     const other = createEventLog(nats);
     log.recordConsumed('x:main', '0');
@@ -51,7 +52,7 @@ describe('the event log on one node', () => {
   test('keeps the order of events that come together, and of those that come while others are under way', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     const log = createEventLog(nats);
     const appending: Promise<void>[] = [];
     for (let n = 1; n <= 200; n++) {
@@ -68,7 +69,7 @@ describe('the event log on one node', () => {
   test('takes the same event once, and the same event with another rule again', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     const log = createEventLog(nats);
     const rules = [
       { upstreamRuleId: '1', tag: null },
@@ -84,7 +85,7 @@ describe('the event log on one node', () => {
   test('takes an event that comes again on another UTC day again: it is billed again', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     const log = createEventLog(nats);
     vi.useFakeTimers({ toFake: ['Date'] });
     try {
@@ -103,7 +104,7 @@ describe('the event log on one node', () => {
   test('keeps its settings when a node starts again, and refuses instead of forgetting when it is full', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     await ensureEventsStream(nats, { replicas: 1, bytesMax: 4_000 });
     const log = createEventLog(nats);
     await expect(
@@ -129,7 +130,7 @@ describe('the event log on one node', () => {
   test('goes on trying while the server is away, and takes the event when it is back', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     const log = createEventLog(nats);
     await log.append(xEvent(1), null);
     const [node] = server.nodes;
@@ -147,7 +148,7 @@ describe('the event log on one node', () => {
   test('says why when it is given up, and names call and server', async () => {
     await using server = await startTestNats();
     const nats = await connectNats(server.url, 'test');
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     const [node] = server.nodes;
     // It answers nothing and keeps the connection, as it does when its disk is full.
     await node?.kill('SIGSTOP');
@@ -172,7 +173,7 @@ test('is refused on three nodes as well when it would not fit', async () => {
 test('on three nodes there are three copies of log and consumer, and it takes events with one node away', async () => {
   await using server = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(server.url, 'test');
-  await ensureEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
+  await makeEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
   const { config, cluster } = await nats.manager.streams.info(eventsStream);
   expect(config.num_replicas).toBe(3);
   expect(cluster?.replicas).toHaveLength(2);
@@ -191,7 +192,7 @@ test('on three nodes there are three copies of log and consumer, and it takes ev
 test('a node that hangs, with us connected to it, costs an event no more than two attempts without an answer', async () => {
   await using server = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(server.url, 'test');
-  await ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
+  await makeEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
   const log = createEventLog(nats);
   await log.append(xEvent(1), null);
   const node = server.nodes.find(({ url }) => url.endsWith(nats.connection.getServer()));

@@ -2,8 +2,8 @@ import { lengthOf, startTestNats, testNightly } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
 import { createEventLog, type EventLog } from '../src/event-log/event-log.ts';
-import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { type ChaosOptions, type ChaosResult, runLogChaos } from './log-chaos.ts';
+import { makeEventsStream } from './support.ts';
 
 /** `pnpm test:log-chaos --acknowledged N` runs it for longer. */
 const acknowledged = Number(
@@ -17,7 +17,7 @@ async function chaosOn(
 ): Promise<ChaosResult> {
   await using servers = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(servers.url, 'test');
-  await ensureEventsStream(nats, { replicas: 3, bytesMax: 8 * 1024 ** 3 });
+  await makeEventsStream(nats, { replicas: 3, bytesMax: 8 * 1024 ** 3 });
   const log = makeLog(createEventLog(nats));
   return await runLogChaos({ servers, nats, log, ...wanted, random: Math.random });
 }

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
 import { createEventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog, type LogEvent } from '../src/event-log/event-log.ts';
-import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { createLogSpace } from '../src/event-log/log-space.ts';
+import { makeEventsStream } from './support.ts';
 
 const bytesMax = 1024 * 1024;
 const everything = async () => Number.MAX_SAFE_INTEGER;
@@ -35,7 +35,7 @@ async function openLog() {
   await using stack = new AsyncDisposableStack();
   const server = stack.use(await startTestNats());
   const nats = stack.use(await connectNats(server.url, 'test'));
-  await ensureEventsStream(nats, { replicas: 1, bytesMax });
+  await makeEventsStream(nats, { replicas: 1, bytesMax });
   const log = createEventLog(nats);
   const all = stack.move();
   /** Appends until the log refuses, at most so many; returns how many it took. */

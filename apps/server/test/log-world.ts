@@ -8,7 +8,7 @@ import {
   type EventConsumerOptions,
 } from '../src/event-log/event-consumer.ts';
 import { createEventLog, type EventLog, type LogEvent } from '../src/event-log/event-log.ts';
-import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
+import { eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { createLogCopies } from '../src/event-log/log-copies.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createCheckLog, createSettledStore } from '../src/matching/check-log.ts';
@@ -20,7 +20,7 @@ import { Failure } from '../src/runtime/failure.ts';
 import { supervise } from '../src/runtime/supervisor.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
-import { openTestDatabase, seedRules, silentLog } from './support.ts';
+import { makeEventsStream, openTestDatabase, seedRules, silentLog } from './support.ts';
 
 /** The log and what matches it, on servers of the caller's; every event matches one rule. */
 export interface LogWorld extends AsyncDisposable {
@@ -71,7 +71,7 @@ export async function openOwnLogWorld(
 export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> {
   const { servers, database, bytesMax = 1024 ** 3, ackWaitMs = 30_000 } = options;
   const nats = await connectNats(servers.url, 'test');
-  await ensureEventsStream(nats, { replicas: servers.nodes.length, bytesMax, ackWaitMs });
+  await makeEventsStream(nats, { replicas: servers.nodes.length, bytesMax, ackWaitMs });
   await seedRules(database, 1);
   const metrics = createMetrics();
   const store = createMatchStore(database);

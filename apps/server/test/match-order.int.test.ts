@@ -6,7 +6,6 @@ import { readInstallation } from '../src/engines/installation.ts';
 import { connectNats, type Nats } from '../src/engines/nats.ts';
 import { createEventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog, type LogEvent } from '../src/event-log/event-log.ts';
-import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { createMatchWorker } from '../src/matching/match-worker.ts';
@@ -17,6 +16,7 @@ import { xEvent } from './stream-events.ts';
 import {
   createMigratedTemplate,
   listToday,
+  makeEventsStream,
   openTestDatabase,
   seedRules,
   silentLog,
@@ -100,7 +100,7 @@ async function run({ matches, makeStore, passed }: Attempt) {
   await using nats = await connectNats(server.url, 'test');
   await using clone = await template.clone();
   await using database = openTestDatabase(clone.url, 12);
-  await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+  await makeEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
   const { tags } = await seedRules(database, rulesPerEvent);
   const store = await makeStore(withSlowCommits(database));
   const installation = (await readInstallation(database)).id;

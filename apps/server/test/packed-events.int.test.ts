@@ -6,7 +6,7 @@ import { connectNats, type Nats } from '../src/engines/nats.ts';
 import { readMessage } from '../src/event-log/event-consumer.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
 import { packBodies, unpackBodies } from '../src/event-log/event-message.ts';
-import { ensureEventsStream, eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
+import { eventsStream, matchConsumer } from '../src/event-log/events-stream.ts';
 import { readLastEvent } from '../src/event-log/log-progress.ts';
 import { createDeadLetters } from '../src/matching/dead-letters.ts';
 import type { MatchStore } from '../src/matching/match-store.sql.ts';
@@ -16,7 +16,7 @@ import { createLocalBells } from './local-bells.ts';
 import { readLog } from './log-chaos.ts';
 import { type LogWorld, openOwnLogWorld } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
-import { createMigratedTemplate, silentTelemetry } from './support.ts';
+import { createMigratedTemplate, makeEventsStream, silentTelemetry } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -45,7 +45,7 @@ describe('the event log', () => {
     const server = stack.use(await startTestNats());
     const proxy = stack.use(await startTcpProxy({ target: { port: Number(new URL(server.url).port) } }));
     const nats = stack.use(await connectNats(`nats://${proxy.address}`, 'test'));
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 64 * 1024 ** 2 });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 64 * 1024 ** 2 });
     const all = stack.move();
     return { nats, proxy, log: createEventLog(nats), [Symbol.asyncDispose]: () => all.disposeAsync() };
   }

@@ -7,9 +7,9 @@ import { skipUnless, startTestNats } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
-import { ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { readLog } from './log-chaos.ts';
 import { xEvent } from './stream-events.ts';
+import { makeEventsStream } from './support.ts';
 
 const run = promisify(execFile);
 const events = 3_000;
@@ -57,7 +57,7 @@ async function survivors(syncInterval: 'always' | '2m'): Promise<number> {
   const first = await startTestNats({ nodes: 3, dir, syncInterval });
   {
     await using nats = await connectNats(first.url, 'test');
-    await ensureEventsStream(nats, { replicas: 3, bytesMax: 64 * 1024 ** 2 });
+    await makeEventsStream(nats, { replicas: 3, bytesMax: 64 * 1024 ** 2 });
     // The disk knows the empty log; from here on only what the servers write through counts.
     await run('sync', ['-f', disk.mount]);
     const log = createEventLog(nats);

@@ -16,9 +16,9 @@ import { readConfig } from '../src/config/config.ts';
 import { migrate } from '../src/engines/migrate.ts';
 import { connectNats } from '../src/engines/nats.ts';
 import { createAppendWatch } from '../src/event-log/append-watch.ts';
-import { ensureEventsStream, eventsStream } from '../src/event-log/events-stream.ts';
+import { eventsStream } from '../src/event-log/events-stream.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
-import { openTestDatabase } from './support.ts';
+import { makeEventsStream, openTestDatabase } from './support.ts';
 
 const soon = { timeoutMs: 60_000 };
 
@@ -26,7 +26,7 @@ async function openEngines(databaseUrl: string, natsUrl: string) {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(openTestDatabase(databaseUrl));
   const nats = stack.use(await connectNats(natsUrl, 'test'));
-  await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+  await makeEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
   const isReady = await createReadiness({ database, nats, appendWatch: createAppendWatch() });
   const all = stack.move();
   return { database, nats, isReady, [Symbol.asyncDispose]: () => all.disposeAsync() };
@@ -42,7 +42,7 @@ describe('a node is ready only when its engines have all that it needs', () => {
 
     await nats.manager.streams.delete(eventsStream);
     expect(await isReady()).toEqual(['nats lacks the stream EVENTS']);
-    await ensureEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
+    await makeEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
 
     const [newest] = await database.many<{ name: string }>('select name from migrations order by name desc');
     await database.run('update migrations set name = $2 where name = $1', [newest?.name, 'away']);

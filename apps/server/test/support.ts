@@ -2,10 +2,13 @@ import { migratedTemplate, type Template } from '@earshot/testkit';
 import { pino } from 'pino';
 import { type Database, openDatabase } from '../src/engines/database.ts';
 import { migrate } from '../src/engines/migrate.ts';
+import { isWithoutLeader, type Nats } from '../src/engines/nats.ts';
+import { type EventsStreamOptions, ensureEventsStream } from '../src/event-log/events-stream.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
 import type { Logger } from '../src/observability/logger.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../src/observability/telemetry.ts';
+import { keepTrying } from '../src/runtime/backoff.ts';
 import { withClock } from './database-clock.ts';
 
 export const silentLog: Logger = pino({ level: 'silent' });
@@ -65,4 +68,12 @@ export async function seedRules(
   const installation = await database.one<{ id: string }>('select id from installation');
   const tags = Array.from({ length: count }, (_, index) => `earshot:${installation?.id}:slot_${index + 1}`);
   return { accountId: 'acc_1', tags };
+}
+
+/** Makes the event log as a node does at its start: a cluster on a busy machine may need longer than a request to elect leaders. */
+export async function makeEventsStream(nats: Nats, options: EventsStreamOptions): Promise<void> {
+  await keepTrying(() => ensureEventsStream(nats, options), {
+    delayMs: 250,
+    isForGood: (error) => !isWithoutLeader(error),
+  });
 }
