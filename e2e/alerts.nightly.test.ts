@@ -12,7 +12,7 @@ const pagesWithinMs = 120_000;
 async function awaitCalm(prometheus: Prometheus): Promise<void> {
   await eventually(
     async () => {
-      const heard = 'time() - max by (source) (earshot_source_heard_timestamp_seconds) < 60';
+      const heard = 'time() - max by (source) (earshot_source_last_received_timestamp_seconds) < 60';
       expect(await prometheus.query(heard)).toHaveLength(2);
       const matched = 'time() - max(earshot_matched_through_timestamp_seconds) < 60';
       expect(await prometheus.query(matched)).toHaveLength(1);

@@ -142,7 +142,7 @@ describe('an outage of 23 hours', () => {
     await askDatabase(
       world,
       `update coverage set from_at = from_at - $1 * interval '1 hour',
-         proven_until = proven_until - $1 * interval '1 hour', heard_until = heard_until - $1 * interval '1 hour'`,
+         proven_until = proven_until - $1 * interval '1 hour', received_until = received_until - $1 * interval '1 hour'`,
       [hours],
     );
   }

@@ -57,10 +57,10 @@ function deviationMs(
 }
 
 /** The last moment of which the ledger says that the source was heard. */
-async function heardUntil(): Promise<number> {
+async function receivedUntil(): Promise<number> {
   const { rows } = await askDatabase(
     world,
-    `select extract(epoch from coalesce(heard_until, proven_until))::float8 * 1000 as at
+    `select extract(epoch from coalesce(received_until, proven_until))::float8 * 1000 as at
      from coverage where source_id = 'x:main' order by from_at desc limit 1`,
   );
   return Number(rows[0]?.at);
@@ -152,7 +152,7 @@ async function killed(sabotage?: string) {
     await world.sandbox.posts(['pulse']);
     await sleep(200);
   }
-  const heardAt = await heardUntil();
+  const heardAt = await receivedUntil();
   const killedAt = Date.now();
   await server.kill();
   await sleep(4_000);

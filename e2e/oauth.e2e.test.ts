@@ -341,7 +341,7 @@ describe('an access token', () => {
   test('is refused everywhere but at /mcp', async () => {
     const { access_token } = await authorized();
     const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' };
-    for (const path of ['/api.CreateRule', '/matches', '/api.ListKeys', '/api.GetKey', '/console/links'])
+    for (const path of ['/api.CreateRule', '/matches', '/api.ListKeys', '/api.WhoAmI', '/console/links'])
       expect((await sendAsBrowser({ to: server, path, headers, body: '{}' })).status).toBe(401);
   });
 

@@ -54,7 +54,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   DeleteReader: { scope: 'matches:read', request: { reader: 'nobody' }, allowed: 404 },
   CreateKey: { scope: 'keys:write', request: { expires_at: '2020-01-01T00:00:00.000Z' }, allowed: 400 },
   ListSources: { scope: 'rules:read', request: {}, allowed: 200 },
-  GetKey: { scope: null, request: {}, allowed: 200 },
+  WhoAmI: { scope: null, request: {}, allowed: 200 },
   ListKeys: { scope: 'keys:write', request: {}, allowed: 200 },
   RevokeKey: { scope: 'keys:write', request: { key_id: `key_${'0'.repeat(26)}` }, allowed: 404 },
   ListAudit: { scope: 'audit:read', request: {}, allowed: 200 },

@@ -38,7 +38,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     {
       title: 'Time since a source was heard',
       unit: 's',
-      series: { '{{source}}': 'time() - max by (source) (earshot_source_heard_timestamp_seconds)' },
+      series: { '{{source}}': 'time() - max by (source) (earshot_source_last_received_timestamp_seconds)' },
       about: 'Up to 40 s on X, which says that it lives every 20 s.',
     },
     {

@@ -67,7 +67,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   promised('I6', `${server}/ingest/coverage-intervals.sql.ts`, `${int}/coverage-store.int.test.ts`, [
     'coverage goes on until a dead process is replaced',
-    "ended_because = 'process_died', proven_until = coalesce(heard_until, proven_until)",
+    "ended_because = 'process_died', proven_until = coalesce(received_until, proven_until)",
     "ended_because = 'process_died', proven_until = now()",
   ]),
   promised('I7', `${server}/engines/database.ts`, `${int}/row-security.int.test.ts`, [

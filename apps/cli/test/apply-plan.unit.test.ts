@@ -12,7 +12,7 @@ function wanted(key: string): WantedRule {
     intent: 'new',
     overrides: { x: 'rocket' },
     options: {},
-    acceptDoubts: false,
+    acceptSuspicious: false,
     expiresAt: null,
     budget: null,
     examples: null,

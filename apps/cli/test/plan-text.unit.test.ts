@@ -7,7 +7,7 @@ const common = {
   intent: 'to know',
   overrides: { x: 'rocket "lift off"' },
   options: {},
-  acceptDoubts: false,
+  acceptSuspicious: false,
   expiresAt: null,
   budget: null,
 };

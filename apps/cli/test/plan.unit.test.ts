@@ -12,7 +12,7 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
     intent: 'to know',
     overrides: { x: 'rocket' },
     options: {},
-    acceptDoubts: false,
+    acceptSuspicious: false,
     expiresAt: null,
     budget: null,
     examples: null,
@@ -112,11 +112,11 @@ describe('requests', () => {
     });
   });
 
-  test('a rule that accepts doubts says so with its values', () => {
-    const doubtful = wanted('a', { acceptDoubts: true, overrides: { x: 'rocket NOT cake' } });
-    expect(createRequest(set, doubtful)).toMatchObject({ accept_doubts: true });
-    const [changed] = planRules({ set, rules: [doubtful] }, [ruleOf('a')]).updates;
-    expect(changed && updateRequest(changed)).toMatchObject({ accept_doubts: true });
+  test('a rule that accepts likely mistakes sends accept_suspicious with its queries', () => {
+    const suspicious = wanted('a', { acceptSuspicious: true, overrides: { x: 'rocket NOT cake' } });
+    expect(createRequest(set, suspicious)).toMatchObject({ accept_suspicious: true });
+    const [changed] = planRules({ set, rules: [suspicious] }, [ruleOf('a')]).updates;
+    expect(changed && updateRequest(changed)).toMatchObject({ accept_suspicious: true });
   });
 
   test('a creation marks the rule as the file’s, and a deletion names the version', () => {

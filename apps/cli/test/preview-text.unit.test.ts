@@ -14,7 +14,7 @@ const estimate = {
   fee_usd: 0.005,
 } as const;
 const sample: Previewed['sample'] = {
-  looked_at: 2_000,
+  evaluated: 2_000,
   stored: 20_480,
   is_sampled: true,
   matched: 206,

@@ -61,7 +61,7 @@ test.for([
   ['rules --limit 3', "Unknown option '--limit'."],
   ['rules list --limit', "Option '--limit <n>' argument missing."],
   ['rules list --limit --json', "Option '--limit <n>' argument missing."],
-  ['rules create --x cats --name --accept-doubts', '--name needs a value: --name <name>'],
+  ['rules create --x cats --name --accept-suspicious', '--name needs a value: --name <name>'],
   ['rules list --limit 1 --limit 2', '--limit is given twice.'],
   ['rules list --json=yes', "Unknown option '--json=yes'."],
   ['rules list --limit 0', '--limit takes a whole number from 1 to 1000, not "0".'],

@@ -12,7 +12,7 @@ export function ruleOf(key: string, more: Partial<Rule> = {}): Rule {
     state: 'active',
     expires_at: null,
     budget: null,
-    paused_for: null,
+    pause: null,
     examples: null,
     managed_by: { set: 'launches', key },
     platforms: { x: onPlatform('rocket') },

@@ -35,12 +35,12 @@ describe('a rules file', () => {
     });
   });
 
-  test('with a value that hardly anybody can have meant is wrong, unless the rule accepts doubts', () => {
-    const doubtful = good.replace('x: rocket launch', 'x: rocket launch NOT cake');
-    const accepted = doubtful.replace('    overrides:', '    accept_doubts: true\n    overrides:');
-    expect(check(doubtful).findings).toMatchObject([{ severity: 'error', code: 'not_is_a_word' }]);
+  test('with a suspicious query is wrong, unless the rule sets accept_suspicious', () => {
+    const suspicious = good.replace('x: rocket launch', 'x: rocket launch NOT cake');
+    const accepted = suspicious.replace('    overrides:', '    accept_suspicious: true\n    overrides:');
+    expect(check(suspicious).findings).toMatchObject([{ severity: 'error', code: 'not_is_a_word' }]);
     expect(check(accepted)).toMatchObject({
-      rules: [{ acceptDoubts: true }],
+      rules: [{ acceptSuspicious: true }],
       findings: [{ severity: 'warning', code: 'not_is_a_word' }],
     });
   });

@@ -12,7 +12,7 @@ test('a notice leads to where more is to be seen', () => {
   expect(subjectPath({ type: 'rule.expired', subject: rule })).toBe('/rules/rule_1');
   expect(subjectPath({ type: 'budget.reached', subject: rule })).toBe('/cost?rule=rule_1');
   expect(subjectPath({ type: 'coverage.gap', subject: source })).toBe('/coverage');
-  expect(subjectPath({ type: 'source.needs_you', subject: source })).toBe('/sources');
+  expect(subjectPath({ type: 'source.action_required', subject: source })).toBe('/sources');
 });
 
 test('an id cannot lead elsewhere', () => {

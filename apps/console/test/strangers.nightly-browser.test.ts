@@ -235,7 +235,7 @@ async function showAll(page: Page): Promise<void> {
 async function copyNotices(): Promise<void> {
   const { database } = running.world;
   const raised = await eventually(async () => {
-    const { rows } = await database.query(`select id from notices where type = 'source.needs_you'`);
+    const { rows } = await database.query(`select id from notices where type = 'source.action_required'`);
     if (rows[0] === undefined) throw new Error('no notice was raised');
     return rows[0].id as string;
   }, within);

@@ -26,9 +26,9 @@ create table rules (
   managed_key text,
   budget json,
   -- Why the service paused the rule: `budget` or `suspension`. Null if a caller did, or the rule expired.
-  paused_for text,
+  pause_reason text,
   -- When its budgets must be checked although nothing was matched: a budget changed, the rule was resumed, or a period begins.
-  budget_look_at timestamptz,
+  budget_check_at timestamptz,
   -- A rule that runs for a short time to measure what its queries match. `expires_at` and `budget` end it.
   trial boolean not null default false
 );
@@ -40,9 +40,9 @@ create index rules_hidden on rules (account_id) where state in ('creating', 'del
 create index rules_expiring on rules (expires_at) where expires_at is not null and state in ('active', 'failed');
 create index rules_changing on rules (changing_since) where changing_to is not null;
 create index rules_paused on rules (account_id) where state = 'paused';
-create index rules_suspended on rules (account_id) where state = 'paused' and paused_for = 'suspension';
-create index rules_budget_look on rules (budget_look_at)
-  where budget_look_at is not null and state in ('active', 'failed', 'paused');
+create index rules_suspended on rules (account_id) where state = 'paused' and pause_reason = 'suspension';
+create index rules_budget_check on rules (budget_check_at)
+  where budget_check_at is not null and state in ('active', 'failed', 'paused');
 create index rules_trials on rules (account_id) where trial;
 create unique index rules_managed on rules (account_id, managed_set, managed_key)
   where managed_set is not null and state <> 'deleted';

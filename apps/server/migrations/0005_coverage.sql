@@ -8,7 +8,7 @@ create table coverage (
   -- Grows while the stream is up. After a crash it is the last proven moment.
   proven_until timestamptz not null,
   -- The last byte of the stream. A silent stream is found after 25 s; if the process dies before that, the interval ends here.
-  heard_until timestamptz,
+  received_until timestamptz,
   -- Null while open, and for good if the process died.
   ended_because text,
   -- The gap before this interval, and what was done about it.

@@ -31,7 +31,7 @@ create table webhooks (
   -- A chat gets at most one message with matches in this time; null for programs, which get matches at once.
   window_seconds integer check (window_seconds between 30 and 86400),
   state text not null check (state in ('active', 'paused', 'disabled')),
-  disabled_because text,
+  disabled_reason text,
   -- Everything up to here was delivered, parked, or is not for this webhook.
   position bigint not null,
   -- Grows when the webhook is rewound or its filter changes: an attempt in flight then counts for nothing.
@@ -105,13 +105,13 @@ create table deliveries (
   outcome text not null,
   status integer,
   latency_ms integer,
-  detail text,
+  message text,
   response text,
-  at timestamptz not null default now()
+  created_at timestamptz not null default now()
 );
 create index deliveries_by_webhook on deliveries (webhook_id, id desc);
 create index deliveries_not_delivered on deliveries (webhook_id, outcome, id desc) where outcome <> 'delivered';
-create index deliveries_by_age on deliveries (at);
+create index deliveries_by_age on deliveries (created_at);
 
 -- digests ----------------------------------------------------------------------------------------------------------
 

@@ -240,8 +240,8 @@ async function setBudget(
     budget && JSON.stringify(budget),
   ]);
   await sql.run(
-    `update rules set budget_look_at = now()
-     where account_id = $1 and (state in ('active', 'failed') or paused_for = 'budget' and state = 'paused')`,
+    `update rules set budget_check_at = now()
+     where account_id = $1 and (state in ('active', 'failed') or pause_reason = 'budget' and state = 'paused')`,
     [accountId],
   );
   await recordChange(sql, byOperator(accountId, 'SetBudget'), {

@@ -31,9 +31,9 @@ describe('a rule at its budget', () => {
     expect((await world.store.get('acc_1', ruleId))?.budget).toMatchObject({ spent: 0.8, reserved: 0.35 });
     await look();
     const stopped = await world.store.get('acc_1', ruleId);
-    expect(stopped).toMatchObject({ state: 'paused', paused_for: { reason: 'budget' } });
+    expect(stopped).toMatchObject({ state: 'paused', pause: { reason: 'budget' } });
     const midnight = new Date(Math.ceil(Date.now() / tomorrowMs) * tomorrowMs).toISOString();
-    expect(stopped?.paused_for?.resumes_at).toBe(midnight);
+    expect(stopped?.pause?.resumes_at).toBe(midnight);
     await world.match('cats', 10);
     expect(await world.matchesOf(ruleId)).toBe(160);
     const notices = await world.notices();
@@ -56,7 +56,7 @@ describe('a rule at its budget', () => {
     expect([await world.matchesOf(mine), await world.matchesOf(theirs)]).toEqual([5, 12]);
     expect(await world.database.one('select state from slots')).toEqual({ state: 'registered' });
     expect(await world.notices('acc_2')).toEqual([]);
-    expect(await world.store.get('acc_2', theirs)).toMatchObject({ state: 'active', paused_for: null });
+    expect(await world.store.get('acc_2', theirs)).toMatchObject({ state: 'active', pause: null });
   });
 
   test('goes on where only a notice was asked for', async () => {
@@ -84,7 +84,7 @@ describe('a rule at its budget', () => {
     expect(await world.store.get('acc_1', daily)).toMatchObject({ state: 'active', budget: { spent: 1 } });
     expect(await world.store.get('acc_1', forLife)).toMatchObject({
       state: 'paused',
-      paused_for: { resumes_at: null },
+      pause: { resumes_at: null },
       budget: { spent: 6, resets_at: null },
     });
   });
@@ -257,10 +257,10 @@ describe('after a stop', () => {
     await using _ = world;
     expect(await resume()).toBe('paused');
     world.now.ahead = tomorrowMs;
-    await world.database.run('update rules set budget_look_at = now()');
+    await world.database.run('update rules set budget_check_at = now()');
     expect(await resume()).toBe('active');
     expect((await world.notices()).every(({ resolved_at }) => resolved_at !== null)).toBe(true);
-    expect(await world.store.get('acc_1', ruleId)).toMatchObject({ paused_for: null });
+    expect(await world.store.get('acc_1', ruleId)).toMatchObject({ pause: null });
     await world.match('cats', 1);
     expect(await world.matchesOf(ruleId)).toBe(6);
   });
@@ -269,9 +269,9 @@ describe('after a stop', () => {
     const { world, ruleId, resume } = await stopped('matches=7/day');
     await using _ = world;
     await world.calmDown();
-    await world.database.run('update rules set budget_look_at = now()');
+    await world.database.run('update rules set budget_check_at = now()');
     expect(await resume()).toBe('paused');
-    const until = (await world.store.get('acc_1', ruleId))?.paused_for?.resumes_at;
+    const until = (await world.store.get('acc_1', ruleId))?.pause?.resumes_at;
     expect(new Date(until ?? 0).getTime()).toBeGreaterThan(Date.now());
   });
 
@@ -303,7 +303,7 @@ describe('after a stop', () => {
     await world.changes.pause(ruleId, changeBy('acc_1'));
     world.now.ahead = tomorrowMs;
     expect(await resume()).toBe('paused');
-    expect((await world.store.get('acc_1', ruleId))?.paused_for).toBeNull();
+    expect((await world.store.get('acc_1', ruleId))?.pause).toBeNull();
   });
 
   test('notices of a period that is over are resolved, also those of rules that were not stopped', async () => {

@@ -166,7 +166,7 @@ describe('a connection of a dead process that X still counts', () => {
       await world.sandbox.posts(['rocket']);
       expect(log.entries).not.toEqual([]);
     }, soon);
-    expect(await ingest.endings()).toEqual(['slot_busy']);
+    expect(await ingest.endings()).toEqual(['connection_in_use']);
   });
 
   test('control: without the Connections API the slot stays busy', async () => {
@@ -180,7 +180,7 @@ describe('a connection of a dead process that X still counts', () => {
       const [busy] = (await ingest.metrics.streamEndings.get()).values;
       expect(busy?.value).toBeGreaterThan(5);
     }, soon);
-    expect((await shown(world, 'x:main'))?.state).toBe('slot_busy');
+    expect((await shown(world, 'x:main'))?.state).toBe('connection_in_use');
   });
 
   test('is left alone by a worker that lost its lease: the stream may be the new holder’s', async () => {

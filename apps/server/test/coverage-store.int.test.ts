@@ -182,8 +182,8 @@ test('what an end leaves uncovered is taken from the interval, and nothing from 
 });
 
 const proofOf = (database: Database) =>
-  database.one<{ proven_until: Date; heard_until: Date; live_until: Date }>(
-    'select proven_until, heard_until, live_until from coverage join sources on sources.id = source_id',
+  database.one<{ proven_until: Date; received_until: Date; live_until: Date }>(
+    'select proven_until, received_until, live_until from coverage join sources on sources.id = source_id',
   );
 
 test('a proof that is stored late does not move the ledger back', async () => {

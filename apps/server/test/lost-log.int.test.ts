@@ -74,7 +74,7 @@ const ago = (seconds: number) => `now() - interval '${seconds} seconds'`;
 
 /** Heard from 600 to 0 seconds ago over three connections, of which everything is matched until 300 seconds ago. */
 async function heard({ database }: World): Promise<void> {
-  await database.run(`insert into coverage (source_id, from_at, proven_until, heard_until, ended_because) values
+  await database.run(`insert into coverage (source_id, from_at, proven_until, received_until, ended_because) values
     ('x:main', ${ago(600)}, ${ago(200)}, ${ago(200)}, 'dropped'),
     ('x:main', ${ago(190)}, ${ago(100)}, ${ago(100)}, 'dropped'),
     ('x:main', ${ago(90)}, now(), now(), null),
@@ -234,7 +234,7 @@ describe('who listens', () => {
     expect(proven).not.toBeNull();
     const interval = { ...opened, provenUntil: proven ?? new Date(0) };
     await database.run(
-      `update coverage set from_at = ${ago(90)}, proven_until = ${ago(60)}, heard_until = ${ago(60)}`,
+      `update coverage set from_at = ${ago(90)}, proven_until = ${ago(60)}, received_until = ${ago(60)}`,
     );
     expect(await intervals.proveCoverage('x:main', interval, 0)).toBeNull();
     await intervals.closeCoverage('x:main', opened.id, { because: 'log_lost', uncoveredMs: null });

@@ -141,12 +141,12 @@ describe('a source', () => {
     await show('no_credit');
     await show('no_credit');
     for (const account of ['acc_1', 'acc_2'])
-      expect(await told(account)).toEqual(['source.needs_you x:main']);
+      expect(await told(account)).toEqual(['source.action_required x:main']);
     expect(await told('acc_3')).toEqual([]);
     await show('reconnecting');
-    expect(await told()).toEqual(['source.needs_you x:main']);
+    expect(await told()).toEqual(['source.action_required x:main']);
     await show('live');
-    expect(await told()).toEqual(['source.needs_you x:main resolved']);
+    expect(await told()).toEqual(['source.action_required x:main resolved']);
   });
 
   test('tells an account the same whether or not another one holds its slot', async () => {

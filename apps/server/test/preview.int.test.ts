@@ -24,7 +24,7 @@ describe('what a preview looks at', () => {
       { text: 'the aurora of others', rules: ['other_1'] },
     ]);
     const { sample } = await world.preview({ value: 'aurora' });
-    expect(sample).toMatchObject({ looked_at: 3, stored: 3, is_sampled: false, matched: 2, undecided: 0 });
+    expect(sample).toMatchObject({ evaluated: 3, stored: 3, is_sampled: false, matched: 2, undecided: 0 });
     expect(sample.matches).toMatchObject([
       { rule_id: 'rule_2', payload: { text: 'aurora again' }, why: { verdict: 'match' } },
       { rule_id: 'rule_1', why: { evidence: [{ field: 'keyword', text: 'aurora' }] } },
@@ -36,8 +36,8 @@ describe('what a preview looks at', () => {
       { text: 'aurora', rules: ['rule_1'], hoursAgo: 30 },
       { text: 'aurora', rules: ['rule_1'], hoursAgo: 5 },
     ]);
-    expect((await world.preview({ days: 1 })).sample.looked_at).toBe(1);
-    expect((await world.preview({ days: 2 })).sample.looked_at).toBe(2);
+    expect((await world.preview({ days: 1 })).sample.evaluated).toBe(1);
+    expect((await world.preview({ days: 2 })).sample.evaluated).toBe(2);
     await expect(world.preview({ days: 31 })).rejects.toMatchObject({
       code: 'invalid_argument',
       message: 'days: Must be at most 30: matches are kept for so many days.',
@@ -47,7 +47,7 @@ describe('what a preview looks at', () => {
   test('not what a deleted rule had found', async () => {
     await world.store([{ text: 'aurora', rules: ['rule_1'] }]);
     await world.database.run(`update rules set state = 'deleted' where id = 'rule_1'`);
-    expect((await world.preview({})).sample).toMatchObject({ looked_at: 0, stored: 0, matched: 0 });
+    expect((await world.preview({})).sample).toMatchObject({ evaluated: 0, stored: 0, matched: 0 });
   });
 
   test('items that do not decide the value are counted apart, and shown when there is nothing else', async () => {
@@ -140,7 +140,7 @@ describe('an estimate rests on', () => {
   });
 });
 
-test('errors of a value are refused as CreateRule does, doubts are not', async () => {
+test('refuses errors of a query as CreateRule does, but not suspicious findings', async () => {
   await expect(world.preview({ value: 'aurora AND oslo' })).rejects.toMatchObject({
     code: 'invalid_argument',
     details: { violations: [{ field: 'overrides.x', span: { start: 7, end: 10 } }] },
@@ -156,7 +156,7 @@ test('of many items a random part is looked at, reading hardly more than that, a
   await world.setValue('rule_1', 'rare');
   const { sample, against } = await world.preview({ value: 'scarce OR rare', rule_id: 'rule_1' });
   expect(sample.is_sampled).toBe(true);
-  expect(sample.looked_at).toBeLessThan(items / 5);
+  expect(sample.evaluated).toBeLessThan(items / 5);
   expect(sample.stored / items).toBeGreaterThan(0.9);
   expect(sample.stored / items).toBeLessThan(1.1);
   // rule_1 had all of them, so the draft loses nine in ten; what is scarce is never rare.

@@ -42,7 +42,7 @@ const minutesAgo = (minutes: number) => `now() - interval '${minutes} minutes'`;
 describe('until when sources were heard', () => {
   const heard = async (database: Database, metrics: Metrics) => {
     await showFreshness({ database, metrics });
-    return await samplesOf(metrics, 'source_heard_timestamp_seconds', { asAge: true });
+    return await samplesOf(metrics, 'source_last_received_timestamp_seconds', { asAge: true });
   };
 
   test('is the last byte of the last interval, also when its process died', async () => {
@@ -50,7 +50,7 @@ describe('until when sources were heard', () => {
     const { database, metrics } = world;
     await database.run(`update slots set registered_at = ${minutesAgo(90)}`);
     await database.run(
-      `insert into coverage (source_id, from_at, proven_until, heard_until) values
+      `insert into coverage (source_id, from_at, proven_until, received_until) values
          ('x:main', ${minutesAgo(60)}, ${minutesAgo(50)}, ${minutesAgo(50)}),
          ('x:main', ${minutesAgo(40)}, ${minutesAgo(10)}, ${minutesAgo(11)})`,
     );

@@ -194,7 +194,7 @@ describe('after a trial that ended', () => {
     await world.lasted(ruleId, 30);
     expect(await world.store.get('acc_1', ruleId)).toMatchObject({
       state: 'paused',
-      paused_for: { reason: 'budget', resumes_at: null },
+      pause: { reason: 'budget', resumes_at: null },
     });
     const reached = async () => (await world.notices()).filter(({ type }) => type === 'budget.reached');
     const [notice] = await reached();
@@ -207,7 +207,7 @@ describe('after a trial that ended', () => {
     await expect(world.resumeRule(ruleId)).rejects.toMatchObject({ code: 'failed_precondition' });
 
     await world.update(ruleId, { budget: perDay(3_000), expires_at: null });
-    expect(await world.resumeRule(ruleId)).toMatchObject({ state: 'active', paused_for: null });
+    expect(await world.resumeRule(ruleId)).toMatchObject({ state: 'active', pause: null });
     await world.match('cats', 1);
     expect(await world.matchesOf(ruleId)).toBe(51);
     await look();
@@ -260,7 +260,7 @@ describe('a preview by a trial', () => {
     };
     await using world = await openTrialWorld({ counts: { x: [ten] } });
     await tried(world);
-    await world.database.run(`update sources set state = 'needs_you'`);
+    await world.database.run(`update sources set state = 'action_required'`);
     expect(await world.estimate()).toMatchObject(twelve);
     await world.database.run(`update sources set state = 'live'`);
     expect(await world.estimate()).toMatchObject({ basis: 'counts', matches_per_day: { average: 240 } });

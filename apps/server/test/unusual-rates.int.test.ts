@@ -81,7 +81,7 @@ test('a rule with $25 a day keeps running through 20 minutes with 120 matches a 
     await world.notifyUnusualRates();
     expect(await world.store.get('acc_1', ruleId), `after minute ${minute + 1}`).toMatchObject({
       state: 'active',
-      paused_for: null,
+      pause: null,
     });
     await world.pass(60_000);
   }

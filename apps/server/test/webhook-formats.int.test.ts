@@ -204,7 +204,7 @@ describe('the webhook of a chat', () => {
       await using _sender = world.startSender();
       await eventually(async () => {
         const [listed] = await world.webhooks.list('acc_1');
-        expect(listed).toMatchObject({ state: 'disabled', disabled_because: 'gone' });
+        expect(listed).toMatchObject({ state: 'disabled', reason: 'gone' });
       }, within);
       expect(chat.received).toHaveLength(3);
     }));

@@ -146,14 +146,14 @@ describe('a webhook', () => {
       await using _sender = world.startSender();
       const state = async () => (await world.webhooks.list('acc_1'))[0];
       await eventually(async () => expect(await state()).toMatchObject({ state: 'disabled' }), within);
-      expect(await state()).toMatchObject({ disabled_because: 'gone' });
+      expect(await state()).toMatchObject({ reason: 'gone' });
       expect(
         await database.many(`select actor, target_id, after from audit where operation = 'DisableWebhook'`),
       ).toEqual([
         {
           actor: 'earshot',
           target_id: webhook.id,
-          after: { state: 'disabled', disabled_because: 'gone' },
+          after: { state: 'disabled', reason: 'gone' },
         },
       ]);
       gone = false;
@@ -163,7 +163,7 @@ describe('a webhook', () => {
       const [refused, again, next] = endpoint.received;
       expect(again?.body).toBe(refused?.body);
       expect(next && textsOf(next, webhook)).toEqual(['b']);
-      expect(await state()).toMatchObject({ state: 'active', disabled_because: null });
+      expect(await state()).toMatchObject({ state: 'active', reason: null });
     }));
 
   test('that is paused gets nothing, and everything when it is resumed', () =>

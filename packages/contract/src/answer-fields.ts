@@ -56,9 +56,12 @@ export const violationSchema = z
     code: z.string().meta({ description: 'What kind of mistake, for programs.' }),
     message: z.string().meta({ description: 'What to do about it.' }),
     severity: z
-      .enum(['error', 'doubt'])
+      .enum(['error', 'suspicious'])
       .optional()
-      .meta({ description: 'Of a rule value: a doubt is registered with `accept_doubts`, an error never.' }),
+      .meta({
+        description:
+          'For a query: a `suspicious` finding is registered with `accept_suspicious`, an `error` never.',
+      }),
     span: spanSchema.optional(),
     fixes: z.array(fixSchema).optional().meta({ description: 'Ways to mend it.' }),
   })
@@ -68,16 +71,18 @@ export const violationSchema = z
 export const diagnosticSchema = z
   .strictObject({
     severity: z
-      .enum(['error', 'doubt', 'warning', 'hint'])
-      .meta({ description: 'How much it matters: an error is refused, a doubt unless it is accepted.' }),
+      .enum(['error', 'suspicious', 'warning', 'hint'])
+      .meta({
+        description:
+          '`error`: refused. `suspicious`: refused unless the request sends `accept_suspicious`. `warning` and `hint`: only reported.',
+      }),
     code: z.string().meta({ description: 'What kind of finding, for programs.' }),
     message: z.string().meta({ description: 'What is wrong and what to do.' }),
     span: spanSchema,
     fixes: z.array(fixSchema).meta({ description: 'Ways to fix it; empty if there are none.' }),
   })
   .meta({
-    description:
-      'A finding about one place of a rule value. Errors are refused, doubts unless the request says `accept_doubts: true`, the others are only told.',
+    description: 'A finding about one place of a query.',
   });
 
 export type WireDiagnostic = z.output<typeof diagnosticSchema>;

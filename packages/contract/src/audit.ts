@@ -14,9 +14,9 @@ export const auditEntrySchema = z
     created_at: timestamp.meta({ description: 'When it was changed.' }),
     actor: z.string().meta({
       description:
-        'Who: the id of the key, `operator` for whoever runs the installation, or `earshot` for the service itself.',
+        'The id of the key, `operator` for the operator of the installation, or `earshot` for the service itself.',
     }),
-    operation: z.string().meta({ description: 'What, such as `CreateRule`.' }),
+    operation: z.string().meta({ description: 'The operation, such as `CreateRule`.' }),
     target_id: z.string().meta({ description: 'Id of the rule, key or webhook that was changed.' }),
     before: stateSchema.meta({ description: 'The old value; null if it was created.' }),
     after: stateSchema.meta({ description: 'The new value; null if it was deleted.' }),
@@ -34,7 +34,8 @@ export const auditOperations = defineOperations({
     scope: 'audit:read',
     changes: false,
     summary: 'List changes',
-    description: 'Lists who changed which rule or key of the account, and when. Newest first.',
+    description:
+      'Lists the changes of rules, keys, webhooks, digests and readers of the account. Newest first.',
     request: requestObject({ limit: pageLimit, cursor: pageCursor }),
     answer: z.strictObject({
       entries: z.array(auditEntrySchema).meta({ description: 'Newest first.' }),

@@ -39,12 +39,12 @@ export const budget = requestObject(
     }),
     usd: usd.optional().meta({
       description:
-        'US dollars at the highest reading of the price lists, as in `usd.max` of what is used: a cap must hold whichever is right.',
+        'US dollars, counted at the highest possible price, as `usd.max` in GetUsage, so that the budget holds in any case.',
     }),
     matches: integer(1, MATCHES_MAX).optional().meta({ description: 'In place of `usd`: matches.' }),
     on_reached: z.enum(reactions).default('pause').meta({
       description:
-        '`pause`: the rule is paused, and resumes by itself when the next period begins. `notify`: only a notice.',
+        '`pause`: the rule is paused, and resumes automatically when the next period begins. `notify`: only a notice.',
     }),
   },
   '"budget"',
@@ -62,27 +62,27 @@ export const budget = requestObject(
 
 export type Budget = z.output<typeof budget>;
 
-/** A budget as it was set, without how it is doing. */
+/** A budget as it was set, without its spending. */
 export const budgetTerms = z.strictObject({
-  period: z.enum(periods).meta({ description: 'What is spent counts from its start.' }),
-  usd: z.number().optional().meta({ description: 'US dollars, at the highest reading of the price lists.' }),
+  period: z.enum(periods).meta({ description: 'Spending is counted from the start of this period.' }),
+  usd: z.number().optional().meta({ description: 'US dollars, counted at the highest possible price.' }),
   matches: z.int().optional().meta({ description: 'In place of `usd`: matches.' }),
   on_reached: z.enum(reactions).meta({ description: 'Whether rules are paused, or only a notice is sent.' }),
 });
 
 export const budgetState = budgetTerms
   .extend({
-    spent: z.number().meta({ description: 'In this period, in the unit of the budget.' }),
-    remaining: z.number().min(0).meta({ description: 'What is left of it, in the unit of the budget.' }),
+    spent: z.number().meta({ description: 'Spent in this period, in the unit of the budget.' }),
+    remaining: z.number().min(0).meta({ description: 'Left in this period, in the unit of the budget.' }),
     reserved: z.number().min(0).meta({
       description:
-        'What may still arrive until the platforms apply a stop, at the rate of the last minute, in the unit of the budget. The rule is paused when `spent` and `reserved` reach the budget.',
+        'What may still arrive until the platforms apply a pause, at the rate of the last minute, in the unit of the budget. The rule is paused when `spent` plus `reserved` reaches the budget.',
     }),
     resets_at: timestamp
       .nullable()
       .meta({ description: 'When the next period begins; null for `lifetime`.' }),
   })
-  .meta({ description: 'What the rule may spend, and how much of it is spent.' });
+  .meta({ description: 'The budget that limits the rule, and its spending.' });
 
 const grammar = /^(usd|matches)=(\d{1,10}(?:\.\d{1,6})?)\/(day|month|lifetime)(?::(pause|notify))?$/;
 
@@ -113,18 +113,18 @@ export function isLooserBudget(before: Budget, after: Budget | null): boolean {
   return from === undefined || to === undefined || to > from;
 }
 
-/** A rule that runs for a short while, to find out what it brings. */
+/** A rule that runs for a short time to measure how much it matches. */
 export const trial = requestObject(
   {
     minutes: integer(1, 1_440).meta({ description: 'The rule is paused after this many minutes.' }),
     max_matches: integer(1, 10_000).meta({
-      description: 'After so many matches, too: as by a `budget` of these for its lifetime.',
+      description: 'The rule is also paused after this many matches: a `budget` of matches for its lifetime.',
     }),
   },
   '"trial"',
 ).meta({
   description:
-    'Runs the rule only for a short while, to find out how much it matches: it sets `expires_at` and `budget`. What it found is then an estimate for PreviewRule. To go on, change both with UpdateRule, and resume the rule.',
+    'Runs the rule for a short time to measure how much it matches. It sets `expires_at` and `budget`. PreviewRule then uses the result as an estimate. To continue, change both with UpdateRule and resume the rule.',
 });
 
 export type Trial = z.output<typeof trial>;

@@ -11,12 +11,12 @@ const repairSchema = z
       .meta({ description: 'Whether what was missed has been fetched.' }),
     via: z.enum(['replay', 'recovery', 'search']).nullable().meta({
       description:
-        '`replay` and `recovery`: the platform delivered again what it had. `search`: it was asked what it finds for the rule in that time.',
+        '`replay` and `recovery`: the platform delivered stored items again. `search`: Earshot searched the platform for the rule in that period.',
     }),
-    reason: z.string().nullable().meta({ description: 'What it waits for, or why it is impossible.' }),
+    reason: z.string().nullable().meta({ description: 'Why the repair waits, or why it is impossible.' }),
     fidelity: z.array(z.string()).meta({
       description:
-        'What a search does not bring back: `retweets_missing`, `deleted_posts_missing`, `quoted_text_not_searched`; or brings in addition: `accents_ignored`. Empty: all of it.',
+        'What a search misses: `retweets_missing`, `deleted_posts_missing`, `quoted_text_not_searched`. What it finds in addition: `accents_ignored`. Empty: complete.',
     }),
     matches: z
       .int()
@@ -27,10 +27,10 @@ const repairSchema = z
   .meta({ description: 'What was done about a gap.' });
 
 const intervalSchema = z.strictObject({
-  platform: platformSchema.meta({ description: 'Which platform it speaks of.' }),
+  platform: platformSchema.meta({ description: 'The platform of the interval.' }),
   state: z.enum(['live', 'gap', 'repaired', 'starting', 'not_watched']).meta({
     description:
-      '`gap`: the rule was to be heard and was not. `starting`: the platform had the rule and did not heed it yet; `to` may be in the future. `not_watched`: it was paused, or not registered yet.',
+      '`live`: covered. `gap`: Earshot received nothing, although the rule was active. `repaired`: a gap that was filled later. `starting`: the platform had the rule but did not apply it yet; `to` may be in the future. `not_watched`: the rule was paused or not registered yet.',
   }),
   from: timestamp.meta({ description: 'When it begins.' }),
   to: timestamp.nullable().meta({ description: 'Null while a gap lasts.' }),
@@ -44,9 +44,9 @@ export const coverageOperations = defineOperations({
     changes: false,
     summary: 'Get coverage',
     description:
-      'Says when Earshot was listening for a rule or a platform: live, with a gap, repaired since, or not watched. This tells you whether nothing happened or nobody was listening.',
+      'Returns the periods in which Earshot received a rule or a platform, the gaps, and their repairs. With it, you can tell a quiet period from an outage.',
     request: requestObject({
-      rule_id: text({ max: 100, description: 'Only what was watched for this rule.' }).optional(),
+      rule_id: text({ max: 100, description: 'Only the coverage of this rule.' }).optional(),
       platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
       from: requestTime
         .optional()
@@ -64,11 +64,11 @@ export const coverageOperations = defineOperations({
         description:
           'Start of the time that the answer covers: later than requested if that is too much, or too old.',
       }),
-      to: timestamp.meta({ description: 'End of what the answer speaks of.' }),
+      to: timestamp.meta({ description: 'End of the time that the answer covers.' }),
       complete_through: timestamp.nullable().meta({
-        description: 'Complete up to this time, apart from the gaps. Null: nothing was watched.',
+        description: 'Complete up to this time, apart from the gaps. Null: nothing was covered.',
       }),
-      intervals: z.array(intervalSchema).meta({ description: 'Per platform, in order of time.' }),
+      intervals: z.array(intervalSchema).meta({ description: 'Per platform, in chronological order.' }),
     }),
     errors: ['not_found'],
     example: {

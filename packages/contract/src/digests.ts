@@ -70,7 +70,7 @@ const schedule = requestObject(
   }, alsoWhenFieldsFail)
   .meta({ description: 'When it is sent: by `cron`, or every `window_seconds`.' });
 
-const to = requestObject(
+const recipients = requestObject(
   {
     webhook_id: askedWebhookId.optional(),
     email: z
@@ -92,11 +92,12 @@ const to = requestObject(
 
 const minMatches = integer(1, 10_000);
 const minMatchesMeans =
-  'It is sent only when at least so many matches wait; fewer wait for the next time. 1 by default.';
+  'The digest is sent only if at least this many matches are waiting; fewer wait for the next time. Default: 1.';
 const empty = z.enum(['skip', 'send']);
-const emptyMeans = 'What happens when nothing has matched: `skip` (the default) sends nothing.';
+const emptyMeans = 'What to do if nothing has matched: `skip` (the default) sends nothing.';
 const maxMatches = integer(1, 100);
-const maxMatchesMeans = 'How many matches are shown, the newest first; all are counted. 50 by default.';
+const maxMatchesMeans =
+  'How many matches the message shows, newest first; it counts all of them. Default: 50.';
 
 export const digestSchema = z
   .strictObject({
@@ -113,7 +114,7 @@ export const digestSchema = z
         window_seconds: z.int().optional().meta({ description: 'Instead of `cron`.' }),
       })
       .meta({ description: 'When it is sent.' }),
-    to: z
+    recipients: z
       .strictObject({
         webhook_id: webhookId.optional(),
         email: z.array(z.string()).optional().meta({ description: 'Addresses.' }),
@@ -123,13 +124,16 @@ export const digestSchema = z
     empty: empty.meta({ description: emptyMeans }),
     max_matches: z.int().meta({ description: maxMatchesMeans }),
     next_at: timestamp.meta({ description: 'When it is due next.' }),
-    last_number: z.int().min(0).meta({ description: 'The number of the latest issue; 0 before the first.' }),
-    last_sent_at: timestamp.nullable().meta({ description: 'When an issue was last accepted.' }),
-    problem: z.string().nullable().meta({
-      description: 'Why the latest issue was not sent, or not made; null when there is no problem.',
+    last_number: z
+      .int()
+      .min(0)
+      .meta({ description: 'The number of the latest digest message; 0 before the first.' }),
+    last_sent_at: timestamp.nullable().meta({ description: 'When a digest message was last accepted.' }),
+    message: z.string().nullable().meta({
+      description: 'Why the latest digest message was not sent or not made; null if it was sent.',
     }),
     created_at: timestamp.meta({ description: 'When it was created.' }),
-    updated_at: timestamp.meta({ description: 'When its owner last changed it.' }),
+    updated_at: timestamp.meta({ description: 'When it was last changed by a request.' }),
   })
   .meta({ description: 'Matches that are sent together, on a schedule.' });
 
@@ -143,14 +147,14 @@ const exampleDigest = {
   rule_id: null,
   platform: null,
   schedule: { cron: '0 9 * * 1-5', time_zone: 'Europe/Berlin' },
-  to: { webhook_id: exampleWebhookId },
+  recipients: { webhook_id: exampleWebhookId },
   min_matches: 1,
   empty: 'send',
   max_matches: 50,
   next_at: '2026-11-16T08:00:00.000Z',
   last_number: 0,
   last_sent_at: null,
-  problem: null,
+  message: null,
   created_at,
   updated_at: created_at,
 } as const;
@@ -162,13 +166,13 @@ export const digestOperations = defineOperations({
     changes: true,
     summary: 'Create a digest',
     description:
-      'Sends what has matched from now on at the times of a schedule, to a webhook or by e-mail. Each match is in one issue of the digest. The filter cannot be changed later.',
+      'Sends the matches from now on, on a schedule, to a webhook or by e-mail. Each match is in one digest message. The filter cannot be changed later.',
     request: requestObject({
       name,
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
       schedule,
-      to,
+      recipients,
       min_matches: minMatches.default(1).meta({ description: minMatchesMeans }),
       empty: empty.default('skip').meta({ description: emptyMeans }),
       max_matches: maxMatches.default(50).meta({ description: maxMatchesMeans }),
@@ -179,7 +183,7 @@ export const digestOperations = defineOperations({
       request: {
         name: exampleDigest.name,
         schedule: exampleDigest.schedule,
-        to: exampleDigest.to,
+        recipients: exampleDigest.recipients,
         empty: 'send',
       },
       answer: exampleDigest,
@@ -190,7 +194,7 @@ export const digestOperations = defineOperations({
     changes: false,
     summary: 'List digests',
     description:
-      'Lists the digests of the account, when each is due next, and what keeps one from being sent.',
+      'Lists the digests of the account, when each is due next, and why the latest message was not sent.',
     request: requestObject({}),
     answer: z.strictObject({ digests: z.array(digestSchema).meta({ description: 'By name.' }) }),
     example: { request: {}, answer: { digests: [exampleDigest] } },
@@ -200,12 +204,12 @@ export const digestOperations = defineOperations({
     changes: true,
     summary: 'Change a digest',
     description:
-      'Changes the fields that are named. An issue that waits to be sent goes to the new recipient.',
+      'Changes the fields that you send. A digest message that waits to be sent goes to the new recipient.',
     request: requestObject({
       digest_id: askedDigestId,
       name: name.optional(),
       schedule: schedule.optional(),
-      to: to.optional(),
+      recipients: recipients.optional(),
       min_matches: minMatches.optional().meta({ description: minMatchesMeans }),
       empty: empty.optional().meta({ description: emptyMeans }),
       max_matches: maxMatches.optional().meta({ description: maxMatchesMeans }),
@@ -226,7 +230,7 @@ export const digestOperations = defineOperations({
     changes: true,
     summary: 'Delete a digest',
     description:
-      'Ends the digest. An issue that waits to be sent is discarded; one that is under way may still arrive. Matches are not affected.',
+      'Deletes the digest. A waiting digest message is discarded; one that is already being sent may still arrive. Matches are not affected.',
     request: requestObject({ digest_id: askedDigestId }),
     answer: z.strictObject({
       digest_id: digestId,

@@ -39,14 +39,14 @@ export const estimateSchema = z
       }),
     basis: z.enum(['counts', 'history', 'trial', 'bound', 'unknown']).meta({
       description:
-        "`history`: a rule of the account that has this value. `counts`: the platform's own counts. `bound`: stored items only. `trial`: a rule that ran for a while to find out.",
+        "`history`: matches of an account's rule with this query. `counts`: the platform's own counts. `bound`: stored items only. `trial`: matches of a trial with this query.",
     }),
     bound: z.enum(['at_least', 'at_most']).nullable().meta({
       description: 'Whether the numbers are an upper or a lower bound; null if they are not a bound.',
     }),
     basis_note: z.string().meta({ description: 'What the numbers are based on and leave out, for people.' }),
-    fee_usd: usd.meta({ description: 'What asking for this estimate cost.' }),
+    fee_usd: usd.meta({ description: 'What this estimate itself cost.' }),
   })
-  .meta({ description: 'How much the rule would bring, and cost.' });
+  .meta({ description: 'How much the rule would match and cost.' });
 
 export type Estimate = z.output<typeof estimateSchema>;

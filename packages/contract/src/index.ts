@@ -47,7 +47,7 @@ export type { Preview } from './preview.ts';
 export type { Reader } from './readers.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';
-export type { PlatformOptions, Rule } from './rule-fields.ts';
+export { type Listening, listedPlatforms, type PlatformOptions, type Rule } from './rule-fields.ts';
 export { type Scope, scopes } from './scopes.ts';
 export { type SourceState, sourceStates } from './sources.ts';
 export { parseTime, type TimeDirection, timeGrammar } from './times.ts';

@@ -33,7 +33,7 @@ export const keySchema = z
       .nullable()
       .meta({
         description:
-          'The program that acts with the key since somebody authorized it by OAuth; null for a key that somebody holds.',
+          'The program that was authorized by OAuth to use the key; null for a key that a person or program holds itself.',
       }),
   })
   .meta({ description: 'A key of the account, without the key itself.' });
@@ -48,6 +48,8 @@ const exampleFields = {
   expires_at: '2027-11-14T00:00:00.000Z',
   budget: { period: 'day', usd: 10, on_reached: 'pause' },
 } as const;
+
+const exampleKey = { id: exampleId, ...exampleFields, last_used_at: null, client: null } as const;
 
 export const keyOperations = defineOperations({
   CreateKey: {
@@ -69,12 +71,12 @@ export const keyOperations = defineOperations({
       }),
     }),
     answer: z.strictObject({
+      ...keySchema.shape,
       key_id: keyId,
       key: z.string().nullable().meta({
         description:
           'The key. It is shown only once and is not stored: when the answer is repeated for an `Idempotency-Key`, it is null.',
       }),
-      ...keyFields,
     }),
     errors: ['aborted'],
     example: {
@@ -83,14 +85,14 @@ export const keyOperations = defineOperations({
         expires_at: exampleFields.expires_at,
         budget: exampleFields.budget,
       },
-      answer: { key_id: exampleId, key: 'esk_…', ...exampleFields },
+      answer: { ...exampleKey, key_id: exampleId, key: 'esk_…' },
     },
   },
-  GetKey: {
+  WhoAmI: {
     scope: null,
     changes: false,
-    summary: 'Get the key that asks',
-    description: 'Says what the key with which this request is sent may do. Every key may ask.',
+    summary: 'Get the calling key',
+    description: 'Returns the id and scopes of the key that sends this request. Any valid key may call it.',
     request: requestObject({}),
     answer: z.strictObject({ key_id: keyId, scopes: keyFields.scopes }),
     example: { request: {}, answer: { key_id: exampleId, scopes: exampleFields.scopes } },
@@ -102,11 +104,11 @@ export const keyOperations = defineOperations({
     description: 'Lists the valid keys of the account, without the keys themselves.',
     request: requestObject({}),
     answer: z.strictObject({
-      keys: z.array(keySchema).meta({ description: 'The keys that work, newest first.' }),
+      keys: z.array(keySchema).meta({ description: 'Valid keys, newest first.' }),
     }),
     example: {
       request: {},
-      answer: { keys: [{ id: exampleId, ...exampleFields, last_used_at: null, client: null }] },
+      answer: { keys: [exampleKey] },
     },
   },
   RevokeKey: {

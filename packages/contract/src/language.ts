@@ -4,16 +4,16 @@ import { defineOperations } from './operation.ts';
 import { perPlatform, platforms } from './platforms.ts';
 import { alsoWhenFieldsFail, distinctPlatforms, requestObject } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
-import { overrideMismatches, overrides } from './rule-fields.ts';
+import { emptyOverrides, optionalPlatforms, overrideMismatches, overrides } from './rule-fields.ts';
 
 const validationSchema = z.strictObject({
   valid: z.boolean().meta({
     description:
-      'Whether CreateRule would register the value without `accept_doubts`: it has no error and no doubt, and no example of it fails.',
+      'Whether CreateRule would register the value without `accept_suspicious`: it has no error and no suspicious finding, and none of its examples fails.',
   }),
   translated_value: z.string().nullable().meta({
     description:
-      'The canonical value that would be registered, with doubts when they are accepted; null when it has an error.',
+      'The canonical value that would be registered if suspicious findings are accepted; null if it has an error.',
   }),
   diagnostics: z.array(diagnosticSchema).meta({ description: 'Everything that was found.' }),
 });
@@ -67,12 +67,13 @@ export const languageOperations = defineOperations({
     changes: false,
     summary: 'Check a rule without creating it',
     description:
-      'Says what is wrong with the values, where, and how to fix it, and what would be registered. Nothing is created.',
+      'Reports errors in the queries with positions and fixes, and the queries that would be registered. Nothing is created.',
     request: requestObject({
-      platforms: distinctPlatforms.meta({ description: 'Platforms to check the rule for.' }),
+      platforms: optionalPlatforms,
       overrides,
       examples: ruleExamples.optional(),
     }).superRefine((request, context) => {
+      for (const issue of emptyOverrides(request)) context.addIssue(issue);
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
@@ -90,7 +91,7 @@ export const languageOperations = defineOperations({
             translated_value: '"cargo 2027" -is:retweet OR "rust 2027"',
             diagnostics: [
               {
-                severity: 'doubt',
+                severity: 'suspicious',
                 code: 'or_precedence',
                 message:
                   '-is:retweet applies to one branch of the OR only, because a space binds tighter than OR. Group the branches, or that branch.',
@@ -125,7 +126,7 @@ export const languageOperations = defineOperations({
     scope: null,
     changes: false,
     summary: 'Get platform syntax',
-    description: 'Explains how to write rules for each platform. Any valid key may ask.',
+    description: 'Explains how to write queries for each platform. Any valid key may call it.',
     request: requestObject({
       platforms: distinctPlatforms
         .default([...platforms])

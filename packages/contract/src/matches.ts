@@ -14,7 +14,6 @@ import {
   requestTime,
   ruleFilter,
   text,
-  timesInOrder,
   waitingForNewest,
 } from './request-fields.ts';
 
@@ -102,13 +101,13 @@ const removalReasons = ['forgotten', 'deleted', 'protected', 'suspended', 'withh
 
 export const removalSchema = z
   .strictObject({
-    type: z.literal('removed').meta({ description: 'Tells a removal from a match.' }),
+    type: z.literal('removed').meta({ description: 'Distinguishes a removal from a match.' }),
     match_id: matchId.meta({ description: 'Delete what you keep of this match.' }),
     reason: z.enum(removalReasons).meta({
       description:
         '`forgotten`: the operator of the service removed it. All others: what became of the item on its platform.',
     }),
-    at: timestamp.meta({ description: 'When it was removed.' }),
+    removed_at: timestamp.meta({ description: 'When it was removed.' }),
   })
   .meta({
     description: 'A match whose item was removed. It has its own position in the order of matches.',
@@ -120,10 +119,10 @@ export const removedMatches = z.array(removalSchema).optional().meta({
 });
 
 const gapSchema = z.strictObject({
-  platform: platformSchema.meta({ description: 'Where nobody listened.' }),
+  platform: platformSchema.meta({ description: 'The platform that Earshot did not receive from.' }),
   from: timestamp.meta({ description: 'When it began.' }),
   to: timestamp.nullable().meta({ description: 'Null while the gap lasts.' }),
-  reason: z.string().meta({ description: 'Why nobody listened.' }),
+  reason: z.string().meta({ description: 'Why Earshot received nothing.' }),
   repaired: z.boolean().meta({ description: 'Whether what was missed has been fetched since.' }),
 });
 
@@ -133,7 +132,7 @@ export const coverageSchema = z
       description:
         'Once you have read to the end of the list, you have everything up to this time, apart from the gaps. Null: nothing was watched yet.',
     }),
-    gaps: z.array(gapSchema).meta({ description: 'When nobody listened.' }),
+    gaps: z.array(gapSchema).meta({ description: 'Periods in which Earshot received nothing.' }),
   })
   .meta({ description: 'Whether the absence of matches means that nothing happened.' });
 
@@ -143,11 +142,9 @@ export type Why = z.output<typeof whySchema>;
 export type MatchPayload = z.output<typeof payloadSchema>;
 export type Coverage = z.output<typeof coverageSchema>;
 
-const sinceBeforeUntil = timesInOrder('since', 'until');
-
 /** Takes anything: it also runs on a request whose fields are missing or wrong. */
 function contradictions(request: unknown): RequestIssue[] {
-  return [...waitingForNewest(request), ...sinceBeforeUntil(request)];
+  return [...waitingForNewest(request), ...fromBeforeTo(request)];
 }
 
 const stepsMax = 500;
@@ -165,7 +162,7 @@ function tooManySteps(request: unknown): RequestIssue[] {
   const seconds = (Date.parse(to) - Date.parse(from)) / 1_000;
   if (!(seconds / step > stepsMax)) return [];
   const least = Math.ceil(seconds / stepsMax);
-  const message = `Would make more than ${stepsMax} steps: send ${least} or more, or less time.`;
+  const message = `Would make more than ${stepsMax} steps: send ${least} or more, or a shorter time.`;
   return [requestIssue('invalid_value', message, ['step'])];
 }
 
@@ -176,15 +173,15 @@ export const matchOperations = defineOperations({
     changes: false,
     summary: 'List matches',
     description:
-      'Lists stored matches. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it: then the answers also have what was removed.',
+      'Lists stored matches. To follow new matches, send `order: "oldest"`, keep `next_cursor` and send it with the next request. The answers then also list removals.',
     request: requestObject({
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
       limit: matchLimit,
-      cursor: text({ max: 1_024, description: '`next_cursor` of the answer before.' }).optional(),
+      cursor: text({ max: 1_024, description: '`next_cursor` of the previous answer.' }).optional(),
       order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which end to start from.' }),
-      since: requestTime.optional().meta({ description: 'Only matches created at or after this time.' }),
-      until: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
+      from: requestTime.optional().meta({ description: 'Only matches created at or after this time.' }),
+      to: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
       wait_seconds: integer(0, 30).optional().meta({
         description:
           'Waits up to this long for something newer than the cursor. Only with `order: "oldest"`.',
@@ -193,11 +190,11 @@ export const matchOperations = defineOperations({
       for (const issue of contradictions(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
-      matches: z.array(matchSchema).meta({ description: 'In the order that was asked for.' }),
+      matches: z.array(matchSchema).meta({ description: 'In the requested order.' }),
       removed: removedMatches,
       next_cursor: z.string().nullable().meta({
         description:
-          'Continues in the same direction. Never null with `order: "oldest"`: keep it and ask again.',
+          'Continues in the same direction. Never null with `order: "oldest"`: keep it for the next request.',
       }),
       coverage: coverageSchema
         .nullable()
@@ -262,7 +259,7 @@ export const matchOperations = defineOperations({
     changes: false,
     summary: 'Count matches',
     description:
-      'Counts stored matches by the time at which they were created, in steps of equal length: what `POST /matches` lists between `since` and `until`. More than 1,000,000 matches are refused, and so is what takes too long: ask for less time, or for one rule.',
+      'Counts stored matches by the time at which they were created, in steps of equal length: what `POST /matches` lists between the same `from` and `to`. Earshot refuses to count more than 1,000,000 matches, or for too long: request a shorter time or one rule.',
     request: requestObject({
       rule_id: ruleFilter.optional(),
       platform: platformFilter,

@@ -10,7 +10,7 @@ import {
   waitingForNewest,
 } from './request-fields.ts';
 
-/** What an account can be told. Further types may be added: ignore those that you do not know. */
+/** More types may be added: clients ignore types that they do not know. */
 const noticeTypes = [
   'budget.threshold',
   'budget.reached',
@@ -18,7 +18,7 @@ const noticeTypes = [
   'rate.unusual',
   'coverage.gap',
   'coverage.repaired',
-  'source.needs_you',
+  'source.action_required',
   'rule.paused',
   'rule.expired',
   'rule.refused',
@@ -37,28 +37,28 @@ export const noticeSchema = z
       .meta({ description: 'Id of the notice.' }),
     type: z.enum(noticeTypes).meta({ description: 'Ignore types that you do not know.' }),
     severity: z.enum(['info', 'warning', 'critical']).meta({
-      description: '`critical`: something is not heard or not delivered until somebody acts.',
+      description: '`critical`: until you or the operator act, something is not received or not delivered.',
     }),
     subject: z
       .strictObject({
         kind: z
           .enum(['account', 'key', 'platform', 'rule', 'source', 'webhook', 'digest'])
-          .meta({ description: 'What kind of thing.' }),
+          .meta({ description: 'The kind of resource.' }),
         id: z.string().meta({ description: 'Its id.' }),
         name: z.string().meta({ description: 'Its name, for people.' }),
       })
-      .meta({ description: 'What it is about.' }),
+      .meta({ description: 'The resource that the notice is about.' }),
     data: z.record(z.string(), z.unknown()).meta({
-      description: 'For programs: the facts, by type. Text of a platform in it is untrusted.',
+      description: 'For programs: facts, depending on the type. Text of a platform in it is untrusted.',
     }),
-    what_to_do: z.string().meta({ description: 'For people, in one sentence.' }),
+    what_to_do: z.string().meta({ description: 'What to do, for people, in one or two sentences.' }),
     created_at: timestamp.meta({ description: 'When it was raised.' }),
     resolved_at: timestamp.nullable().meta({
       description:
         'Null while it is open. A notice that only reports what happened is resolved from the start.',
     }),
   })
-  .meta({ description: 'Something that the account must know.' });
+  .meta({ description: 'An event in the account that may need action.' });
 
 export type Notice = z.output<typeof noticeSchema>;
 
@@ -68,17 +68,17 @@ const askedCursor = (description: string) => text({ max: 1_024, description }).o
 const exampleCursor = 'c1.MTk4OTQ3MjUx.5b1f0c7e';
 const exampleNotice = {
   id: 'ntc_01kb2n0a4c7q5t8w3y6z1v0n2p',
-  type: 'source.needs_you',
+  type: 'source.action_required',
   severity: 'critical',
   subject: { kind: 'source', id: 'x:main', name: 'main' },
   data: { platform: 'x', state: 'no_credit' },
   what_to_do:
-    'Rules on x are not heard until the operator of the service acts: Add credit to the upstream account. It is retried automatically.',
+    'Earshot receives no matches from X until the operator acts: Add credit to the upstream account. It is retried automatically.',
   created_at: '2026-11-14T22:46:00.000Z',
   resolved_at: null,
 } as const;
 
-/** What an account must know, in a log of its own. */
+/** Notices have their own log. */
 export const noticeOperations = defineOperations({
   ListNotices: {
     path: '/notices',
@@ -86,11 +86,11 @@ export const noticeOperations = defineOperations({
     changes: false,
     summary: 'List notices',
     description:
-      'Lists what the account needs to know. A resolved notice moves to the end of the log, so each is listed once, in its current state. To follow them, ask with `order: "oldest"`, keep `next_cursor`, and ask again with it: a notice that you have comes again when it is resolved.',
+      'Lists notices. A resolved notice moves to the end of the log, so each is listed once, in its current state. To follow them, send `order: "oldest"`, keep `next_cursor` and send it with the next request: a notice is listed again when it is resolved.',
     request: requestObject({
       open: z.literal(true).optional().meta({ description: 'Only those that are not resolved.' }),
       limit: pageLimit,
-      cursor: askedCursor('`next_cursor` of the answer before.'),
+      cursor: askedCursor('`next_cursor` of the previous answer.'),
       order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which end to start from.' }),
       wait_seconds: integer(0, 30).optional().meta({
         description:
@@ -100,10 +100,10 @@ export const noticeOperations = defineOperations({
       for (const issue of waitingForNewest(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
-      notices: z.array(noticeSchema).meta({ description: 'In the order that was asked for.' }),
+      notices: z.array(noticeSchema).meta({ description: 'In the requested order.' }),
       next_cursor: z.string().nullable().meta({
         description:
-          'Continues in the same direction. Never null with `order: "oldest"`: keep it and ask again.',
+          'Continues in the same direction. Never null with `order: "oldest"`: keep it for the next request.',
       }),
     }),
     errors: ['out_of_range'],
@@ -130,7 +130,7 @@ export const noticeOperations = defineOperations({
       .strictObject({
         id: cursor.meta({ description: 'Continues the stream behind this event.' }),
         event: z.enum(['open', 'notice']).meta({
-          description: '`open` comes first and only tells the `id`. Ignore names that you do not know.',
+          description: '`open` is the first event and has only an `id`. Ignore names that you do not know.',
         }),
         data: noticeSchema.meta({ description: 'JSON text; `{}` in `open`.' }),
       })

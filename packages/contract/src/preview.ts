@@ -3,18 +3,25 @@ import { estimateSchema } from './estimates.ts';
 import { matchSchema } from './matches.ts';
 import { defineOperations } from './operation.ts';
 import { perPlatform } from './platforms.ts';
-import { alsoWhenFieldsFail, distinctPlatforms, integer, requestObject, text } from './request-fields.ts';
-import { optionMismatches, overrideMismatches, overrides, platformOptions } from './rule-fields.ts';
+import { alsoWhenFieldsFail, integer, requestObject, text } from './request-fields.ts';
+import {
+  emptyOverrides,
+  optionalPlatforms,
+  optionMismatches,
+  overrideMismatches,
+  overrides,
+  platformOptions,
+} from './rule-fields.ts';
 
 const count = z.int().min(0);
 
 const sampleSchema = z.strictObject({
-  looked_at: count.meta({ description: 'Stored items that the value was evaluated on.' }),
+  evaluated: count.meta({ description: 'Stored items that the value was evaluated on.' }),
   stored: count.meta({
     description: 'Items of the account from these days; when `is_sampled`, an estimate.',
   }),
   is_sampled: z.boolean().meta({ description: 'Whether only a random sample of them was evaluated.' }),
-  matched: count.meta({ description: 'Of those looked at.' }),
+  matched: count.meta({ description: 'Evaluated items that match.' }),
   undecided: count.meta({
     description: 'Evaluated items that lack what is needed to decide whether the value matches.',
   }),
@@ -54,16 +61,17 @@ export const previewOperations = defineOperations({
     changes: false,
     summary: 'Preview a rule',
     description:
-      'Says what a draft would match: how many matches a day and what they cost, which stored items of the account it matches, and how it differs from an existing rule. Nothing is created. Errors of a value are refused as CreateRule does; doubts are not.',
+      'Shows what a query would match: how many matches a day and their cost, which stored items of the account it matches, and how it differs from an existing rule. Nothing is created. Errors in a query are refused as CreateRule does; suspicious findings are not.',
     request: requestObject({
-      platforms: distinctPlatforms.meta({ description: 'Platforms to preview the rule on.' }),
+      platforms: optionalPlatforms,
       overrides,
       options: platformOptions.optional(),
       rule_id: text({ max: 100, description: 'A rule to compare the draft with.' }).optional(),
       days: integer(1, 3_650).default(7).meta({
-        description: 'How many days of stored items to look at; not more than matches are kept for.',
+        description: 'How many days of stored items to evaluate; at most the retention of matches.',
       }),
     }).superRefine((request, context) => {
+      for (const issue of emptyOverrides(request)) context.addIssue(issue);
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
       for (const issue of optionMismatches(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
@@ -96,11 +104,11 @@ export const previewOperations = defineOperations({
               usd_per_day: { min: 0.6, max: 1.8 },
               basis: 'history',
               bound: null,
-              basis_note: 'What a rule of yours with this value brought in 7 days.',
+              basis_note: 'Matches of your rule with this query in 7 days.',
               fee_usd: 0,
             },
             sample: {
-              looked_at: 1_043,
+              evaluated: 1_043,
               stored: 1_043,
               is_sampled: false,
               matched: 840,

@@ -71,7 +71,7 @@ export const readerOperations = defineOperations({
         id: cursor.meta({ description: 'Continues the stream behind this event.' }),
         event: z.enum(['open', 'match', 'removed']).meta({
           description:
-            '`open` comes first and only tells the `id`. `removed`: a match was taken back. Ignore names that you do not know.',
+            '`open` is the first event and has only an `id`. `removed`: a match was removed. Ignore names that you do not know.',
         }),
         data: z
           .union([matchSchema, removalSchema])
@@ -99,8 +99,8 @@ export const readerOperations = defineOperations({
       platform: platformSchema
         .optional()
         .meta({ description: 'At the first use: only matches on this platform.' }),
-      start: z.enum(['oldest', 'now']).default('oldest').meta({
-        description: 'At the first use: start with the oldest stored match, or only with new ones.',
+      start: z.enum(['oldest', 'now']).default('now').meta({
+        description: 'At the first use: start with new matches, or with the oldest stored match.',
       }),
       limit: matchLimit,
       wait_seconds: integer(0, 30).optional().meta({ description: 'Waits up to this long for a match.' }),
@@ -141,7 +141,7 @@ export const readerOperations = defineOperations({
       cursor: text({ max: 1_024, description: '`cursor` of an answer of `ReadMatches`.' }),
       rewind: z.boolean().default(false).meta({
         description:
-          'Allow moving back, to read again what was acknowledged. Otherwise an older cursor changes nothing.',
+          'Allow moving back, to read acknowledged matches again; needs the scope `readers:write`. Otherwise an older cursor changes nothing.',
       }),
     }),
     answer: z.strictObject({
@@ -177,7 +177,7 @@ export const readerOperations = defineOperations({
     },
   },
   DeleteReader: {
-    scope: 'matches:read',
+    scope: 'readers:write',
     changes: true,
     summary: 'Delete a named reader',
     description: 'Deletes the reader and its position. Matches are not affected.',

@@ -5,8 +5,8 @@ import { quote, VIOLATIONS_MAX, type ViolationCode } from './violations.ts';
 
 /**
  * The building blocks of request schemas. They raise `custom` issues whose `params.code` is a
- * violation code, because zod's own issues do not tell a missing field from a wrong one and
- * do not know the fields that an unknown one may have been meant for.
+ * violation code, because zod's own issues do not distinguish a missing field from a wrong
+ * one, and do not suggest a known name for an unknown field.
  */
 export type RequestIssue = {
   readonly code: 'custom';
@@ -24,10 +24,10 @@ export function requestIssue(
   return { code: 'custom', path, message, params: { code }, input: undefined };
 }
 
-/** Checks on a whole object also run when single fields are wrong: the caller learns everything at once. */
+/** Checks on a whole object also run when single fields are wrong, so that the caller gets all violations at once. */
 export const alsoWhenFieldsFail = { when: () => true };
 
-/** A strict object that tells missing fields from wrong ones, and what an unknown one was probably meant to be. */
+/** A strict object that distinguishes missing fields from wrong ones, and suggests a known name for an unknown field. */
 export function requestObject<Shape extends z.core.$ZodShape>(shape: Shape, what = 'this request') {
   const known = Object.keys(shape);
   return z.strictObject(shape).superRefine((_, context) => {
@@ -100,7 +100,7 @@ function codePoints(value: string): number {
   return count;
 }
 
-/** A whole number. Not `z.int()`: its issue ends the parse, and the caller would learn one thing at a time. */
+/** A whole number. Not `z.int()`: its issue ends the parse, and the caller would get one violation at a time. */
 export function integer(min: number, max: number) {
   return z
     .number()
@@ -110,12 +110,12 @@ export function integer(min: number, max: number) {
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-/** A whole number that arrives as text, in the query string. */
+/** A whole number: text in a query string, a number in a JSON body. */
 export function queryInteger(min: number, max: number) {
   return z
-    .string()
+    .union([z.string(), z.number()])
     .superRefine((value, context) => {
-      const isDecimal = /^[0-9]{1,9}$/.test(value);
+      const isDecimal = /^[0-9]{1,9}$/.test(String(value));
       if (!isDecimal || !isIntegerWithin(Number(value), min, max)) context.addIssue(notAnInteger(min, max));
     })
     .transform(Number)
@@ -132,7 +132,7 @@ function notAnInteger(min: number, max: number): RequestIssue {
 
 const rfc3339 = z.iso.datetime({ offset: true });
 
-/** A point in time from 1970 on, which every engine behind us can represent. */
+/** A point in time from 1970 on, which PostgreSQL and NATS can represent. */
 export const requestTime = z
   .string()
   .superRefine((value, context) => {
@@ -162,7 +162,7 @@ export const fromBeforeTo = timesInOrder('from', 'to');
 
 const waits = z.looseObject({ order: z.literal('newest'), wait_seconds: z.number() });
 
-/** Takes anything, as `timesInOrder` does: only who reads towards the newest can wait for them. */
+/** Accepts any value, as `timesInOrder` does. Waiting needs the order from oldest to newest. */
 export function waitingForNewest(request: unknown): RequestIssue[] {
   const message = 'Works only with "order": "oldest".';
   return waits.safeParse(request).success ? [requestIssue('invalid_value', message, ['wait_seconds'])] : [];
@@ -193,7 +193,7 @@ export function distinct<const Choice extends string>(choices: readonly Choice[]
 
 export const distinctPlatforms = distinct(platforms, 'platform');
 
-/** What several requests have in common. */
+/** Fields that several requests share. */
 export const ruleFilter = text({ max: 100, description: 'Only matches of this rule.' });
 export const platformFilter = platformSchema
   .optional()
@@ -202,4 +202,4 @@ export const pageLimit = integer(1, 100).default(50).meta({ description: 'Entrie
 export const matchLimit = integer(1, 100).default(50).meta({
   description: 'Number of matches to return; fewer when they are large: an answer ends at about 1 MiB.',
 });
-export const pageCursor = text({ max: 1_024, description: '`next_cursor` of the page before.' }).optional();
+export const pageCursor = text({ max: 1_024, description: '`next_cursor` of the previous page.' }).optional();

@@ -1,10 +1,11 @@
 import { closest } from '@earshot/query';
 import { z } from 'zod';
 import { ruleId, ruleTypeSchema, timestamp } from './answer-fields.ts';
-import { budgetState } from './budgets.ts';
+import { budgetState, budgetTerms } from './budgets.ts';
 import { onEachPlatform, type Platform, perPlatform, platformSchema, platforms } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
+  distinctPlatforms,
   eachUnknownKey,
   integer,
   type RequestIssue,
@@ -26,7 +27,7 @@ export const overrides = z
   .superRefine((_, context) => {
     context.issues = eachUnknownKey(context.issues, unknownOverride);
   }, alsoWhenFieldsFail)
-  .meta({ description: 'Exactly one entry for each listed platform.' });
+  .meta({ description: 'One query for each listed platform.' });
 
 function unknownOverride(key: string): RequestIssue {
   const meant = closest(key, platforms);
@@ -40,9 +41,9 @@ export const expiresAt = requestTime.nullable().meta({
   description: 'When the rule is paused automatically: a time in the future, or null for never.',
 });
 
-export const acceptDoubts = z.boolean().optional().meta({
+export const acceptSuspicious = z.boolean().optional().meta({
   description:
-    'Register the values as they are, although they have doubts: findings that a platform accepts but that are almost certainly mistakes. Errors are still refused.',
+    'Register the queries although they have suspicious findings: the platform accepts them, but they are almost certainly mistakes. Errors are still refused.',
 });
 
 export const acceptEstimate = z.boolean().optional().meta({
@@ -60,9 +61,10 @@ const firehoseOptions = z.strictObject({
 
 /** Only platforms that have options are named. */
 export const platformOptions = z
-  .strictObject({ firehose: firehoseOptions.optional().meta({ description: 'Of Firehose.' }) })
+  .strictObject({ firehose: firehoseOptions.optional().meta({ description: 'Options of Firehose.' }) })
   .meta({
-    description: "What a platform is told besides the rule. What is left out has the platform's default.",
+    description:
+      "Platform options besides the query. Options that you leave out have the platform's default.",
   });
 
 export type PlatformOptions = z.output<typeof platformOptions>;
@@ -96,13 +98,36 @@ export const ifVersion = integer(1, 2_147_483_647).optional().meta({
     'Only if the rule still has this version; otherwise `failed_precondition`, and nothing is done.',
 });
 
-const withOverrides = z.looseObject({ platforms: z.array(platformSchema), overrides: z.looseObject({}) });
+export const optionalPlatforms = distinctPlatforms.optional().meta({
+  description: 'Platforms of the rule. Default: the platforms that `overrides` names.',
+});
 
-/** Takes anything: it also runs on a request whose fields are missing or wrong. */
+/** The platforms of a request that may leave out `platforms`. */
+export function listedPlatforms(request: {
+  readonly platforms?: readonly Platform[] | undefined;
+  readonly overrides: Readonly<Partial<Record<Platform, string>>>;
+}): readonly Platform[] {
+  return request.platforms ?? platforms.filter((platform) => request.overrides[platform] !== undefined);
+}
+
+const withOverrides = z.looseObject({
+  platforms: z.array(platformSchema).optional(),
+  overrides: z.looseObject({}),
+});
+
+/** For requests without required `platforms`. Accepts any value: it also runs on a request with wrong fields. */
+export function emptyOverrides(request: unknown): RequestIssue[] {
+  const { data } = withOverrides.safeParse(request);
+  if (data === undefined || data.platforms !== undefined || Object.keys(data.overrides).length > 0) return [];
+  return [requestIssue('required', 'Needs a query for at least one platform.', ['overrides'])];
+}
+
+/** Accepts any value: it also runs on a request whose fields are missing or wrong. */
 export function overrideMismatches(request: unknown): RequestIssue[] {
   const parts = withOverrides.safeParse(request);
   if (!parts.success) return [];
   const { platforms: listed, overrides } = parts.data;
+  if (listed === undefined) return [];
   return platforms.flatMap((platform) => {
     const given = Object.hasOwn(overrides, platform);
     if (given === listed.includes(platform)) return [];
@@ -116,7 +141,7 @@ function extraOverride(platform: Platform): RequestIssue {
 }
 
 function missingOverride(platform: Platform): RequestIssue {
-  const message = `${quote(platform)} is in "platforms" and needs a rule here.`;
+  const message = `${quote(platform)} is in "platforms" and needs a query here.`;
   return requestIssue('missing_override', message, ['overrides', platform]);
 }
 
@@ -138,38 +163,46 @@ export function optionMismatches(request: unknown): RequestIssue[] {
 
 const ruleStatus = z.enum(['active', 'pending', 'failed', 'paused']).meta({
   description:
-    '`active`: the platform is watched for it. `pending`: it will be shortly. `failed`: the platform refuses it. `paused`: the rule is paused.',
+    '`active`: registered on the platform. `pending`: will be registered shortly. `failed`: the platform refuses it. `paused`: the rule is paused.',
 });
 
 export const registration = {
   platform_rule_id: z.string().meta({
     description:
-      "The rule's id on the platform, as this account sees it: stable while the rule has this value, and in the platform's form. The operator knows the id that the platform itself uses.",
+      "The rule's id on the platform, as this account sees it: stable while the rule has this query, and in the platform's form. The operator knows the id that the platform itself uses.",
   }),
-  translated_value: z.string().meta({ description: 'The value registered on the platform.' }),
+  translated_value: z.string().meta({ description: 'The query registered on the platform.' }),
   status: ruleStatus,
 };
 
-const rulePlatformSchema = z.strictObject({
+const listeningSchema = z
+  .strictObject({
+    state: z.enum(['live', 'starting', 'down', 'paused']).meta({
+      description:
+        '`live`: matches arrive. `starting`: the platform has the rule but does not apply it yet. `down`: nothing arrives; see `reason`. `paused`: the rule is paused.',
+    }),
+    reason: z.string().nullable().meta({
+      description:
+        'Why the state is `down`: `refused`, `not_registered`, or the state of the source, as in ListSources. Otherwise null.',
+    }),
+    since: timestamp.nullable().meta({
+      description:
+        'When this state began. While `starting`, the time at which the platform is expected to apply the rule. Null: not recorded.',
+    }),
+  })
+  .meta({ description: 'Whether Earshot receives the items that match the rule right now.' });
+
+export type Listening = z.output<typeof listeningSchema>;
+
+export const rulePlatformSchema = z.strictObject({
   ...registration,
-  value: z.string().meta({ description: 'The value as it was written.' }),
+  value: z.string().meta({ description: 'The query as the caller sent it.' }),
   options: z
     .record(z.string(), z.boolean())
     .optional()
     .meta({ description: "The options that differ from the platform's default; absent where none does." }),
-  heard: z.enum(['live', 'starting', 'not_heard']).meta({
-    description:
-      'Whether the rule is heard right now. `starting`: the platform has it, and does not heed it yet. `not_heard`: see `heard_reason`.',
-  }),
-  heard_reason: z.string().nullable().meta({
-    description:
-      'Why it is not heard: `paused`, `refused`, `not_registered`, or the state of its source, as in ListSources.',
-  }),
-  heard_from: timestamp.optional().meta({ description: 'While it is starting: when it will be heard.' }),
+  listening: listeningSchema,
   rule_type: ruleTypeSchema,
-  active_since: timestamp
-    .nullable()
-    .meta({ description: 'Since when the platform has it; null if it does not.' }),
   last_match_at: timestamp
     .nullable()
     .meta({ description: 'When its last match was stored; null before the first.' }),
@@ -191,21 +224,25 @@ export const ruleSchema = z
       description:
         'When the rule is paused automatically; a paused rule with a time in the past has expired.',
     }),
-    budget: budgetState.nullable().meta({
-      description: "The rule's own budget; null without one. The operator's default may apply then.",
+    budget: budgetTerms
+      .nullable()
+      .meta({ description: "The rule's own budget. Null: the rule has none; see `effective_budget`." }),
+    effective_budget: budgetState.nullable().meta({
+      description:
+        "The budget that limits the rule: its own, or the operator's default if it has none. Null: no budget applies to the rule itself.",
     }),
-    paused_for: z
+    pause: z
       .strictObject({
-        reason: z
-          .enum(['budget', 'suspension'])
-          .meta({ description: 'A budget is spent, or the account is suspended.' }),
-        resumes_at: timestamp.nullable().meta({ description: 'Null when it does not resume by itself.' }),
+        reason: z.enum(['request', 'expired', 'budget', 'suspension']).meta({
+          description:
+            '`request`: PauseRule. `expired`: `expires_at` has passed. `budget`: a budget is spent. `suspension`: the operator suspended the account.',
+        }),
+        resumes_at: timestamp
+          .nullable()
+          .meta({ description: 'When the rule resumes automatically; null if it does not.' }),
       })
       .nullable()
-      .meta({
-        description:
-          'Why the service has paused the rule, and when it resumes it; null while the rule is not paused, or when it was paused by a key or has expired.',
-      }),
+      .meta({ description: 'Why the rule is paused; null if it is not.' }),
     examples: ruleExamples.nullable().meta({ description: 'Example items for the rule.' }),
     managed_by: managedBy.nullable().meta({ description: 'Null for a rule that is not kept as code.' }),
     platforms: perPlatform(rulePlatformSchema),

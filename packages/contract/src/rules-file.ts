@@ -5,7 +5,7 @@ import { platforms } from './platforms.ts';
 import { alsoWhenFieldsFail, requestIssue, requestObject } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
-  acceptDoubts,
+  acceptSuspicious,
   badManagedName,
   expiresAt,
   managedName,
@@ -36,7 +36,7 @@ const fileRule = requestObject(
       minProperties: 1,
     }),
     options: platformOptions.optional(),
-    accept_doubts: acceptDoubts,
+    accept_suspicious: acceptSuspicious,
     expires_at: expiresAt.optional(),
     budget: budget.optional(),
     examples: ruleExamples.optional(),

@@ -14,7 +14,7 @@ import {
 } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
-  acceptDoubts,
+  acceptSuspicious,
   acceptEstimate,
   expiresAt,
   ifVersion,
@@ -23,9 +23,9 @@ import {
   overrideMismatches,
   overrides,
   platformOptions,
-  registration,
   ruleIntent,
   ruleName,
+  rulePlatformSchema,
   ruleSchema,
 } from './rule-fields.ts';
 
@@ -36,25 +36,25 @@ const exampleExamples = {
   must_match: [{ platform: 'x', payload: { text: 'The Rust 2027 release is out' } }],
   must_not_match: [{ platform: 'x', payload: { text: 'How to get rust off a 2027 model' } }],
 } as const;
+const exampleBudget = { period: 'day', usd: 5, on_reached: 'pause' } as const;
 const exampleRule = {
   id: exampleId,
   name: 'Rust release chatter',
-  intent: 'Hear about new Rust releases and the problems people meet with them.',
+  intent: 'Follow new Rust releases and the problems that people have with them.',
   created_at: '2026-11-14T22:46:00.000Z',
   updated_at: '2026-11-14T22:46:00.000Z',
   version: 1,
   state: 'active',
   expires_at: null,
-  budget: {
-    period: 'day',
-    usd: 5,
-    on_reached: 'pause',
+  budget: exampleBudget,
+  effective_budget: {
+    ...exampleBudget,
     spent: 0.045,
     remaining: 4.955,
     reserved: 0.0175,
     resets_at: '2026-11-15T00:00:00.000Z',
   },
-  paused_for: null,
+  pause: null,
   examples: exampleExamples,
   managed_by: null,
   platforms: {
@@ -63,15 +63,15 @@ const exampleRule = {
       value: '"rust 2027" (release OR broke) -is:retweet',
       translated_value: '"rust 2027" (broke OR release) -is:retweet',
       status: 'active',
-      heard: 'live',
-      heard_reason: null,
+      listening: { state: 'live', reason: null, since: '2026-11-14T22:46:00.412Z' },
       rule_type: 'premium',
-      active_since: '2026-11-14T22:46:00.412Z',
       last_match_at: '2026-11-14T22:51:09.120Z',
       match_count: 3,
     },
   },
 } as const;
+
+const notMatchedYet = { last_match_at: null, match_count: 0, warnings: [] };
 
 export const ruleOperations = defineOperations({
   CreateRule: {
@@ -86,7 +86,7 @@ export const ruleOperations = defineOperations({
       platforms: distinctPlatforms.meta({ description: 'Platforms to create the rule on.' }),
       overrides,
       options: platformOptions.optional(),
-      accept_doubts: acceptDoubts,
+      accept_suspicious: acceptSuspicious,
       expires_at: expiresAt.optional(),
       budget: budget.optional(),
       trial: trial.optional(),
@@ -98,47 +98,47 @@ export const ruleOperations = defineOperations({
       for (const issue of optionMismatches(request)) context.addIssue(issue);
       for (const issue of trialConflicts(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),
-    answer: z.strictObject({
+    answer: ruleSchema.extend({
       rule_id: ruleId,
       platforms: perPlatform(
-        z.strictObject({
-          ...registration,
+        rulePlatformSchema.extend({
           warnings: z
             .array(diagnosticSchema)
-            .meta({ description: 'Findings about the value that did not prevent its registration.' }),
+            .meta({ description: 'Findings about the query that did not prevent its registration.' }),
         }),
       ),
       equivalent_rule_id: ruleId.optional().meta({
-        description: 'A rule of the account that has the same values on the same platforms, if there is one.',
+        description:
+          'A rule of the account that has the same queries on the same platforms, if there is one.',
       }),
     }),
     errors: ['already_exists', 'failed_precondition', 'aborted', 'deadline_exceeded'],
     example: {
       request: {
         name: 'Rust release chatter',
-        intent: 'Hear about new Rust releases and the problems people meet with them.',
+        intent: 'Follow new Rust releases and the problems that people have with them.',
         platforms: ['x', 'firehose'],
         overrides: {
           x: '"rust 2027" (release OR broke) -is:retweet',
           firehose: '"rust 2027" AND (release OR broke)',
         },
-        budget: { period: 'day', usd: 5, on_reached: 'pause' },
+        budget: exampleBudget,
         examples: exampleExamples,
       },
       answer: {
+        ...exampleRule,
         rule_id: exampleId,
+        effective_budget: { ...exampleRule.effective_budget, spent: 0, remaining: 5, reserved: 0 },
         platforms: {
-          x: {
-            platform_rule_id: '1989471234567890123',
-            translated_value: '"rust 2027" (broke OR release) -is:retweet',
-            status: 'active',
-            warnings: [],
-          },
+          x: { ...exampleRule.platforms.x, ...notMatchedYet },
           firehose: {
             platform_rule_id: '48213',
+            value: '"rust 2027" AND (release OR broke)',
             translated_value: '(added:"broke" OR added:"release") AND added:"rust 2027"',
             status: 'active',
-            warnings: [],
+            listening: { state: 'live', reason: null, since: '2026-11-14T22:46:00.310Z' },
+            rule_type: 'regular',
+            ...notMatchedYet,
           },
         },
       },
@@ -149,7 +149,8 @@ export const ruleOperations = defineOperations({
     scope: 'rules:read',
     changes: false,
     summary: 'List rules',
-    description: 'Lists the rules of the account, newest first. Without parameters the answer is complete.',
+    description:
+      'Lists the rules of the account, newest first. Without parameters, all rules are listed. Also accepts POST with a JSON body.',
     request: requestObject({
       limit: queryInteger(1, 1_000)
         .optional()
@@ -166,7 +167,7 @@ export const ruleOperations = defineOperations({
     scope: 'rules:read',
     changes: false,
     summary: 'Get a rule',
-    description: 'Answers one rule as it is now.',
+    description: 'Returns one rule.',
     request: requestObject({ rule_id: askedRuleId }),
     answer: ruleSchema,
     errors: ['not_found'],
@@ -177,7 +178,7 @@ export const ruleOperations = defineOperations({
     changes: true,
     summary: 'Change a rule',
     description:
-      'Changes the fields that are named, as the next version of the rule. A new value is registered before the old one is removed, so nothing is missed in between; for some seconds the old one may still match, and such matches have its version. When a platform refuses the new value, the rule stays as it was.',
+      'Changes the fields that you send, as the next version of the rule. A new value is registered before the old one is removed, so nothing is missed in between; for some seconds the old one may still match, and such matches have its version. When a platform refuses the new value, the rule stays as it was.',
     request: requestObject({
       rule_id: askedRuleId,
       name: ruleName.optional(),
@@ -194,7 +195,7 @@ export const ruleOperations = defineOperations({
         description:
           "New options of the platforms named here, in place of those that they have: what is left out has the platform's default.",
       }),
-      accept_doubts: acceptDoubts,
+      accept_suspicious: acceptSuspicious,
       expires_at: expiresAt.optional(),
       budget: budget.nullable().optional().meta({
         description:
@@ -212,7 +213,7 @@ export const ruleOperations = defineOperations({
       const {
         rule_id: _,
         if_version: __,
-        accept_doubts: ___,
+        accept_suspicious: ___,
         accept_estimate: ____,
         ...changes
       } = request ?? {};
@@ -243,7 +244,7 @@ export const ruleOperations = defineOperations({
             platform_rule_id: '1989480000000000001',
             value: '"rust 2027" release',
             translated_value: '"rust 2027" release',
-            active_since: '2026-11-15T06:59:59.800Z',
+            listening: { state: 'live', reason: null, since: '2026-11-15T06:59:59.800Z' },
           },
         },
       },
@@ -254,24 +255,23 @@ export const ruleOperations = defineOperations({
     changes: true,
     summary: 'Pause a rule',
     description:
-      'Removes the rule from its platforms, and keeps the rule and its matches. A paused rule still counts towards the plan.',
+      'Removes the rule from its platforms, and keeps the rule and its matches. A paused rule still counts towards the plan. Pausing a paused rule succeeds and changes nothing; if a budget paused it, it no longer resumes automatically.',
     request: requestObject({ rule_id: askedRuleId }),
     answer: ruleSchema,
-    errors: ['not_found', 'failed_precondition', 'aborted'],
+    errors: ['not_found', 'aborted'],
     example: {
       request: { rule_id: exampleId },
       answer: {
         ...exampleRule,
         updated_at: '2026-11-15T07:30:00.000Z',
         state: 'paused',
+        pause: { reason: 'request', resumes_at: null },
         platforms: {
           x: {
             ...exampleRule.platforms.x,
             platform_rule_id: '',
             status: 'paused',
-            heard: 'not_heard',
-            heard_reason: 'paused',
-            active_since: null,
+            listening: { state: 'paused', reason: null, since: null },
           },
         },
       },

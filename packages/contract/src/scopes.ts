@@ -1,8 +1,9 @@
-/** What an API key may do. A scope enters this list together with the first operation that asks for it. */
+/** What an API key may do. Each scope is needed by at least one operation. */
 export const scopes = [
   'rules:read',
   'rules:write',
   'matches:read',
+  'readers:write',
   'keys:write',
   'audit:read',
   'webhooks:read',

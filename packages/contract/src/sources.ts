@@ -4,14 +4,14 @@ import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import { requestObject } from './request-fields.ts';
 
-/** What a source is doing: is it listening, and if not, what keeps it. */
+/** The states of a source: whether it receives, and if not, why. */
 export const sourceStates = [
   'starting',
   'live',
   'reconnecting',
   'failing',
   'rate_limited',
-  'slot_busy',
+  'connection_in_use',
   'no_rules',
   'rules_invalid',
   'provisioning',
@@ -33,23 +33,23 @@ export const sourceOperations = defineOperations({
     changes: false,
     summary: 'List sources',
     description:
-      'Says for each connection to a platform whether it is listening, since when, and what to do if it is not.',
+      'Lists each connection to a platform: whether it receives, since when, and what to do if it does not.',
     request: requestObject({}),
     answer: z.strictObject({
       sources: z
         .array(
           z.strictObject({
-            platform: platformSchema.meta({ description: 'What it listens to.' }),
-            name: z.string().meta({ description: 'As the operator named it.' }),
+            platform: platformSchema.meta({ description: 'The platform that it receives from.' }),
+            name: z.string().meta({ description: 'The name that the operator gave it.' }),
             state: z
               .enum(sourceStates)
-              .meta({ description: 'What it is doing; `what_to_do` says what that asks of the operator.' }),
-            since: timestamp.meta({ description: 'Since when it is in this state.' }),
-            heard_until: timestamp.nullable().meta({
-              description: 'Until when it is known to have listened. Null: never.',
+              .meta({ description: 'Whether it receives. If the operator must act, `what_to_do` says how.' }),
+            since: timestamp.meta({ description: 'When this state began.' }),
+            received_until: timestamp.nullable().meta({
+              description: 'The time up to which it is known to have received. Null: never.',
             }),
             what_to_do: z.string().meta({ description: 'For the operator of the service.' }),
-            problem: z.string().optional().meta({ description: "The platform's own words." }),
+            message: z.string().optional().meta({ description: "The platform's own error message." }),
           }),
         )
         .meta({ description: 'All connections.' }),
@@ -64,9 +64,9 @@ export const sourceOperations = defineOperations({
             name: 'main',
             state: 'no_credit',
             since: '2026-11-14T22:47:00.000Z',
-            heard_until: '2026-11-14T22:46:59.000Z',
+            received_until: '2026-11-14T22:46:59.000Z',
             what_to_do: 'Add credit to the upstream account. It is retried automatically.',
-            problem: 'X answered 402: CreditsDepleted',
+            message: 'X answered 402: CreditsDepleted',
           },
         ],
       },

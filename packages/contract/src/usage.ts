@@ -12,7 +12,7 @@ const figures = {
   resources: z
     .strictObject({
       posts: amount.meta({ description: 'Posts that matched.' }),
-      referenced_posts: amount.meta({ description: 'Posts that came along with a post.' }),
+      referenced_posts: amount.meta({ description: 'Posts that were delivered with a post.' }),
       users: amount.meta({ description: 'Authors and other users that were delivered with a post.' }),
       pages: amount.meta({ description: 'Pages that matched.' }),
     })
@@ -23,11 +23,11 @@ const figures = {
   usd: z
     .strictObject({
       min: amount.meta({ description: 'Posts and pages alone.' }),
-      max: amount.meta({ description: 'With everything that came along.' }),
+      max: amount.meta({ description: 'With everything that was delivered with them.' }),
     })
     .meta({
       description:
-        'What it costs in US dollars. `min`: posts and pages alone. `max`: with everything that came along, as often as it came: what a platform charges for that is not settled.',
+        'Cost in US dollars. `min`: posts and pages alone. `max`: with everything that was delivered with them, each time it was delivered. It is not documented which of the two a platform charges.',
     }),
 };
 
@@ -37,7 +37,7 @@ export const usageOperations = defineOperations({
     changes: false,
     summary: 'Get usage',
     description:
-      'Says how much your rules matched and what that costs, per UTC day or per rule. It depends only on your own matches. Deleted rules are included.',
+      'Returns how much your rules matched and its cost, per UTC day or per rule. It depends only on your own matches. Deleted rules are included.',
     request: requestObject({
       rule_id: text({ max: 100, description: 'Only this rule.' }).optional(),
       platform: platformSchema.optional().meta({ description: 'Only this platform.' }),
@@ -68,7 +68,7 @@ export const usageOperations = defineOperations({
             'By day: in chronological order, without days that have no matches. By rule: the most expensive first, at most 1,000.',
         }),
       total: z.strictObject(figures).meta({ description: 'Of everything in the window.' }),
-      prices_as_of: day.meta({ description: 'The day on which the prices were looked up.' }),
+      prices_as_of: day.meta({ description: 'The day on which the prices were checked.' }),
     }),
     errors: ['not_found'],
     example: {

@@ -25,7 +25,7 @@ const attemptFields = {
     .min(0)
     .nullable()
     .meta({ description: 'How long the answer took; null when there was none.' }),
-  detail: z.string().nullable().meta({ description: 'Why there was no answer.' }),
+  message: z.string().nullable().meta({ description: 'Why there was no answer.' }),
   response: z.string().nullable().meta({ description: 'The first 1 KiB of the answer.' }),
 };
 
@@ -35,7 +35,7 @@ export const deliverySchema = z
       .string()
       .regex(/^dlv_[0-9A-Za-z]+$/)
       .meta({ description: 'Id of the attempt.' }),
-    at: timestamp.meta({ description: 'When it was made.' }),
+    created_at: timestamp.meta({ description: 'When the attempt was made.' }),
     message_id: z.string().nullable().meta({
       description: 'The `webhook-id` header: the same on every attempt. Null for a parked match.',
     }),
@@ -57,7 +57,7 @@ const exampleAttempt = {
   outcome: 'delivered',
   status: 204,
   latency_ms: 82,
-  detail: null,
+  message: null,
   response: '',
 } as const;
 
@@ -68,7 +68,7 @@ export const deliveryOperations = defineOperations({
     changes: false,
     summary: 'Send a test message',
     description:
-      'Posts a test message in the format of the webhook once, now, and answers what came back. When the endpoint takes it, a delivery that waits to be tried again is tried at once.',
+      'Posts a test message in the format of the webhook once, now, and returns the answer of the endpoint. If the endpoint accepts it, Earshot retries a waiting delivery at once.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({ webhook_id: webhookId, ...attemptFields }),
     errors: ['not_found', 'failed_precondition'],
@@ -104,7 +104,7 @@ export const deliveryOperations = defineOperations({
         deliveries: [
           {
             id: 'dlv_01kb2n0a4c7q5t8w3y6z1v0n2p',
-            at: '2026-11-14T22:47:00.000Z',
+            created_at: '2026-11-14T22:47:00.000Z',
             message_id: 'msg_7rQ2mXk0bT4n9wYc1sVfZg',
             attempt: 1,
             match_count: 2,
@@ -122,17 +122,17 @@ export const deliveryOperations = defineOperations({
     changes: true,
     summary: 'Send matches again',
     description:
-      'Sets the webhook back to a time or a match: everything from there on is sent again, parked matches included.',
+      'Moves the webhook back to a time or a match. Everything from there on is sent again, including parked matches.',
     request: requestObject({
       webhook_id: askedWebhookId,
-      since: requestTime
+      from: requestTime
         .optional()
         .meta({ description: 'Again from the first match created at or after this time.' }),
       from_match_id: text({ max: 100, description: 'Again from this match on.' }).optional(),
     }).superRefine((request, context) => {
-      const given = [request?.since, request?.from_match_id].filter((one) => one !== undefined);
+      const given = [request?.from, request?.from_match_id].filter((one) => one !== undefined);
       if (given.length !== 1)
-        context.addIssue(requestIssue('required', 'Name either "since" or "from_match_id".', ['since']));
+        context.addIssue(requestIssue('required', 'Send either "from" or "from_match_id".', ['from']));
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       webhook_id: webhookId,
@@ -142,7 +142,7 @@ export const deliveryOperations = defineOperations({
     }),
     errors: ['not_found', 'aborted'],
     example: {
-      request: { webhook_id: exampleWebhookId, since: '2026-11-14T00:00:00.000Z' },
+      request: { webhook_id: exampleWebhookId, from: '2026-11-14T00:00:00.000Z' },
       answer: { webhook_id: exampleWebhookId, from_match_id: 'mat_0000000002rs' },
     },
   },

@@ -70,12 +70,11 @@ export const webhookSchema = z
         'What is posted: `matches`, narrowed by `rule_id` and `platform`; `notices`: all of the account, one in each message.',
     }),
     state: z.enum(['active', 'paused', 'disabled']).meta({
-      description:
-        '`disabled`: given up by the service; see `disabled_because`. `UpdateWebhook` makes it active again.',
+      description: '`disabled`: Earshot has stopped trying; see `reason`. `UpdateWebhook` enables it again.',
     }),
-    disabled_because: z.enum(['gone', 'failing']).nullable().meta({
+    reason: z.enum(['gone', 'failing']).nullable().meta({
       description:
-        '`gone`: the endpoint answered 410, or that of a chat 401, 403 or 404. `failing`: five days of nothing but failures.',
+        'Why it is disabled; null if it is not. `gone`: the endpoint answered 410, or that of a chat 401, 403 or 404. `failing`: five days of nothing but failures.',
     }),
     failing_since: timestamp.nullable().meta({ description: 'Null while deliveries succeed.' }),
     next_attempt_at: timestamp
@@ -100,7 +99,7 @@ const exampleWebhook = {
   platform: null,
   events: ['matches'],
   state: 'active',
-  disabled_because: null,
+  reason: null,
   failing_since: null,
   next_attempt_at: null,
   created_at,
@@ -131,22 +130,18 @@ export const webhookOperations = defineOperations({
       if (request?.window_seconds !== undefined && !isChatFormat(request.format))
         context.addIssue(requestIssue('invalid_value', windowOnlyForChats, ['window_seconds']));
     }, alsoWhenFieldsFail),
-    answer: z.strictObject({
-      webhook_id: webhookId,
-      secret,
-      created_at: timestamp.meta({ description: 'When it was created.' }),
-    }),
+    answer: webhookSchema.extend({ webhook_id: webhookId, secret }),
     errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted'],
     example: {
       request: { name: exampleWebhook.name, url: exampleWebhook.url, rule_id: exampleWebhook.rule_id },
-      answer: { webhook_id: exampleWebhookId, secret: 'whsec_…', created_at },
+      answer: { ...exampleWebhook, webhook_id: exampleWebhookId, secret: 'whsec_…' },
     },
   },
   ListWebhooks: {
     scope: 'webhooks:read',
     changes: false,
     summary: 'List webhooks',
-    description: 'Lists the webhooks of the account and how they are doing, without their secrets.',
+    description: 'Lists the webhooks of the account with their delivery state, without their secrets.',
     request: requestObject({}),
     answer: z.strictObject({
       webhooks: z.array(webhookSchema).meta({ description: 'Newest first.' }),
@@ -158,13 +153,14 @@ export const webhookOperations = defineOperations({
     changes: true,
     summary: 'Change, pause or enable a webhook',
     description:
-      'Changes the fields that are named. A webhook that was paused or disabled goes on where it stopped; one that fails is tried at once when `state` is `active`.',
+      'Changes the fields that are named. A paused or disabled webhook continues where it stopped. If you send `state: "active"`, a failing webhook is tried at once.',
     request: requestObject({
       webhook_id: askedWebhookId,
       name: name.optional(),
       url: url.optional(),
       format: format.optional().meta({
-        description: 'Another format. From that of a chat to `standard` or `cloudevents` only with a `url`.',
+        description:
+          'A new format. To change from a chat format to `standard` or `cloudevents`, also send a `url`.',
       }),
       window_seconds: windowSeconds.optional().meta({ description: windowDescription }),
       rule_id: ruleFilter.nullable().optional().meta({ description: 'Only this rule; null: every rule.' }),
@@ -172,9 +168,9 @@ export const webhookOperations = defineOperations({
         .nullable()
         .optional()
         .meta({ description: 'Only this platform; null: every platform.' }),
-      events: askedEvents.meta({ description: 'What was not posted before is, from now on.' }),
+      events: askedEvents.meta({ description: 'Which events are posted from now on.' }),
       state: z.enum(['active', 'paused']).optional().meta({
-        description: '`active` also enables a disabled webhook. It goes on where it stopped.',
+        description: '`active` also enables a disabled webhook. It continues where it stopped.',
       }),
     }).superRefine((request, context) => {
       const { webhook_id: _, ...changes } = request ?? {};
@@ -193,7 +189,7 @@ export const webhookOperations = defineOperations({
     changes: true,
     summary: 'Delete a webhook',
     description:
-      'Ends the deliveries. A message that is under way may still arrive. A webhook that a digest is sent to cannot be deleted.',
+      'Ends the deliveries. A message that is already being sent may still arrive. A webhook that a digest is sent to cannot be deleted.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({
       webhook_id: webhookId,
@@ -208,14 +204,14 @@ export const webhookOperations = defineOperations({
   RotateWebhookSecret: {
     scope: 'webhooks:write',
     changes: true,
-    summary: 'Give a webhook a new secret',
-    description: 'For 24 hours messages bear the signatures of both secrets.',
+    summary: 'Rotate a webhook secret',
+    description: 'For 24 hours, messages have the signatures of both secrets.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({
       webhook_id: webhookId,
       secret,
-      previous_valid_until: timestamp.meta({
-        description: 'Until then every message also bears the signature of the secret before.',
+      previous_expires_at: timestamp.meta({
+        description: 'Until then, every message also has the signature of the previous secret.',
       }),
     }),
     errors: ['not_found', 'failed_precondition', 'aborted'],
@@ -224,7 +220,7 @@ export const webhookOperations = defineOperations({
       answer: {
         webhook_id: exampleWebhookId,
         secret: 'whsec_…',
-        previous_valid_until: '2026-11-16T08:00:00.000Z',
+        previous_expires_at: '2026-11-16T08:00:00.000Z',
       },
     },
   },

@@ -77,7 +77,7 @@ describe('UpdateRule', () => {
     expect(update({})).toEqual([': required']);
     expect(update({ name: 'another' })).toEqual([]);
     expect(update({ expires_at: null })).toEqual([]);
-    expect(update({ accept_doubts: true })).toEqual([': required']);
+    expect(update({ accept_suspicious: true })).toEqual([': required']);
   });
 
   test('takes either alone, and together one override for each platform', () => {

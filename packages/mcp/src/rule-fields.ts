@@ -51,10 +51,10 @@ export const examples = z.looseObject({}).meta({
 export const draftOptions = z.looseObject({}).meta(asOfCreateRule);
 export const draftExamples = z.looseObject({}).meta(asOfCreateRule);
 
-export const acceptDoubts = z
+export const acceptSuspicious = z
   .boolean()
   .optional()
-  .meta({ description: 'Only if your user wants exactly this, in spite of a doubt' });
+  .meta({ description: 'Only if your user wants exactly this query although it is suspicious' });
 
 export const acceptEstimate = z
   .boolean()

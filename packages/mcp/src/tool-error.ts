@@ -56,7 +56,7 @@ interface DescribedError {
   readonly message: string;
   readonly what_to_do: string;
   readonly violations?: readonly (Finding & { readonly field: string })[];
-  /** Fields of the request as they should have been, when the mistakes leave no doubt about that. */
+  /** Fields of the request as they should have been, when every fix is certain. */
   readonly send?: Send;
   readonly [detail: string]: unknown;
 }
@@ -140,11 +140,11 @@ function inArguments(
 
 function corrections(violations: readonly Violation[], args: unknown) {
   const send = correction(violations, args);
-  const isDoubtful = violations.every(({ severity }) => severity === 'doubt');
+  const isSuspicious = violations.every(({ severity }) => severity === 'suspicious');
   return {
     what_to_do: send
       ? 'Call again with the fields of "send" in place of yours, the rest unchanged.'
-      : `Correct the fields named above and call again. Where a fix is only a guess, choose what fits the intent.${isDoubtful ? ' If your user wants exactly this, set accept_doubts.' : ''}`,
+      : `Correct the fields named above and call again. Where a fix is only a guess, choose what fits the intent.${isSuspicious ? ' If your user wants exactly this, set accept_suspicious.' : ''}`,
     violations: firstFindings(
       violations.map(({ field, ...place }) => ({
         field,

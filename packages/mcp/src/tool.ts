@@ -7,7 +7,7 @@ type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | null;
 
 type ToolOperation = Exclude<
   { [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never }[OperationId],
-  'StreamMatches' | 'StreamNotices' | 'GetKey'
+  'StreamMatches' | 'StreamNotices' | 'WhoAmI'
 >;
 
 /** The calls that tools may make: about rules and matches. Nothing that sends data out, no keys, no audit. */

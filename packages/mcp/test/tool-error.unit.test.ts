@@ -91,7 +91,7 @@ describe('"send" is offered only for what can be registered and is meant', () =>
     const violations = languages[platform]
       .validate(value)
       .diagnostics.flatMap(({ severity, code, message }): Violation[] =>
-        severity === 'error' || severity === 'doubt'
+        severity === 'error' || severity === 'suspicious'
           ? [{ field: `overrides.${platform}`, code, message, severity }]
           : [],
       );
@@ -100,7 +100,7 @@ describe('"send" is offered only for what can be registered and is meant', () =>
     return read(new InvalidArguments([...violations, ...more]), sent).error;
   };
 
-  test('fixes are applied until none is left, doubts included', () => {
+  test('applies fixes until none is left, also of suspicious findings', () => {
     const { send } = sendFor('x', 'bitcoin AND (ETF OR SEC) AND NOT scam');
     expect(send).toEqual({ overrides: { x: 'bitcoin (ETF OR SEC) -scam' } });
   });
@@ -117,9 +117,9 @@ describe('"send" is offered only for what can be registered and is meant', () =>
     expect(sendFor(platform, value)).not.toHaveProperty('send');
   });
 
-  test('a doubt says what accepts it', () => {
+  test('a suspicious finding names accept_suspicious', () => {
     const told = sendFor('x', 'bitcoin OR ethereum "rate cut"');
-    expect(told['what_to_do']).toContain('accept_doubts');
+    expect(told['what_to_do']).toContain('accept_suspicious');
   });
 
   test('another field that is wrong keeps it back: half a correction would be refused again', () => {

@@ -1,5 +1,5 @@
 import type { LeafNode, Node } from './ast.ts';
-import { type Diagnostic, doubt, warning } from './diagnostics.ts';
+import { type Diagnostic, suspicious, warning } from './diagnostics.ts';
 
 /**
  * How far a clause narrows a rule: 0 a filter that most items pass, 1 one that most do not, 2 one word or tag, 3 what
@@ -37,7 +37,7 @@ export interface BreadthWords {
   readonly oneWord: string;
 }
 
-/** Every delivered item is billed, so a rule that lets very many through is called so, and one without a subject doubted. */
+/** Every delivered item is billed, so a rule that matches very much gets a warning, and one without a subject is suspicious. */
 export function broadRule(
   root: Node,
   leafWeight: (leaf: LeafNode) => Weight,
@@ -47,5 +47,5 @@ export function broadRule(
   if (weight >= namesSubject) return null;
   return weight >= oneWord
     ? warning('broad_rule', words.oneWord, root.span)
-    : doubt('broad_rule', words.everything, root.span);
+    : suspicious('broad_rule', words.everything, root.span);
 }

@@ -1,6 +1,6 @@
 import type { Span } from './ast.ts';
 
-export type Severity = 'error' | 'doubt' | 'warning' | 'hint';
+export type Severity = 'error' | 'suspicious' | 'warning' | 'hint';
 
 /** Replace the text at `span` by `text`; several edits of one fix never overlap. */
 export interface Edit {
@@ -30,9 +30,14 @@ export function error(code: string, message: string, span: Span, fixes: readonly
   return { severity: 'error', code, message, span, fixes };
 }
 
-/** The platform takes the rule, but hardly anybody can have meant it: registered only when its author insists. */
-export function doubt(code: string, message: string, span: Span, fixes: readonly Fix[] = []): Diagnostic {
-  return { severity: 'doubt', code, message, span, fixes };
+/** The platform takes the rule, but it is almost certainly a mistake: registered only with `accept_suspicious`. */
+export function suspicious(
+  code: string,
+  message: string,
+  span: Span,
+  fixes: readonly Fix[] = [],
+): Diagnostic {
+  return { severity: 'suspicious', code, message, span, fixes };
 }
 
 /** The rule can be registered but may not mean what its author intended. */
@@ -50,14 +55,14 @@ export function replace(title: string, span: Span, text: string): Fix {
   return { title, certainty: 'guess', edits: [{ span, text }] };
 }
 
-/** The same fix, for a mistake that leaves no doubt about what was meant. */
+/** The same fix, for a mistake with only one possible meaning. */
 export function certain(fix: Fix): Fix {
   return { ...fix, certainty: 'certain' };
 }
 
 /** Whether nothing has to be accepted before the rule is registered. */
 export function isClear({ severity }: Diagnostic): boolean {
-  return severity !== 'error' && severity !== 'doubt';
+  return severity !== 'error' && severity !== 'suspicious';
 }
 
 /** The same with a title that quotes the rule, so that its length is limited. */
@@ -82,9 +87,9 @@ const titleLengthMax = 60;
 
 const diagnosticsMax = 100;
 
-const ranks: Readonly<Record<Severity, number>> = { error: 0, doubt: 1, warning: 2, hint: 2 };
+const ranks: Readonly<Record<Severity, number>> = { error: 0, suspicious: 1, warning: 2, hint: 2 };
 
-/** In text order. Beyond the limit errors are kept first, then doubts: an invalid rule must not look valid. */
+/** In text order. Beyond the limit errors are kept first, then suspicious findings: an invalid rule must not look valid. */
 export function inTextOrder(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
   if (diagnostics.length < 2) return diagnostics;
   const rank = ({ severity }: Diagnostic): number => ranks[severity];

@@ -35,10 +35,10 @@ export interface ValidateOptions {
 export type Tier = 'standard' | 'enterprise' | 'embedding';
 
 export interface Validated {
-  /** True when there is neither an error nor a doubt. */
+  /** True if there is no error and no suspicious finding. */
   readonly valid: boolean;
   readonly diagnostics: readonly Diagnostic[];
-  /** The text to register, equal for equal rules; null when there is an error. With doubts, what accepting them registers. */
+  /** The text to register, equal for equal rules; null when there is an error. With suspicious findings: what is registered if they are accepted. */
   readonly canonical: string | null;
   readonly root: Node | null;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { languages, type Platform } from '../src/index.ts';
 
-/** `everything`: doubted. `broad`: warned of. `narrow`: nothing is said. */
+/** `everything`: suspicious. `broad`: warned of. `narrow`: nothing is said. */
 const rows: readonly (readonly [platform: Platform, rule: string, breadth: string])[] = [
   ['x', 'bitcoin', 'broad'],
   ['x', 'bitcoin lang:en -is:retweet', 'broad'],
@@ -30,7 +30,7 @@ const rows: readonly (readonly [platform: Platform, rule: string, breadth: strin
   ['firehose', 'dr:[50 TO *] AND page_category:"/News"', 'broad'],
 ];
 
-const severities = { everything: 'doubt', broad: 'warning', narrow: undefined } as const;
+const severities = { everything: 'suspicious', broad: 'warning', narrow: undefined } as const;
 
 describe('how broad a rule is', () => {
   test.each(rows)('%s: %s is %s', (platform, rule, breadth) => {

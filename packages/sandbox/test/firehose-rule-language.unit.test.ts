@@ -17,7 +17,7 @@ const validate = async (value: string) =>
   at((await client.tap('POST', '/v1/validate', { value })).body, 'data');
 
 describe('checking a rule', () => {
-  test('warns with the place of the doubt and calls the rule valid', async () => {
+  test('warns with the position and reports the rule as valid', async () => {
     const checked = await validate('"solar" OR "wind" AND "hydro"');
     expect(checked).toMatchObject({ valid: true, compiled: '+added:wind +added:hydro' });
     expect(at(checked, 'diagnostics', 0)).toEqual({

@@ -25,7 +25,7 @@ export const operations = {
   GetUsage: { method: 'POST', path: '/api.GetUsage', changes: false },
   ListSources: { method: 'POST', path: '/api.ListSources', changes: false },
   CreateKey: { method: 'POST', path: '/api.CreateKey', changes: true },
-  GetKey: { method: 'POST', path: '/api.GetKey', changes: false },
+  WhoAmI: { method: 'POST', path: '/api.WhoAmI', changes: false },
   ListKeys: { method: 'POST', path: '/api.ListKeys', changes: false },
   RevokeKey: { method: 'POST', path: '/api.RevokeKey', changes: true },
   ListAudit: { method: 'POST', path: '/api.ListAudit', changes: false },

@@ -47,7 +47,7 @@ export const mcp = command({
 /** Undefined when the server does not say, because it is older, cannot be reached, or refuses the key: each tool then says so. */
 async function scopesOf(earshot: Earshot): Promise<readonly Scope[] | undefined> {
   try {
-    return (await earshot.getKey({}, { timeoutMs: startMs })).scopes;
+    return (await earshot.whoAmI({}, { timeoutMs: startMs })).scopes;
   } catch (error) {
     if (error instanceof EarshotError) return undefined;
     throw error;

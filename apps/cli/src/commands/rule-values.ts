@@ -8,7 +8,7 @@ export const ruleValues = onEachPlatform((platform, { title }) =>
   text('<rule>', `the rule for ${title}, in its own language: earshot syntax ${platform}`),
 );
 
-export const acceptDoubts = flag('register the rule as it is, although it is almost certainly a mistake');
+export const acceptSuspicious = flag('register the rule as it is, although it is almost certainly a mistake');
 
 const onOff = ['on', 'off'] as const;
 

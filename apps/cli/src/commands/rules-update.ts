@@ -5,7 +5,7 @@ import { usageFailure } from '../failure.ts';
 import { budgetOrNone, flag, oneOf, ruleId, text, time } from '../options.ts';
 import { ruleText } from '../output/rule-text.ts';
 import { onPlatforms } from '../platforms.ts';
-import { acceptDoubts, firehoseOptions, readOptions, ruleValues } from './rule-values.ts';
+import { acceptSuspicious, firehoseOptions, readOptions, ruleValues } from './rule-values.ts';
 
 export const updateRule = apiCommand({
   name: 'update',
@@ -17,7 +17,7 @@ export const updateRule = apiCommand({
     intent: text('<text>', 'new intent'),
     ...ruleValues,
     ...firehoseOptions,
-    'accept-doubts': acceptDoubts,
+    'accept-suspicious': acceptSuspicious,
     drop: oneOf(platforms, 'leave this platform'),
     expires: time('when it is paused automatically', 'future'),
     'never-expires': flag('it no longer expires'),
@@ -39,7 +39,7 @@ export const updateRule = apiCommand({
       expires,
       'never-expires': neverExpires,
       budget,
-      'accept-doubts': acceptsDoubts,
+      'accept-suspicious': acceptsSuspicious,
       'accept-estimate': acceptsEstimate,
       'firehose-quality': _quality,
       'firehose-nsfw': _nsfw,
@@ -62,7 +62,7 @@ export const updateRule = apiCommand({
     return earshot.updateRule({
       rule_id: args.rule,
       ...changes,
-      ...(acceptsDoubts && { accept_doubts: true }),
+      ...(acceptsSuspicious && { accept_suspicious: true }),
       ...(acceptsEstimate && { accept_estimate: true }),
     });
   },

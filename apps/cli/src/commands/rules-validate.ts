@@ -17,14 +17,14 @@ function headOf(
   if (value === null) return `${paint('red', 'invalid')} on ${platform}`;
   return valid
     ? `${paint('green', 'valid')} on ${platform}, registered as: ${printable(value)}`
-    : `${paint('yellow', 'doubtful')} on ${platform}, with --accept-doubts registered as: ${printable(value)}`;
+    : `${paint('yellow', 'suspicious')} on ${platform}, with --accept-suspicious registered as: ${printable(value)}`;
 }
 
 export const validateRule = apiCommand({
   name: 'validate',
   summary: 'check a rule without creating it',
   details:
-    'Shows mistakes, doubts and hints, each with its position and a corrected value. Exits with 5 if the rule is invalid.',
+    'Shows errors, likely mistakes and hints, each with its position and a corrected rule. Exits with 5 if the rule is invalid.',
   options: ruleValues,
   examples: [
     `earshot rules validate --x 'rust OR cargo -is:retweet'`,

@@ -3,7 +3,7 @@ import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
 import { budget, cursor, flag, integer, required, ruleId, text, time, trial } from '../options.ts';
 import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
-import { acceptDoubts, firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-values.ts';
+import { acceptSuspicious, firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-values.ts';
 import { updateRule } from './rules-update.ts';
 import { validateRule } from './rules-validate.ts';
 
@@ -17,7 +17,7 @@ const create = apiCommand({
     intent: text('<text>', 'what it is for, as context for agents (default: the name)'),
     ...ruleValues,
     ...firehoseOptions,
-    'accept-doubts': acceptDoubts,
+    'accept-suspicious': acceptSuspicious,
     expires: time('when it is paused automatically', 'future'),
     budget: budget('what it may spend'),
     trial: trial('instead of both, run it for a short while to find out how much it matches'),
@@ -37,7 +37,7 @@ const create = apiCommand({
       intent: options.intent ?? options.name,
       ...readOverrides(options),
       ...readOptions(options),
-      ...(options['accept-doubts'] && { accept_doubts: true }),
+      ...(options['accept-suspicious'] && { accept_suspicious: true }),
       ...(options.expires !== undefined && { expires_at: options.expires }),
       ...(options.budget && { budget: options.budget }),
       ...(options.trial && { trial: options.trial }),

@@ -14,12 +14,12 @@ export const sources = apiCommand({
 });
 
 function sourcesText(answer: Answers['ListSources'], screen: Screen): string {
-  const rows = answer.sources.map(({ platform, name, state, since, heard_until }) => [
+  const rows = answer.sources.map(({ platform, name, state, since, received_until }) => [
     platform,
     name,
     state,
     shortTime(since),
-    heard_until === null ? 'never' : shortTime(heard_until),
+    received_until === null ? 'never' : shortTime(received_until),
   ]);
   if (rows.length === 0) return 'There are no sources: the operator has set no token of a platform.';
   const table = renderTable(['PLATFORM', 'NAME', 'STATE', 'SINCE', 'HEARD UNTIL'], rows, screen);

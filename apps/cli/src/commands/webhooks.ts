@@ -141,8 +141,8 @@ function secretText(secret: string | null): string {
   return `${secret}\n\nStore this secret now: it is not shown again. It proves that a message comes from Earshot.`;
 }
 
-function stateText({ state, disabled_because }: Webhook): string {
-  return disabled_because === null ? state : `${state} (${disabled_because})`;
+function stateText({ state, reason }: Webhook): string {
+  return reason === null ? state : `${state} (${reason})`;
 }
 
 function webhookText(webhook: Webhook, screen: Screen): string {

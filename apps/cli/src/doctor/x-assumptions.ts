@@ -29,7 +29,7 @@ export const xAssumptions = {
   ),
   'X-13': settledBy('X5', 'Billing of expansions', 'billed: usage also counts the referenced Posts'),
   'X-14': settledBy('X4', '`backfill_minutes` without entitlement', '400; client must retry without it'),
-  'X-16': settledBy('X2', 'A rule of stop words only', 'accepted; we report a doubt'),
+  'X-16': settledBy('X2', 'A rule of stop words only', 'accepted; Earshot reports a likely mistake'),
   'X-18': settledBy('X4', '`Accept-Encoding: identity` on the stream', 'honoured: nothing is compressed'),
   'X-20': settledBy(
     'X2',

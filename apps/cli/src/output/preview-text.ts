@@ -43,12 +43,12 @@ function dayWords({ average, busiest, days }: NonNullable<Previewed['estimate'][
 }
 
 function sampleLine(
-  { looked_at, stored, is_sampled, matched, undecided }: Previewed['sample'],
+  { evaluated, stored, is_sampled, matched, undecided }: Previewed['sample'],
   days: number,
 ) {
   const part = is_sampled ? ` (a random part of about ${number(stored)})` : '';
   const open = undecided > 0 ? `, ${number(undecided)} do not decide it` : '';
-  return `stored items  ${number(matched)} of ${number(looked_at)} match${part}${open}, of the last ${days} days`;
+  return `stored items  ${number(matched)} of ${number(evaluated)} match${part}${open}, of the last ${days} days`;
 }
 
 function againstLine(

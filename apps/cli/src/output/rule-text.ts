@@ -54,7 +54,7 @@ export function ruleText(rule: Rule, screen: Screen): string {
       ['updated', shortTime(rule.updated_at)],
       ['expires', rule.expires_at && shortTime(rule.expires_at)],
       ['budget', rule.budget && budgetText(rule.budget)],
-      ['paused for', rule.paused_for && pausedText(rule.paused_for)],
+      ['paused for', rule.pause && pausedText(rule.pause)],
     ],
     screen,
   );
@@ -66,7 +66,7 @@ function budgetText(budget: NonNullable<Rule['budget']>): string {
   return `${formatBudget(budget)}, spent ${budget.spent}${resets}`;
 }
 
-function pausedText({ reason, resumes_at }: NonNullable<Rule['paused_for']>): string {
+function pausedText({ reason, resumes_at }: NonNullable<Rule['pause']>): string {
   return resumes_at === null ? reason : `${reason}, until ${shortTime(resumes_at)}`;
 }
 
@@ -108,7 +108,7 @@ function platformText(rule: Rule, platform: Platform, screen: Screen): string[] 
   return [`${screen.paint('bold', platform)}\n${fields}`];
 }
 
-/** What was registered, the language's doubts about it, and how to go on. */
+/** Shows what was registered, its findings, and the next commands. */
 export function createdText(
   answer: Answers['CreateRule'],
   typed: Readonly<Record<Platform, string | undefined>>,

@@ -88,13 +88,13 @@ function instant(time: string | null): string | null {
 }
 
 export function createRequest(set: string, wanted: WantedRule): Requests['CreateRule'] {
-  const { key, name, intent, overrides, options, acceptDoubts, expiresAt, budget, examples } = wanted;
+  const { key, name, intent, overrides, options, acceptSuspicious, expiresAt, budget, examples } = wanted;
   return {
     name,
     intent,
     ...onPlatforms(overrides),
     ...(Object.keys(options).length > 0 && { options }),
-    ...(acceptDoubts && { accept_doubts: true }),
+    ...(acceptSuspicious && { accept_suspicious: true }),
     ...(expiresAt !== null && { expires_at: expiresAt }),
     ...(budget !== null && { budget }),
     ...(examples !== null && { examples }),
@@ -111,7 +111,7 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
     ...(changed.has('name') && { name: wanted.name }),
     ...(changed.has('intent') && { intent: wanted.intent }),
     ...(changed.has('overrides') && onPlatforms(wanted.overrides)),
-    ...(changed.has('overrides') && wanted.acceptDoubts && { accept_doubts: true }),
+    ...(changed.has('overrides') && wanted.acceptSuspicious && { accept_suspicious: true }),
     ...(changed.has('options') && { options: newOptions(wanted, changes) }),
     ...(changed.has('expires_at') && { expires_at: wanted.expiresAt }),
     ...(changed.has('budget') && { budget: wanted.budget }),

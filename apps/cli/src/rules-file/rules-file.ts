@@ -18,7 +18,7 @@ export interface WantedRule {
   readonly intent: string;
   readonly overrides: FileRule['overrides'];
   readonly options: NonNullable<FileRule['options']>;
-  readonly acceptDoubts: boolean;
+  readonly acceptSuspicious: boolean;
   readonly expiresAt: string | null;
   readonly budget: NonNullable<FileRule['budget']> | null;
   readonly examples: NonNullable<FileRule['examples']> | null;
@@ -79,7 +79,7 @@ export function checkRulesFile(source: SourceFile): CheckedFile {
 }
 
 function toWanted(key: string, rule: FileRule): WantedRule {
-  const { name, intent, overrides, options, accept_doubts, expires_at, budget, examples } = rule;
+  const { name, intent, overrides, options, accept_suspicious, expires_at, budget, examples } = rule;
   const isEmpty = !examples || examples.must_match.length + examples.must_not_match.length === 0;
   return {
     key,
@@ -87,7 +87,7 @@ function toWanted(key: string, rule: FileRule): WantedRule {
     intent,
     overrides,
     options: options ?? {},
-    acceptDoubts: accept_doubts ?? false,
+    acceptSuspicious: accept_suspicious ?? false,
     expiresAt: expires_at ?? null,
     budget: budget ?? null,
     examples: isEmpty ? null : examples,
@@ -100,7 +100,7 @@ interface CheckedValues {
 }
 
 /** What CreateRule would refuse is an error of the file. */
-function checkValues(source: SourceFile, { key, overrides, acceptDoubts }: WantedRule): CheckedValues {
+function checkValues(source: SourceFile, { key, overrides, acceptSuspicious }: WantedRule): CheckedValues {
   const findings: Finding[] = [];
   const invalid = new Set<Platform>();
   for (const platform of platforms) {
@@ -109,7 +109,8 @@ function checkValues(source: SourceFile, { key, overrides, acceptDoubts }: Wante
     for (const diagnostic of languages[platform].validate(value).diagnostics) {
       if (diagnostic.severity === 'hint') continue;
       if (diagnostic.severity === 'error') invalid.add(platform);
-      const isRefused = diagnostic.severity === 'error' || (diagnostic.severity === 'doubt' && !acceptDoubts);
+      const isRefused =
+        diagnostic.severity === 'error' || (diagnostic.severity === 'suspicious' && !acceptSuspicious);
       const severity = isRefused ? 'error' : 'warning';
       const place = source.placeWithin(['rules', key, 'overrides', platform], diagnostic.span[0]);
       findings.push(aboutValue(source, { severity, place, value, diagnostic }));

@@ -55,7 +55,7 @@ export const sources: Answers['ListSources']['sources'] = [
     name: 'main',
     state: 'no_credit',
     since: ago(40, 'minute'),
-    heard_until: ago(40, 'minute'),
+    received_until: ago(40, 'minute'),
     what_to_do: 'Add credit to the upstream account. It is tried again by itself.',
     problem: platformWords,
   },
@@ -64,7 +64,7 @@ export const sources: Answers['ListSources']['sources'] = [
     name: 'second',
     state: 'reconnecting',
     since: ago(4, 'second'),
-    heard_until: ago(5, 'second'),
+    received_until: ago(5, 'second'),
     what_to_do: 'Nothing: the connection is opened again by itself.',
   },
   {
@@ -72,7 +72,7 @@ export const sources: Answers['ListSources']['sources'] = [
     name: 'main',
     state: 'live',
     since: ago(6, 'day'),
-    heard_until: ago(1, 'second'),
+    received_until: ago(1, 'second'),
     what_to_do: 'Nothing.',
   },
 ];
@@ -84,7 +84,7 @@ const notice = (id: number, differs: Omit<Notice, 'id'>): Notice => ({
 
 export const notices: readonly Notice[] = [
   notice(1, {
-    type: 'source.needs_you',
+    type: 'source.action_required',
     severity: 'critical',
     subject: { kind: 'source', id: 'x:main', name: 'main' },
     data: { platform: 'x', state: 'no_credit', problem: platformWords },

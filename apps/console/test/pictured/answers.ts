@@ -115,7 +115,7 @@ const preview: Answers['PreviewRule'] = {
         fee_usd: 0,
       },
       sample: {
-        looked_at: 1_043,
+        evaluated: 1_043,
         stored: 1_043,
         is_sampled: false,
         matched: 840,

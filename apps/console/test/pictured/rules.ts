@@ -61,7 +61,7 @@ const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
   state: 'active',
   expires_at: null,
   budget: null,
-  paused_for: null,
+  pause: null,
   examples: null,
   managed_by: null,
   platforms: {},
@@ -116,7 +116,7 @@ export const rules: readonly Rule[] = [
   rule(ruleIds.hiring, 'Engineers who look for work', {
     state: 'paused',
     budget: budget({ usd: 2, spent: 2, remaining: 0 }),
-    paused_for: { reason: 'budget', resumes_at: ahead(9, 'hour') },
+    pause: { reason: 'budget', resumes_at: ahead(9, 'hour') },
     platforms: { x: onX('"open to work" typescript', { ...paused, last_match_at: ago(5, 'hour') }) },
   }),
   rule(ruleIds.campaign, 'Autumn campaign', {

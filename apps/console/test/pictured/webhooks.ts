@@ -17,7 +17,7 @@ const webhook = (id: string, differs: Partial<Webhook>): Webhook => ({
   platform: null,
   events: ['matches', 'notices'],
   state: 'active',
-  disabled_because: null,
+  reason: null,
   failing_since: null,
   next_attempt_at: null,
   created_at: ago(6, 'day'),
@@ -37,7 +37,7 @@ export const webhooks: readonly Webhook[] = [
     name: 'warehouse',
     url: 'https://ingest.example.com/v1/streams/earshot/production?tenant=acme',
   }),
-  webhook('whk_01kb2n0a4c7q5t8w3y6z1v0n4p', { name: 'chat', state: 'disabled', disabled_because: 'gone' }),
+  webhook('whk_01kb2n0a4c7q5t8w3y6z1v0n4p', { name: 'chat', state: 'disabled', reason: 'gone' }),
 ];
 
 const delivery = (id: number, differs: Partial<Delivery>): Delivery => ({

@@ -61,7 +61,9 @@ export async function keepAnswer(sql: Sql, change: Change, answer: object): Prom
     [accountId, operation, claim.key, claim.attempt, JSON.stringify(answer)],
   );
   if (kept > 0) return;
-  throw new Failure('aborted', 'The request took so long that a repetition of it took over: send it again.', {
-    retryAfterSeconds: 1,
-  });
+  throw new Failure(
+    'aborted',
+    'A retry with the same Idempotency-Key replaced this request. Send it again to get the answer.',
+    { details: { reason: 'replaced' }, retryAfterSeconds: 1 },
+  );
 }

@@ -134,7 +134,8 @@ async function assertSameAccount(sql: Sql, accountId: string, formerTokens: read
   if (sessions.every((former) => former === null || former.principal.accountId === accountId)) return;
   throw new Failure(
     'failed_precondition',
-    'This link is for another account than the one you are signed in to: sign out first, if you trust whoever sent it.',
+    'This link belongs to another account than the one you are signed in to. If you trust the sender, sign out and open it again.',
+    { details: { reason: 'wrong_account' } },
   );
 }
 

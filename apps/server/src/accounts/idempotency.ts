@@ -32,8 +32,8 @@ export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'fr
       case 'running':
         throw new Failure(
           'aborted',
-          'A request with this Idempotency-Key is still running: send the same request again in a moment.',
-          { retryAfterSeconds: 1 },
+          'A request with this Idempotency-Key is still running. Send the same request again in 1 s.',
+          { details: { reason: 'in_progress' }, retryAfterSeconds: 1 },
         );
       case 'other_request':
         throw badKey('invalid_value', 'Belongs to another request: use a new key for each request.');

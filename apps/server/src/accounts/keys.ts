@@ -6,15 +6,22 @@ import { newId } from '../runtime/ids.ts';
 import type { Handler, Principal } from './call.ts';
 import { type Change, recordChange } from './change.ts';
 
-/** One and the same answer for a missing, malformed, unknown, expired and revoked key. */
+/** The same answer for a missing, malformed, unknown, expired and revoked key. */
 export function keyRefused(): Failure {
   return new Failure('unauthenticated', 'Send a valid API key as "Authorization: Bearer <API_KEY>".');
+}
+
+export function assertScope({ scopes }: Pick<Principal, 'scopes'>, scope: Scope): void {
+  if (scopes.includes(scope)) return;
+  throw new Failure('permission_denied', `The key lacks the scope "${scope}". Use a key that has it.`, {
+    details: { required_scope: scope },
+  });
 }
 
 export function accountSuspended(): Failure {
   return new Failure(
     'permission_denied',
-    'The account is suspended: its rules and webhooks stand still until whoever runs this service resumes it. Ask them.',
+    'The account is suspended. Its rules and webhooks are paused until the operator of this service resumes it. Ask the operator.',
   );
 }
 
@@ -42,14 +49,7 @@ export async function giveKey(
   key: Omit<NewKey, 'key'>,
   wanted: Pick<KeyGrant, 'scopes' | 'expiresAt' | 'budget' | 'client'>,
 ): Promise<AnswerOf<'CreateKey'>> {
-  const lacking = wanted.scopes.find((scope) => !principal.scopes.includes(scope));
-  if (lacking !== undefined) {
-    throw new Failure(
-      'permission_denied',
-      `The key lacks the scope "${lacking}" and cannot give it to another: use a key that has it.`,
-      { details: { required_scope: lacking } },
-    );
-  }
+  for (const scope of wanted.scopes) assertScope(principal, scope);
   const keysMax = principal.limits.keys;
   const grant = { ...wanted, id: newId('key'), askedBy: principal.keyId, keysMax };
   const outcome = await keys.createKey(change, key, grant);
@@ -59,7 +59,7 @@ export async function giveKey(
     case 'keys_limit':
       throw new Failure(
         'resource_exhausted',
-        `The account has ${outcome.used} of ${keysMax} keys: revoke one, or ask ${contact} for more.`,
+        `The account has ${outcome.used} of ${keysMax} keys. Revoke one, or ask ${contact} for more.`,
         { details: { reason: 'plan_limit', limit: keysMax, used: outcome.used, contact } },
       );
     case 'asker_ended':
@@ -67,12 +67,12 @@ export async function giveKey(
     case 'asker_ends_before':
       throw badField(
         'expires_at',
-        `Must not be after ${outcome.at.toISOString()}, when the key that asks expires.`,
+        `Must not be after ${outcome.at.toISOString()}, when the calling key expires.`,
       );
     case 'asker_has_budget':
       throw badField(
         'budget',
-        'The key that asks has a budget, which the new key spends as well: leave it out.',
+        'The calling key has a budget, which also limits the new key. Leave this field out.',
       );
     case 'no_account':
       throw new Error('a key without an account was accepted');
@@ -83,10 +83,10 @@ function readExpiry(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const date = new Date(text);
   if (date.getTime() > Date.now()) return date;
-  throw badField('expires_at', 'Must be in the future: the key would never work.');
+  throw badField('expires_at', 'Must be in the future.');
 }
 
-export function getKey(): Handler<'GetKey'> {
+export function whoAmI(): Handler<'WhoAmI'> {
   return async ({ principal: { keyId, scopes } }) => ({ key_id: keyId, scopes: [...scopes] });
 }
 
@@ -99,7 +99,7 @@ export function revokeKey(keys: Pick<KeyStore, 'revokeKey'>): Handler<'RevokeKey
     const answer = await keys.revokeKey(change, request.key_id);
     // The same, to the byte, for an unknown key, a revoked one and another account's (I7).
     if (!answer) {
-      throw new Failure('not_found', 'There is no such key: list your keys to see the ids that exist.');
+      throw new Failure('not_found', 'The key does not exist. List your keys to see their ids.');
     }
     return answer;
   };
@@ -249,7 +249,15 @@ async function insertKey(
     budget: budget ?? asker.budget,
   };
   const createdAt = (row?.created_at ?? new Date()).toISOString();
-  const answer = { key_id: id, key: null, ...after, created_at: createdAt };
+  const answer = {
+    id,
+    key_id: id,
+    key: null,
+    ...after,
+    created_at: createdAt,
+    last_used_at: null,
+    client: client ?? null,
+  };
   const recorded = { ...after, ...(client && { client }) };
   await recordChange(sql, change, { targetId: id, before: null, after: recorded, answer });
   return { kind: 'created', answer };

@@ -176,8 +176,8 @@ export async function resumeAccount(database: Database, accountId: string): Prom
   );
   // What has expired meanwhile stays paused, and not because of the suspension.
   await database.run(
-    `update rules set paused_for = null
-     where account_id = $1 and state = 'paused' and paused_for = 'suspension' and expires_at <= now()`,
+    `update rules set pause_reason = null
+     where account_id = $1 and state = 'paused' and pause_reason = 'suspension' and expires_at <= now()`,
     [accountId],
   );
   return account !== null;

@@ -1,21 +1,32 @@
-import type { Platform } from '@earshot/contract';
+import type { Budget, Platform } from '@earshot/contract';
 import type { BilledKind, ResourceKind } from '../upstream/platform.ts';
 import { platforms, type UpstreamSettings } from '../upstream/platforms.ts';
 import { whole } from './divide.ts';
 
-/** What the upstreams charge for one of each kind, in US dollars, and when that was looked up. */
+/** What the upstreams charge for one of each kind, in US dollars, and when the prices were checked. */
 export interface Prices {
   readonly as_of: string;
   /** By `platform.kind`. */
   readonly usd: Readonly<Record<string, number>>;
 }
 
-/** What the platforms' price lists said on the day `as_of`. */
+/** What the answers about rules need to show budgets. */
+export interface RulePricing {
+  readonly prices: Prices;
+  /** Applies to rules without their own budget; null disables it. */
+  readonly ruleBudget: Budget | null;
+}
+
+/** The price lists of the platforms on the day `as_of`. */
 export function defaultPrices(): Prices {
   const lists = Object.entries(platforms).flatMap(([platform, { billing }]) =>
     Object.entries(billing.prices).map(([kind, usd]) => [`${platform}.${kind}`, usd]),
   );
   return { as_of: '2026-08-22', usd: Object.fromEntries(lists) };
+}
+
+export function defaultPricing(): RulePricing {
+  return { prices: defaultPrices(), ruleBudget: null };
 }
 
 /** Reads `x.post=0.004,as_of=2027-01-31`: what is not named keeps its default. The problem in words when it cannot be read. */

@@ -130,7 +130,7 @@ function aboveBudget(
   return new Failure(
     'failed_precondition',
     `The rule would get ${average}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true: then the rule is paused when the budget is reached.`,
-    { details: { budget, estimate } },
+    { details: { reason: 'budget_exceeded', budget, estimate } },
   );
 }
 
@@ -153,6 +153,6 @@ function spent({ kind, budget }: Subject, resetsAt: Date | null): Failure {
   return new Failure(
     'failed_precondition',
     `The rule cannot start, because ${whose[kind]} (${formatBudget(budget)}) is spent. ${instead[kind]}${wait}.`,
-    { details: { budget } },
+    { details: { reason: 'budget_reached', budget } },
   );
 }

@@ -17,7 +17,7 @@ export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
 interface DueRule extends Allowed {
   readonly id: string;
   readonly account_id: string;
-  readonly paused_for: 'budget' | 'suspension';
+  readonly pause_reason: 'budget' | 'suspension';
   readonly read_at: Date;
 }
 
@@ -32,13 +32,13 @@ const tryAgainMs = 30_000;
  */
 export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
   const due = await options.database.prepared<DueRule>(
-    `select rules.id, rules.account_id, paused_for, ${allowedColumns}, now() as read_at
+    `select rules.id, rules.account_id, pause_reason, ${allowedColumns}, now() as read_at
      from rules join accounts on accounts.id = rules.account_id join ${ofPlan}
      where state = 'paused' and suspended_at is null and changing_to is null
-       and (paused_for = 'budget' and budget_look_at <= now()
-         or paused_for = 'suspension' and coalesce(budget_look_at, now()) <= now())
+       and (pause_reason = 'budget' and budget_check_at <= now()
+         or pause_reason = 'suspension' and coalesce(budget_check_at, now()) <= now())
        and (expires_at is null or expires_at > now())
-     order by budget_look_at nulls first limit ${dueMax}`,
+     order by budget_check_at nulls first limit ${dueMax}`,
     [],
   );
   const limited = createConcurrencyLimit(resumesAtOnce);
@@ -49,11 +49,13 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
   const { database, telemetry } = options;
   const { id: ruleId, account_id: accountId } = due;
   const holding = await heldBackUntil(options, ruleId);
-  if (holding !== 'free') return await postpone(database, due, { until: holding, pausedFor: 'budget' });
+  if (holding !== 'free') return await postpone(database, due, { until: holding, pauseReason: 'budget' });
   const premiumRulesMax = due.limits.rules;
   const begin = () => beginResume(database, { accountId, ruleId, premiumRulesMax });
   const asked =
-    due.paused_for === 'budget' ? byEarshot(accountId, 'ResumeRule') : byOperator(accountId, 'ResumeAccount');
+    due.pause_reason === 'budget'
+      ? byEarshot(accountId, 'ResumeRule')
+      : byOperator(accountId, 'ResumeAccount');
   try {
     await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
@@ -61,7 +63,7 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
     if (!(error instanceof Failure)) throw error;
     const waitMs = Math.max(tryAgainMs, (error.retryAfterSeconds ?? 0) * 1_000);
     const until = new Date(options.now().getTime() + waitMs);
-    await postpone(database, due, { until, pausedFor: due.paused_for });
+    await postpone(database, due, { until, pauseReason: due.pause_reason });
   }
 }
 
@@ -92,13 +94,13 @@ async function heldBackUntil(
 async function postpone(
   sql: Sql,
   { id, read_at }: DueRule,
-  { until, pausedFor }: { until: Date | null; pausedFor: DueRule['paused_for'] },
+  { until, pauseReason }: { until: Date | null; pauseReason: DueRule['pause_reason'] },
 ): Promise<void> {
   await sql.run(
-    `update rules set budget_look_at = $2, paused_for = $4
+    `update rules set budget_check_at = $2, pause_reason = $4
      where id = $1 and state = 'paused'
-       and (paused_for = 'budget' and budget_look_at <= $3
-         or paused_for = 'suspension' and coalesce(budget_look_at, $3) <= $3)`,
-    [id, until, read_at, pausedFor],
+       and (pause_reason = 'budget' and budget_check_at <= $3
+         or pause_reason = 'suspension' and coalesce(budget_check_at, $3) <= $3)`,
+    [id, until, read_at, pauseReason],
   );
 }

@@ -22,7 +22,7 @@ import {
 } from './budgets.sql.ts';
 
 /*
- * Looks at the budgets of rules that were matched since the last look, and of those that ask for it (`rules.budget_look_at`).
+ * Looks at the budgets of rules that were matched since the last look, and of those that ask for it (`rules.budget_check_at`).
  * Every node with the role `match` does, and none relies on another: what is told is told once because a row decides
  * (`budget_marks`), and a rule that is paused already is left alone. A node remembers only how far in the match log it has looked;
  * one that starts looks at everything that was matched lately.
@@ -72,7 +72,7 @@ interface Look {
 }
 
 const isListening = `state in ('active', 'failed')`;
-const isDue = `budget_look_at <= now() and ${isListening}`;
+const isDue = `budget_check_at <= now() and ${isListening}`;
 
 /** Whether there is anything to do: mostly not, which one statement finds. */
 async function look(sql: Sql): Promise<Look> {
@@ -111,8 +111,8 @@ async function dueRules(sql: Sql): Promise<string[]> {
 async function setLookedAt(sql: Sql, ruleIds: readonly string[]): Promise<void> {
   if (ruleIds.length === 0) return;
   await sql.run(
-    `update rules set budget_look_at = null
-     where id = any($1) and budget_look_at < now() - interval '2 seconds' and ${isListening}`,
+    `update rules set budget_check_at = null
+     where id = any($1) and budget_check_at < now() - interval '2 seconds' and ${isListening}`,
     [ruleIds],
   );
 }
@@ -242,7 +242,10 @@ async function stop(
     if (subject.budget.on_reached === 'pause') {
       if (rule.changing_to !== null) return false;
       const until = { reason: 'budget', resumesAt: standing.period.end } as const;
-      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), { prices, until });
+      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), {
+        pricing: { prices, ruleBudget },
+        until,
+      });
       telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
     }
     if (isOwn) await tellOnce(sql, subject, reached(subject, standing, rule.is_trial));

@@ -3,7 +3,7 @@ import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accoun
 import { createConsoleSessions } from '../accounts/console-sessions.ts';
 import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch } from '../accounts/key-watch.ts';
-import { createKey, createKeyStore, getKey, listKeys, revokeKey } from '../accounts/keys.ts';
+import { createKey, createKeyStore, whoAmI, listKeys, revokeKey } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import { getUsage } from '../billing/get-usage.ts';
@@ -139,7 +139,7 @@ function handlersOf(
 ): Handlers {
   const { config, database, parsedRules } = shared;
   const contact = config.supportContact;
-  const rules = createRuleStore(database, config.prices);
+  const rules = createRuleStore(database, config);
   const forCoverage = coverageOf(shared);
   const reader = createMatchReader(database);
   const tiers = tiersOf(config);
@@ -214,7 +214,7 @@ function keyHandlers(common: Common) {
   const keys = createKeyStore(common.database);
   return {
     CreateKey: createKey({ ...common, keys }),
-    GetKey: getKey(),
+    WhoAmI: whoAmI(),
     ListKeys: listKeys(keys),
     RevokeKey: revokeKey(keys),
     ListAudit: listAudit(common),

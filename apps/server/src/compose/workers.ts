@@ -93,8 +93,8 @@ export async function workersOf(
 /** They may run on every node: what they do, they do under the lock of the rule. */
 function ruleWorkers(shared: Shared): Worker[] {
   const { database, nats } = shared;
-  const store = createRuleStore(database, shared.config.prices);
-  const expiring = { ...shared, store: createRuleExpiry(database, shared.config.prices) };
+  const store = createRuleStore(database, shared.config);
+  const expiring = { ...shared, store: createRuleExpiry(database, shared.config) };
   const releasing = { ...shared, store: createOldSlots(database), progress: createMatchProgress(nats) };
   const claims = createClaimStore(database);
   return [
@@ -282,7 +282,7 @@ function budgetWorkers(shared: Shared): Worker[] {
   const common = budgetOptions(shared);
   const resuming = {
     ...common,
-    store: createRuleStore(database, config.prices),
+    store: createRuleStore(database, config),
     contact: config.supportContact,
   };
   return [

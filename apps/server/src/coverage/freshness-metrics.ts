@@ -3,7 +3,7 @@ import type { Metrics } from '../observability/metrics.ts';
 
 export interface FreshnessOptions {
   readonly database: Database;
-  readonly metrics: Pick<Metrics, 'sourceHeard' | 'matchedThrough'>;
+  readonly metrics: Pick<Metrics, 'sourceLastReceived' | 'matchedThrough'>;
 }
 
 /**
@@ -13,7 +13,7 @@ export interface FreshnessOptions {
 export async function showFreshness({ database, metrics }: FreshnessOptions): Promise<void> {
   const sources = await database.many<{ source: string; heard: number }>(
     `select sources.id as source, extract(epoch from greatest(first.registered, (
-         select coalesce(heard_until, proven_until) from coverage
+         select coalesce(received_until, proven_until) from coverage
          where coverage.source_id = sources.id order by from_at desc, id desc limit 1)))::float8 as heard
      from sources, lateral (
        select coalesce(registered_at, created_at) as registered from slots
@@ -22,7 +22,7 @@ export async function showFreshness({ database, metrics }: FreshnessOptions): Pr
   const progress = await database.one<{ through: number }>(
     'select extract(epoch from matched_through)::float8 as through from match_progress',
   );
-  metrics.sourceHeard.reset();
-  for (const { source, heard } of sources) metrics.sourceHeard.set({ source }, heard);
+  metrics.sourceLastReceived.reset();
+  for (const { source, heard } of sources) metrics.sourceLastReceived.set({ source }, heard);
   if (progress) metrics.matchedThrough.set(progress.through);
 }

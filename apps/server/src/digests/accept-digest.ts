@@ -38,15 +38,15 @@ interface RecipientColumns {
 }
 
 export function acceptRecipients(
-  asked: RequestOf<'CreateDigest'>['to'],
+  asked: RequestOf<'CreateDigest'>['recipients'],
   { mail, contact }: Accepting,
 ): RecipientColumns {
   if (asked.email === undefined) return { webhookId: asked.webhook_id ?? null, emails: null };
   if (!mail.isSetUp) throw noMail(contact);
   asked.email.forEach((address, index) => {
     if (isAllowed(mail, address)) return;
-    const message = `The operator of the service does not allow mails to this address: ask ${contact}.`;
-    throw badField(`to.email[${index}]`, message);
+    const message = `The operator does not allow mails to this address. Ask ${contact}.`;
+    throw badField(`recipients.email[${index}]`, message);
   });
   return { webhookId: null, emails: [...new Set(asked.email)] };
 }
@@ -82,12 +82,12 @@ export async function refuseTakenName(
     digestId,
   ]);
   if (taken)
-    throw new Failure('already_exists', `The name ${JSON.stringify(name)} is taken: choose another one.`);
+    throw new Failure('already_exists', `The name ${JSON.stringify(name)} is in use. Choose another name.`);
 }
 
 /** The same answer, to the byte, for an unknown id, a deleted digest and another account's (I7). */
 export function noSuchDigest(): Failure {
-  return new Failure('not_found', 'There is no such digest: list your digests to see the ids that exist.');
+  return new Failure('not_found', 'The digest does not exist. List your digests to see their ids.');
 }
 
 /** The caller can only ask for it, or have the digest sent to a webhook. */
@@ -95,6 +95,6 @@ function noMail(contact: string): Failure {
   return new Failure(
     'failed_precondition',
     `Mail is not set up on this installation: EARSHOT_SMTP_URL or EARSHOT_MAIL_FROM is missing. Ask ${contact}, or send the digest to a webhook.`,
-    { details: { contact } },
+    { details: { reason: 'not_configured', contact } },
   );
 }

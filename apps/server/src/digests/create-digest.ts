@@ -29,7 +29,7 @@ export function createDigest(options: CreateDigestOptions): Handler<'CreateDiges
     const { accountId } = principal;
     const { name, min_matches, empty, max_matches, rule_id: ruleId = null, platform = null } = request;
     const { cron, timeZone, windowSeconds } = acceptSchedule(request.schedule);
-    const { webhookId, emails } = acceptRecipients(request.to, options);
+    const { webhookId, emails } = acceptRecipients(request.recipients, options);
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const id = newId('dig');
     return await database.forAccount(accountId).transaction(async (sql) => {
@@ -70,7 +70,7 @@ async function refuseTooMany(
   if (used < digestsMax) return;
   throw new Failure(
     'resource_exhausted',
-    `The account has ${used} of ${digestsMax} digests: delete one, or ask ${contact} for more.`,
+    `The account has ${used} of ${digestsMax} digests. Delete one, or ask ${contact} for more.`,
     { details: { reason: 'plan_limit', limit: digestsMax, used, contact } },
   );
 }

@@ -33,7 +33,7 @@ export function toDigest(row: DigestRow): Digest {
     next_at: row.next_at.toISOString(),
     last_number: row.last_number,
     last_sent_at: row.last_sent_at?.toISOString() ?? null,
-    problem: row.problem,
+    message: row.problem,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -50,7 +50,7 @@ export function ownersChoice(row: DigestRow) {
       row.window_seconds === null
         ? { cron: row.cron ?? '', time_zone: row.time_zone ?? '' }
         : { window_seconds: row.window_seconds },
-    to: row.webhook_id === null ? { email: row.emails ?? [] } : { webhook_id: row.webhook_id },
+    recipients: row.webhook_id === null ? { email: row.emails ?? [] } : { webhook_id: row.webhook_id },
     min_matches,
     empty,
     max_matches,

@@ -45,7 +45,7 @@ async function update(
   { request, change }: { request: RequestOf<'UpdateDigest'>; change: Change },
 ): Promise<Digest> {
   const { accountId } = change;
-  const { digest_id: digestId, schedule, to } = request;
+  const { digest_id: digestId, schedule, recipients } = request;
   await lockAccount(sql, accountId);
   const before = await sql.one<DigestRow>(
     `select ${shown} from digests where account_id = $1 and id = $2 for update`,
@@ -59,8 +59,8 @@ async function update(
   const { cron, timeZone, windowSeconds } = schedule
     ? acceptSchedule(schedule)
     : { cron: before.cron, timeZone: before.time_zone, windowSeconds: before.window_seconds };
-  const { webhookId, emails } = to
-    ? acceptRecipients(to, options)
+  const { webhookId, emails } = recipients
+    ? acceptRecipients(recipients, options)
     : { webhookId: before.webhook_id, emails: before.emails };
   await refuseUnknownWebhook(sql, accountId, webhookId);
   const changed = {
@@ -73,13 +73,14 @@ async function update(
   const row = await sql.one<DigestRow>(
     `update digests set name = $2, cron = $3, time_zone = $4, window_seconds = $5, webhook_id = $6, emails = $7,
        min_matches = $8, empty = $9, max_matches = $10, next_at = $11, updated_at = $12
-       ${to ? ', problem = null' : ''}
+       ${recipients ? ', problem = null' : ''}
      where id = $1 returning ${shown}`,
     [digestId, name, cron, timeZone, windowSeconds, webhookId, emails]
       .concat([min_matches, empty, max_matches])
       .concat([nextAt.toISOString(), now.toISOString()]),
   );
-  if (to) await sql.run('update digest_issues set next_attempt_at = now() where digest_id = $1', [digestId]);
+  if (recipients)
+    await sql.run('update digest_issues set next_attempt_at = now() where digest_id = $1', [digestId]);
   const answer = toDigest(row ?? before);
   const after = ownersChoice(row ?? before);
   await recordChange(sql, change, { targetId: digestId, before: ownersChoice(before), after, answer });

@@ -322,11 +322,15 @@ export function createLink(onChange: NonNullable<DatabaseOptions['onChange']>) {
 
 function rethrow(error: unknown): never {
   if (conflicting.test(codeOf(error))) {
-    throw new Failure('aborted', 'Another change was in the way: send the request again.', { cause: error });
+    throw new Failure('aborted', 'The request conflicts with a concurrent change. Send it again.', {
+      details: { reason: 'conflict' },
+      cause: error,
+    });
   }
   const isExhausted = says(error, /timeout exceeded when trying to connect/i);
   if (!transient.test(codeOf(error)) && !isExhausted) throw error;
-  throw new Failure('unavailable', 'The database is overloaded or only reads: try again shortly.', {
+  throw new Failure('unavailable', 'The database is overloaded or read-only. Try again in a few seconds.', {
+    details: { reason: 'overloaded' },
     retryAfterSeconds: 5,
     cause: error,
   });

@@ -35,6 +35,7 @@ export async function assertMigrated(url: string): Promise<void> {
   throw new Failure(
     'failed_precondition',
     `The database lacks ${missing.join(', ')}. Run \`earshot admin migrate --apply\` with the login of its owner.`,
+    { details: { reason: 'not_configured' } },
   );
 }
 
@@ -92,6 +93,7 @@ async function findMissing(sql: Sql, migrations: readonly Migration[]): Promise<
     throw new Failure(
       'failed_precondition',
       `A newer version has migrated this database (${newer.name}). Start that version, or restore a backup from before.`,
+      { details: { reason: 'not_configured' } },
     );
   }
   const edited = migrations.find(({ name, checksum }) => (applied.get(name) ?? checksum) !== checksum);
@@ -99,6 +101,7 @@ async function findMissing(sql: Sql, migrations: readonly Migration[]): Promise<
     throw new Failure(
       'failed_precondition',
       `${edited.name} differs from what was applied to this database. Install the release again: its migrations must not be edited.`,
+      { details: { reason: 'not_configured' } },
     );
   }
   return migrations.filter(({ name }) => !applied.has(name));
@@ -111,6 +114,6 @@ function explainRights(error: unknown): never {
   throw new Failure(
     'failed_precondition',
     'The database must be migrated, and this login may not do it. Set EARSHOT_MIGRATION_DATABASE_URL to the login of its owner, or first start a node that has it.',
-    { cause: error },
+    { details: { reason: 'not_configured' }, cause: error },
   );
 }

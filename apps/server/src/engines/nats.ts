@@ -153,6 +153,6 @@ function explainLogin(cause: unknown): never {
   throw new Failure(
     'failed_precondition',
     'NATS refuses the login: put user and password into EARSHOT_NATS_URL (nats://user:password@host:4222), or set EARSHOT_NATS_CREDS_FILE.',
-    { cause },
+    { details: { reason: 'not_configured' }, cause },
   );
 }

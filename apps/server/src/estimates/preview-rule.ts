@@ -39,7 +39,7 @@ const shownBytesMax = 256 * 1024;
 export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'> {
   const { tiers, rules, config } = options;
   return async ({ principal, request }: Asked) => {
-    const { values } = checkRule({ ...request, accept_doubts: true }, tiers);
+    const { values } = checkRule({ ...request, accept_suspicious: true }, tiers);
     assertPlanAllows(principal, request.platforms);
     assertKept(request.days, config.retentionDays);
     const { accountId } = principal;
@@ -81,7 +81,7 @@ async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<P
     translated_value: translatedValue,
     estimate: toEstimate(basis, itemPrice(options.prices, options.config, platform)),
     sample: {
-      looked_at: lookedAt,
+      evaluated: lookedAt,
       stored: Math.round(lookedAt * scale),
       is_sampled: isSampled,
       matched: matchedAt.length,

@@ -108,7 +108,7 @@ async function readRequest(
   if (asked) return { session, asked };
   throw new Failure(
     'not_found',
-    'There is no such request, it is over, or it was begun in another browser: begin again in the program.',
+    'The authorization request does not exist, has ended, or was started in another browser. Start again in the program.',
   );
 }
 

@@ -55,7 +55,8 @@ function cookieNameFor({ host, headers }: Asking): string {
   if (url?.protocol === 'https:' || origin === undefined) return secureName;
   throw new Failure(
     'failed_precondition',
-    'Open the console by HTTPS, or on the machine that it runs on: a session that crosses a network in plain text can be stolen.',
+    'The console needs HTTPS, because a session sent in plain text can be stolen. Open it by HTTPS, or on the machine that it runs on.',
+    { details: { reason: 'insecure_connection' } },
   );
 }
 

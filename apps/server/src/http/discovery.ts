@@ -19,7 +19,10 @@ export function addDiscovery(app: FastifyInstance, { isReady }: { isReady: () =>
     handler: async () => {
       const missing = await isReady();
       if (missing.length === 0) return { status: 'ready' };
-      throw new Failure('unavailable', `Not ready: ${missing.join(', ')}.`, { retryAfterSeconds: 1 });
+      throw new Failure('unavailable', `Not ready: ${missing.join(', ')}.`, {
+        details: { reason: 'not_ready' },
+        retryAfterSeconds: 1,
+      });
     },
   });
   app.get('/openapi.json', async () => document());

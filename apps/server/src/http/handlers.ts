@@ -5,7 +5,7 @@ import type { Call, EventStream, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
 import type { KeyWatch } from '../accounts/key-watch.ts';
-import { keyRefused } from '../accounts/keys.ts';
+import { assertScope, keyRefused } from '../accounts/keys.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -38,19 +38,31 @@ interface Asked {
   readonly release: () => void;
 }
 
-/** Authenticate, limit, authorise, parse, act, answer: in this order for every operation. */
+/** Every operation has the path `/api.<Name>` too, and takes POST unless it is a stream. */
 export function addOperation(
   app: FastifyInstance,
   options: OperationOptions,
   operation: Operation & { id: OperationId },
+): void {
+  const { id, path, method, stream = false } = operation;
+  const methods = method === 'GET' && !stream ? ['GET', 'POST'] : [method];
+  for (const url of new Set([path, `/api.${id}`])) addRoute(app, options, operation, { url, methods });
+}
+
+/** Authenticate, limit, authorise, parse, act, answer: in this order for every operation. */
+function addRoute(
+  app: FastifyInstance,
+  options: OperationOptions,
+  operation: Operation & { id: OperationId },
+  { url, methods }: { readonly url: string; readonly methods: string[] },
 ): void {
   const { handlers, keyWatch, limits, answerOnce, telemetry, leaving } = options;
   // The request is parsed by the schema of this very operation, which the union of all operations cannot express.
   const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
   const asking = new WeakMap<FastifyRequest, Asked>();
   app.route({
-    method: operation.method,
-    url: operation.path,
+    method: methods,
+    url,
     config: { operation: operation.id },
     // Before the body is read: a request without a key, or above its limit, costs no parsing.
     onRequest: async (request, reply) => {
@@ -65,7 +77,7 @@ export function addOperation(
       });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
-      assertScope(principal, operation);
+      if (operation.scope !== null) assertScope(principal, operation.scope);
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
@@ -89,7 +101,7 @@ export function addOperation(
       if (key === null) {
         const answer = await handle(null);
         if (isEventStream(answer)) return startStream(reply, answer, { ...asked, signal, telemetry });
-        // What a change has done is told in any case: refused now, it would seem not done.
+        // The result of a change is always reported: an error would suggest that nothing was done.
         if (!operation.changes) endWithKey(reply, keyEnded);
         return reply.send(answer);
       }
@@ -157,17 +169,10 @@ function startStream(
 
 function parse(operation: Operation, request: FastifyRequest): unknown {
   const { query, body = {} } = request;
-  const parsed = operation.request.safeParse(operation.method === 'GET' ? query : body);
+  const parsed = operation.request.safeParse(request.method === 'GET' ? query : body);
   if (parsed.success) return parsed.data;
   const violations = violationsOf(parsed.error);
   const [first] = violations;
   const message = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? 'Not valid.');
   throw new Failure('invalid_argument', message, { details: { violations } });
-}
-
-function assertScope(principal: Principal, { scope }: Operation): void {
-  if (scope === null || principal.scopes.includes(scope)) return;
-  throw new Failure('permission_denied', `The key lacks the scope "${scope}": use a key that has it.`, {
-    details: { required_scope: scope },
-  });
 }

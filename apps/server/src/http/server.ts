@@ -50,7 +50,7 @@ export interface HttpServer extends AsyncDisposable {
   drain(): void;
 }
 
-/** A browser takes every answer for what its content type says. */
+/** Stops browsers from guessing a content type. */
 const noSniffing = { 'x-content-type-options': 'nosniff' };
 
 /** How long a shutdown waits for answers that are under way. */
@@ -96,7 +96,10 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     // A request of an MCP tool belongs to one that is under way already.
     const isNew = !innerCalls.isInner() && request.routeOptions.url !== '/healthz';
     if (leaving.signal.aborted && isNew) {
-      throw new Failure('unavailable', 'This node is shutting down: try again.', { retryAfterSeconds: 1 });
+      throw new Failure('unavailable', 'This node is shutting down. Send the request again.', {
+        details: { reason: 'shutting_down' },
+        retryAfterSeconds: 1,
+      });
     }
     assertFraming(request, reply);
   });
@@ -105,7 +108,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   app.addHook('onResponse', async (request, reply) => logAnswer(options, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
-  app.setNotFoundHandler((request, reply) => sendError(options, noSuchPath(app, request), request, reply));
+  app.setNotFoundHandler((request, reply) => {
+    const methods = methodsOf(app, request);
+    if (methods.length > 0) reply.header('allow', methods.join(', '));
+    return sendError(options, noSuchRoute(request, methods), request, reply);
+  });
   addDiscovery(app, { isReady: options.isReady });
   addMcp(app, { ...options, innerCalls });
   addConsole(app, options);
@@ -160,7 +167,9 @@ function createFramingCheck() {
   const distrusted = new WeakSet<Socket>();
   return ({ raw }: FastifyRequest, reply: FastifyReply) => {
     const isDistrusted = distrusted.has(raw.socket);
-    const problem = isDistrusted ? 'The request before this one was refused.' : framingProblem(raw);
+    const problem = isDistrusted
+      ? 'The previous request on this connection was refused. Open a new connection.'
+      : framingProblem(raw);
     if (problem === null) return;
     // What follows may be part of this request to whoever sent it, and Node has read it already.
     distrusted.add(raw.socket);
@@ -171,7 +180,7 @@ function createFramingCheck() {
 
 function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion === '1.1' && headers.host === undefined) return 'Send a "Host" header.';
-  // RFC 9112, 6.1: whoever speaks HTTP/1.0 knows no chunks, so the end of the body is anybody's guess.
+  // RFC 9112, 6.1: whoever speaks HTTP/1.0 knows no chunks, so the end of the body is unknown.
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined)
     return 'Send no "Transfer-Encoding" with HTTP/1.0: send "Content-Length", or HTTP/1.1.';
   for (const once of ['host', 'authorization']) {
@@ -200,12 +209,24 @@ function readJsonOnly(app: FastifyInstance): void {
   });
 }
 
-function noSuchPath(app: FastifyInstance, request: FastifyRequest): Failure {
-  const url = request.url.split('?')[0] ?? '';
-  const known = (['GET', 'POST'] as const).filter((method) => app.hasRoute({ method, url }));
-  return known.length > 0
-    ? new Failure('unimplemented', `${url} takes ${known.join(' and ')}.`)
-    : new Failure('not_found', 'This path does not exist. /openapi.json and /docs list the paths that do.');
+/** The methods of the path; none if it does not exist. */
+function methodsOf(app: FastifyInstance, request: FastifyRequest): readonly string[] {
+  const url = pathOf(request);
+  return (['GET', 'POST'] as const).filter((method) => app.hasRoute({ method, url }));
+}
+
+function noSuchRoute(request: FastifyRequest, methods: readonly string[]): Failure {
+  if (methods.length === 0)
+    return new Failure('not_found', 'The path does not exist. /openapi.json and /docs list all paths.');
+  const path = pathOf(request);
+  return new Failure(
+    'unimplemented',
+    `${path} does not support ${request.method}. Send ${methods.join(' or ')}.`,
+  );
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?')[0] ?? '';
 }
 
 function sendError(
@@ -215,7 +236,8 @@ function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   const answer = errorAnswer(error, request.id);
-  if (answer.isOurFault) log.error({ err: error, requestId: request.id }, 'request failed by our fault');
+  if (answer.isOurFault)
+    log.error({ err: error, requestId: request.id }, 'request failed with an internal error');
   else if (error instanceof Error && error.cause) {
     log.warn({ err: error.cause, requestId: request.id, code: answer.body.code }, 'request refused');
   }

@@ -36,7 +36,7 @@ const storms: Record<string, Storm> = {
       { kind: 'unreachable' },
       { kind: 'failing', status: 503 },
       { kind: 'slow_reader' },
-      { kind: 'slot_busy' },
+      { kind: 'connection_in_use' },
     ];
     const ending = endings[Math.floor(random() * endings.length)] ?? { kind: 'dropped' };
     return { ending, openMs: random() < 0.5 ? random() * 5_000 : null };

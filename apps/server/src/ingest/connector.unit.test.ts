@@ -45,7 +45,7 @@ const shared = {
     lastMs: 900_000,
     jitter: 60_000,
   },
-  slot_busy: { shows: 'slot_busy', ...slot, endsStaleFrom: 2 },
+  connection_in_use: { shows: 'connection_in_use', ...slot, endsStaleFrom: 2 },
   displaced: { shows: 'reconnecting', ...slot },
   no_rules: { ...exact('no_rules', 30_000), wakes: true },
   rules_invalid: { ...exact('rules_invalid', 30_000), wakes: true },

@@ -40,7 +40,7 @@ export function createCoverageIntervals(database: Database) {
       const [row] = await database.prepared<{ proven_until: Date }>(
         `with live as (${staysLive} and exists (select 1 from coverage where id = $3 and ended_because is null) returning 1)
          update coverage set proven_until = greatest(proven_until, now()),
-           heard_until = greatest(from_at, heard_until, now() - $4 * interval '1 ms')
+           received_until = greatest(from_at, received_until, now() - $4 * interval '1 ms')
          from (select count(*) from live) as first
          where id = $3 and ended_because is null and proven_until >= $5 returning proven_until`,
         [sourceId, provenForSeconds, id, silentMs, provenUntil],
@@ -56,7 +56,7 @@ export function createCoverageIntervals(database: Database) {
         await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
         await sql.run(
           `update coverage set ended_because = $2,
-             proven_until = case when $3::float8 is null then coalesce(heard_until, proven_until)
+             proven_until = case when $3::float8 is null then coalesce(received_until, proven_until)
                else greatest(from_at, now() - $3 * interval '1 ms') end
            where id = $1 and ended_because is null`,
           [coverageId, because, uncoveredMs],
@@ -100,7 +100,7 @@ export function createCoverageIntervals(database: Database) {
 async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   await stayLive(sql, sourceId);
   await sql.run(
-    `update coverage set ended_because = 'process_died', proven_until = coalesce(heard_until, proven_until)
+    `update coverage set ended_because = 'process_died', proven_until = coalesce(received_until, proven_until)
      where source_id = $1 and ended_because is null`,
     [sourceId],
   );
@@ -135,7 +135,7 @@ const untold: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listen
 export async function cutCoverage(sql: Sql, from: Date): Promise<void> {
   await sql.run(
     `update coverage set ended_because = 'log_lost', from_at = least(from_at, $1), proven_until = least(proven_until, $1),
-       heard_until = least(heard_until, $1), gap_from = case when gap_from < $1 then gap_from end
+       received_until = least(received_until, $1), gap_from = case when gap_from < $1 then gap_from end
      where ended_because is null or proven_until > $1`,
     [from],
   );

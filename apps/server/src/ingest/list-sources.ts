@@ -8,31 +8,31 @@ interface SourceRow {
   readonly platform: Platform;
   readonly state: SourceState;
   readonly since: Date;
-  readonly heard_until: Date | null;
-  readonly problem: string | null;
+  readonly received_until: Date | null;
+  readonly message: string | null;
 }
 
-/** The same for every account: sources belong to the installation. One whose node died says nothing: its time runs out. */
+/** The same for every account: sources belong to the installation. If its node died, its `live_until` passes, and it is shown as stopped. */
 export function listSources({ database }: { readonly database: Database }): Handler<'ListSources'> {
   return async () => {
     const rows = await database.many<SourceRow>(
-      `select id, platform, state_detail as problem, heard.until as heard_until,
+      `select id, platform, state_detail as message, received.until as received_until,
          case when state = 'live' and live_until < now() then 'stopped' else state end as state,
          case when state = 'live' and live_until < now() then live_until else state_since end as since
        from sources left join lateral (
          select proven_until as until from coverage where source_id = sources.id order by from_at desc limit 1
-       ) as heard on true
+       ) as received on true
        where enabled or slots > 0 order by platform, id`,
     );
     return {
-      sources: rows.map(({ id, platform, state, since, heard_until, problem }) => ({
+      sources: rows.map(({ id, platform, state, since, received_until, message }) => ({
         platform,
         name: id.slice(platform.length + 1),
         state,
         since: since.toISOString(),
-        heard_until: heard_until?.toISOString() ?? null,
+        received_until: received_until?.toISOString() ?? null,
         what_to_do: whatToDo[state],
-        ...(problem !== null && state !== 'live' && { problem }),
+        ...(message !== null && state !== 'live' && { message }),
       })),
     };
   };

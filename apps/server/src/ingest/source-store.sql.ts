@@ -92,7 +92,8 @@ async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promi
   if (!row) return;
   const { platform } = row;
   const subject = { kind: 'source', id: sourceId, name: sourceId.slice(platform.length + 1) } as const;
-  if (state === 'live') await resolveNotices(sql, { types: ['source.needs_you', 'budget.reached'], subject });
+  if (state === 'live')
+    await resolveNotices(sql, { types: ['source.action_required', 'budget.reached'], subject });
   if (state === 'budget')
     await raiseNotices(sql, await accountsOn(sql, sourceId), {
       type: 'budget.reached',
@@ -106,7 +107,7 @@ async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promi
     });
   if (!needsPerson.has(state)) return;
   await raiseNotices(sql, await accountsOn(sql, sourceId), {
-    type: 'source.needs_you',
+    type: 'source.action_required',
     subject,
     data: { platform, state, ...(problem !== null && { problem }) },
   });

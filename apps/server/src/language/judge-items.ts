@@ -41,7 +41,8 @@ export async function withItemJudge<Result>(
 ): Promise<Result> {
   return await inTurnOfAccount(accountId, async () => {
     if (waiting >= waitingMax)
-      throw new Failure('unavailable', 'Many previews are under way: try again in a moment.', {
+      throw new Failure('unavailable', 'Too many previews are running. Try again in 3 s.', {
+        details: { reason: 'overloaded' },
         retryAfterSeconds: 3,
       });
     waiting += 1;

@@ -5,7 +5,7 @@ import { platforms } from '../upstream/platforms.ts';
 type WireFix = WireDiagnostic['fixes'][number];
 
 export interface CheckedValue {
-  /** Neither an error nor a doubt. */
+  /** No error and no suspicious finding. */
   readonly valid: boolean;
   /** Null when the value has errors. */
   readonly canonical: string | null;
@@ -28,7 +28,7 @@ export function toViolation(platform: Platform, diagnostic: WireDiagnostic): Vio
     field: `overrides.${platform}`,
     code,
     message,
-    severity: severity === 'doubt' ? 'doubt' : 'error',
+    severity: severity === 'suspicious' ? 'suspicious' : 'error',
     span,
     fixes,
   };

@@ -66,7 +66,7 @@ describe('what X sells to enterprises', () => {
   const embedded = 'embedding:"climate policy" lang:en';
 
   const register = (tier: Tier, value: string) =>
-    checkRule({ platforms: ['x'], overrides: { x: value }, accept_doubts: true }, { x: tier }).values;
+    checkRule({ platforms: ['x'], overrides: { x: value }, accept_suspicious: true }, { x: tier }).values;
 
   test.each([
     ['enterprise', long],
@@ -96,28 +96,28 @@ describe('what X sells to enterprises', () => {
 });
 
 describe('a value that hardly anybody can have meant', () => {
-  const doubtful = { platforms: ['x' as const], overrides: { x: '"north cape" NOT sunset' } };
+  const suspicious = { platforms: ['x' as const], overrides: { x: '"north cape" NOT sunset' } };
 
   test('is refused with its fix, and with how to insist', () => {
     let refusal: unknown;
     try {
-      checkRule(doubtful);
+      checkRule(suspicious);
     } catch (error) {
       refusal = error;
     }
     expect(refusal).toMatchObject({
       code: 'invalid_argument',
-      message: expect.stringContaining('"accept_doubts": true'),
+      message: expect.stringContaining('"accept_suspicious": true'),
       details: {
-        violations: [{ severity: 'doubt', code: 'not_is_a_word', fixes: [{ certainty: 'certain' }] }],
+        violations: [{ severity: 'suspicious', code: 'not_is_a_word', fixes: [{ certainty: 'certain' }] }],
       },
     });
   });
 
   test('is taken as it is by who insists, and told as a warning', () => {
-    const { values, warnings } = checkRule({ ...doubtful, accept_doubts: true });
+    const { values, warnings } = checkRule({ ...suspicious, accept_suspicious: true });
     expect(values).toMatchObject([{ platform: 'x', translatedValue: '"north cape" not sunset' }]);
-    expect(warnings.get('x')).toMatchObject([{ severity: 'doubt', code: 'not_is_a_word' }]);
+    expect(warnings.get('x')).toMatchObject([{ severity: 'suspicious', code: 'not_is_a_word' }]);
   });
 
   test('is not valid to ValidateRule, which tells what insisting would register', async () => {
@@ -128,13 +128,13 @@ describe('a value that hardly anybody can have meant', () => {
       limits: testLimits,
       scopes: [],
     } as const;
-    const { platforms } = await validateRule({})({ principal, request: doubtful });
+    const { platforms } = await validateRule({})({ principal, request: suspicious });
     expect(platforms.x).toMatchObject({ valid: false, translated_value: '"north cape" not sunset' });
   });
 
   test('an error beside it is refused all the same', () => {
     const overrides = { x: '"north cape" NOT sunset AND' };
-    expect(() => checkRule({ ...doubtful, overrides, accept_doubts: true })).toThrow('X has no AND');
+    expect(() => checkRule({ ...suspicious, overrides, accept_suspicious: true })).toThrow('X has no AND');
   });
 });
 

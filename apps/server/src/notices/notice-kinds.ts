@@ -20,7 +20,11 @@ export interface NoticeData {
   'rule.expired': { readonly expires_at: string | null; readonly trial?: true };
   /** `problem` is in the platform's words. */
   'rule.refused': { readonly platform: Platform; readonly problem: string };
-  'source.needs_you': { readonly platform: Platform; readonly state: SourceState; readonly problem?: string };
+  'source.action_required': {
+    readonly platform: Platform;
+    readonly state: SourceState;
+    readonly problem?: string;
+  };
   'coverage.gap': GapData;
   'coverage.repaired': Omit<GapData, 'reason'> & { readonly via: string | null };
   /** `days`: of the notice that it has lasted so long. */
@@ -119,7 +123,7 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ platform }) =>
       `The rule is not heard on ${platform}, which does not take it any more: change its value there; it is also tried again by itself.`,
   },
-  'source.needs_you': {
+  'source.action_required': {
     severity: 'critical',
     whatToDo: ({ platform, state }) =>
       `Rules on ${platform} are not heard until the operator of the service acts: ${whatToDo[state]}`,

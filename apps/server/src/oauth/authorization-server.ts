@@ -131,9 +131,13 @@ async function giveGrant(
 ): Promise<string> {
   const { database, provider, resource } = options;
   if (isDecided)
-    throw new Failure('failed_precondition', 'This request was decided before: begin again in the program.');
+    throw new Failure(
+      'failed_precondition',
+      'This authorization request was already decided. Start again in the program.',
+      { details: { reason: 'already_decided' } },
+    );
   const beyond = scopes.find((scope) => !asked.includes(scope));
-  if (beyond !== undefined) throw badField('scopes', `The program has not asked for "${beyond}".`);
+  if (beyond !== undefined) throw badField('scopes', `The program did not request "${beyond}".`);
   const { accountId, keyId: actor } = principal;
   const change: Change = { accountId, actor, operation: 'CreateKey', requestId, claim: null };
   // A hash that belongs to no key: nobody can ever send one.

@@ -69,10 +69,15 @@ function createVerify(issuer: string, audience: string) {
       return payload;
     } catch (error) {
       if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return null;
-      throw new Failure('unavailable', 'The keys of the issuer of this token cannot be read: try again.', {
-        retryAfterSeconds: 5,
-        cause: error,
-      });
+      throw new Failure(
+        'unavailable',
+        'Earshot cannot read the keys of the token issuer. Try again in 5 s.',
+        {
+          details: { reason: 'issuer' },
+          retryAfterSeconds: 5,
+          cause: error,
+        },
+      );
     }
   };
 }

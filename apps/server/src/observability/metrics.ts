@@ -154,8 +154,8 @@ function nodeMetrics(make: Makers) {
  */
 function freshnessMetrics(make: Makers) {
   return {
-    sourceHeard: make.gauge(
-      'source_heard_timestamp_seconds',
+    sourceLastReceived: make.gauge(
+      'source_last_received_timestamp_seconds',
       'Until when a source that has rules was heard.',
       ['source'],
     ),

@@ -1,4 +1,5 @@
 import type { Handler } from '../accounts/call.ts';
+import { assertScope } from '../accounts/keys.ts';
 import type { Database } from '../engines/database.ts';
 import type { Cursors } from '../runtime/cursor.ts';
 import { noSuchReader } from './manage-readers.ts';
@@ -19,7 +20,9 @@ export function ackMatches(options: {
   readonly cursors: Cursors;
 }): Handler<'AckMatches'> {
   const { database, cursors } = options;
-  return async ({ principal: { accountId }, request: { reader, cursor, rewind } }) => {
+  return async ({ principal, request: { reader, cursor, rewind } }) => {
+    if (rewind) assertScope(principal, 'readers:write');
+    const { accountId } = principal;
     const scope = scopeOfReader(accountId, reader);
     const to = openOffset(cursors, scope, cursor);
     const moved = await database.forAccount(accountId).transaction(async (sql) => {

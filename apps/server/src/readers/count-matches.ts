@@ -111,8 +111,8 @@ function toSeries(
 function tooMany(max: number): Failure {
   return new Failure(
     'failed_precondition',
-    `There are more than ${max.toLocaleString('en')} matches in this time, or they take too long to count: ask for less time, or for one rule.`,
-    { details: { limit: max } },
+    `There are more than ${max.toLocaleString('en')} matches in this time, or counting takes too long. Request a shorter time, or one rule.`,
+    { details: { reason: 'too_many_matches', limit: max } },
   );
 }
 

@@ -38,7 +38,13 @@ export interface Follower extends Disposable {
 /** Whoever comes back with the cursor that it has is told whether it is concerned, and where to go on (offset.ts). */
 export class LogWentBack extends Failure {
   constructor() {
-    super('unavailable', 'The match log was just restored to an earlier state: ask again with your cursor.');
+    super(
+      'unavailable',
+      'The match log was restored to an earlier state. Send the request again with your cursor.',
+      {
+        details: { reason: 'restored' },
+      },
+    );
     this.name = 'LogWentBack';
   }
 }

@@ -35,8 +35,8 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
       accountId,
       ruleId,
       platform,
-      since: request.since === undefined ? null : new Date(request.since),
-      until: request.until === undefined ? null : new Date(request.until),
+      since: request.from === undefined ? null : new Date(request.from),
+      until: request.to === undefined ? null : new Date(request.to),
       order: request.order,
       from: offset?.position ?? null,
       limit: request.limit,
@@ -56,9 +56,9 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
 }
 
 function scopeOf(accountId: string, request: Request): CursorScope {
-  const { rule_id, platform, since, until, order } = request;
+  const { rule_id, platform, from, to, order } = request;
   return {
     accountId,
-    filter: ['matches', rule_id ?? null, platform ?? null, since ?? null, until ?? null, order],
+    filter: ['matches', rule_id ?? null, platform ?? null, from ?? null, to ?? null, order],
   };
 }

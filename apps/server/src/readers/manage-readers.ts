@@ -41,7 +41,7 @@ export function deleteReader({ database }: { readonly database: Database }): Han
 }
 
 export function noSuchReader(): Failure {
-  return new Failure('not_found', 'There is no such reader: list your readers to see those that exist.');
+  return new Failure('not_found', 'The reader does not exist. List your readers to see their names.');
 }
 
 function toReader({ name, reads, rule_id, platform, created_at, acknowledged_at }: ReaderRow): Reader {

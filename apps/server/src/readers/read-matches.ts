@@ -175,6 +175,7 @@ function refuseOtherFilter({ reads, ruleId, platform }: NamedReader, request: Re
 function ruleIsGone(): Failure {
   return new Failure(
     'failed_precondition',
-    'The rule of this reader was deleted, and its matches with it: delete the reader.',
+    'The rule of this reader was deleted, with its matches. Delete the reader.',
+    { details: { reason: 'rule_deleted' } },
   );
 }

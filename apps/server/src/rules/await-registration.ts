@@ -69,11 +69,11 @@ export function failureOf(slots: readonly HeldSlot[], undone = 'nothing was crea
   for (const { platform, state, problem, problemKind } of slots) {
     if (state !== 'failed') continue;
     if (problemKind === 'full') {
-      return new Failure('resource_exhausted', `"${platform}" takes no more rules: ${problem ?? ''}`, {
+      return new Failure('resource_exhausted', `${platform} accepts no more rules: ${problem ?? ''}`, {
         details: { reason: 'capacity', platform },
       });
     }
-    return new Failure('invalid_argument', `"${platform}" refused the rule: ${problem ?? ''}`, {
+    return new Failure('invalid_argument', `${platform} refused the rule: ${problem ?? ''}`, {
       details: { platform, violations: [upstreamViolation(platform, problem ?? '')] },
     });
   }
@@ -84,21 +84,29 @@ export function failureOf(slots: readonly HeldSlot[], undone = 'nothing was crea
     const what = whatToDo[problemKind];
     return new Failure(
       'failed_precondition',
-      `"${platform}" takes no rules: ${problem}; ${undone}. ${what}`,
+      `${platform} accepts no rules: ${problem}; ${undone}. ${what}`,
       {
         details: { platform, reason: problemKind, what_to_do: what },
       },
     );
   }
   return problem === null
-    ? new Failure('deadline_exceeded', `"${platform}" did not confirm the rule in time; ${undone}.`, {
-        details: { platform },
-      })
-    : new Failure('unavailable', `"${platform}" cannot register rules at the moment; ${undone}.`, {
-        details: { platform },
-        retryAfterSeconds: 30,
-        cause: problem,
-      });
+    ? new Failure(
+        'deadline_exceeded',
+        `${platform} did not confirm the rule in time; ${undone}. Send the request again.`,
+        {
+          details: { platform },
+        },
+      )
+    : new Failure(
+        'unavailable',
+        `${platform} cannot register rules at the moment; ${undone}. Try again in 30 s.`,
+        {
+          details: { platform, reason: 'platform' },
+          retryAfterSeconds: 30,
+          cause: problem,
+        },
+      );
 }
 
 function upstreamViolation(platform: Platform, words: string): Violation {

@@ -1,6 +1,6 @@
 import type { Rule } from '@earshot/contract';
 import type { Change } from '../accounts/change.ts';
-import type { Prices } from '../billing/prices.ts';
+import type { RulePricing } from '../billing/prices.ts';
 import type { BellListener, Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
@@ -15,7 +15,7 @@ export interface ChangeRuleOptions {
   readonly store: Pick<RuleStore, 'get' | 'slotStates'>;
   readonly database: Database;
   readonly contact: string;
-  readonly prices: Prices;
+  readonly pricing: RulePricing;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
   readonly telemetry: Telemetry;
@@ -49,11 +49,14 @@ export async function changeRule(options: ChangeRuleOptions, change: RuleChange)
     case 'under_way':
       throw changeUnderWay();
     case 'not_paused':
-      throw new Failure('failed_precondition', 'The rule is not paused: only a paused rule can be resumed.');
+      throw new Failure('failed_precondition', 'The rule is not paused. You can only resume a paused rule.', {
+        details: { reason: 'not_paused' },
+      });
     case 'expired':
       throw new Failure(
         'failed_precondition',
-        'The rule has expired: give it another "expires_at" with UpdateRule, or null, and then resume it.',
+        'The rule has expired. Set "expires_at" to a later time or null with UpdateRule, then resume the rule.',
+        { details: { reason: 'expired' } },
       );
     case 'budget_reached':
       throw budgetReached(outcome.resumesAt);
@@ -67,7 +70,7 @@ export async function changeRule(options: ChangeRuleOptions, change: RuleChange)
 }
 
 async function carryOut(
-  { store, database, prices, bells, checkpoint, telemetry }: ChangeRuleOptions,
+  { store, database, pricing, bells, checkpoint, telemetry }: ChangeRuleOptions,
   begun: RuleChange & Extract<ChangeOutcome, { kind: 'begun' }> & { outcomes: BellListener },
 ): Promise<Rule> {
   const { accountId, ruleId, change, outcomes } = begun;
@@ -87,9 +90,13 @@ async function carryOut(
   checkpoint('change.registered');
   // Before the change is applied, because the answer is stored with it.
   await awaitLive(slots, look, outcomes);
-  const rule = await applyChange(database, change, begun.asked, prices);
+  const rule = await applyChange(database, change, begun.asked, pricing);
   if (!rule)
-    throw new Failure('aborted', 'The rule was changed or deleted meanwhile, or the change took too long.');
+    throw new Failure(
+      'aborted',
+      'The rule was changed or deleted in the meantime, or the change took too long. Read the rule, then decide.',
+      { details: { reason: 'conflict' } },
+    );
   checkpoint('change.applied');
   return rule;
 }

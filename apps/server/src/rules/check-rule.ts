@@ -20,14 +20,14 @@ export interface CheckedRule {
 }
 
 /**
- * Throws with every error of every value, and every doubt that is not accepted, so that the caller can correct all of them
+ * Throws with every error of every value, and every suspicious finding that is not accepted, so that the caller can correct all of them
  * at once.
  */
 export function checkRule(
-  rule: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'options' | 'accept_doubts'>,
+  rule: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'options' | 'accept_suspicious'>,
   tiers: Tiers = {},
 ): CheckedRule {
-  const { platforms, overrides, options = {}, accept_doubts: acceptDoubts = false } = rule;
+  const { platforms, overrides, options = {}, accept_suspicious: acceptSuspicious = false } = rule;
   const values: RuleValue[] = [];
   const warnings = new Map<Platform, WireDiagnostic[]>();
   const violations: Violation[] = [];
@@ -35,7 +35,7 @@ export function checkRule(
     const value = overrides[platform] ?? '';
     const { canonical, diagnostics } = checkValue(platform, value, tiers);
     const isRefused = ({ severity }: WireDiagnostic) =>
-      severity === 'error' || (severity === 'doubt' && !acceptDoubts);
+      severity === 'error' || (severity === 'suspicious' && !acceptSuspicious);
     violations.push(...diagnostics.filter(isRefused).map((one) => toViolation(platform, one)));
     warnings.set(
       platform,
@@ -51,8 +51,8 @@ export function checkRule(
   }
   const [first] = violations;
   if (first) {
-    const isDoubtful = violations.every(({ severity }) => severity === 'doubt');
-    const accept = isDoubtful ? ' If it is meant as it is, send "accept_doubts": true.' : '';
+    const isSuspicious = violations.every(({ severity }) => severity === 'suspicious');
+    const accept = isSuspicious ? ' If it is meant as it is, send "accept_suspicious": true.' : '';
     throw new Failure('invalid_argument', `${first.field}: ${first.message}${accept}`, {
       details: { violations },
     });

@@ -1,13 +1,19 @@
-import type { AnswerOf, Budget, RequestOf, WireDiagnostic } from '@earshot/contract';
+import {
+  type AnswerOf,
+  type Budget,
+  platforms as platformNames,
+  type RequestOf,
+  type Rule,
+  type WireDiagnostic,
+} from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import type { Change } from '../accounts/change.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
-import type { HeldSlot, RuleValue } from '../slots/slot-holding.sql.ts';
+import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import { areRegistered, awaitLive, awaitRegistration, failureOf } from './await-registration.ts';
 import {
   assertExamplesHold,
@@ -18,7 +24,7 @@ import {
   checkRule,
 } from './check-rule.ts';
 import { placementRefusal } from './refusals.ts';
-import type { NewRule, RuleStore } from './rule-store.sql.ts';
+import type { Completion, NewRule, RuleStore } from './rule-store.sql.ts';
 
 /** A change after which a rule may cost more than before. */
 export interface SpendingChange {
@@ -96,19 +102,20 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       acceptsEstimate: request.accept_estimate === true || trial !== undefined,
     });
     checkpoint('create.begin');
-    const answer = (slots: readonly HeldSlot[], equivalentRuleId: string | null) =>
+    const answer = (created: Rule, equivalentRuleId: string | null) =>
       withEquivalent(
-        { rule_id: rule.id, platforms: platformResults(slots, warnings) },
+        { ...created, rule_id: rule.id, platforms: withWarnings(created.platforms, warnings) },
         equivalentRuleId,
         values,
       );
-    const outcome = await store.begin(rule, { change, answer });
+    const outcome = await store.begin(rule, { change, ruleId: rule.id, answer });
     if (outcome.kind !== 'begun') throw placementRefusal(outcome, premiumRulesMax, options.contact);
     const created =
       outcome.answer ??
       (await carryOut(options, rule, {
         change,
-        answer: (slots) => answer(slots, outcome.equivalentRuleId),
+        ruleId: rule.id,
+        answer: (created) => answer(created, outcome.equivalentRuleId),
       }));
     checkpoint('create.activated');
     const ms = Math.round(performance.now() - startedAt);
@@ -145,11 +152,7 @@ async function addExampleWarnings(
 }
 
 /** Waits for the registrars, and then makes the rule active. */
-async function carryOut(
-  options: CreateRuleOptions,
-  rule: NewRule,
-  { change, answer }: { change: Change; answer: (slots: readonly HeldSlot[]) => Answer },
-): Promise<Answer> {
+async function carryOut(options: CreateRuleOptions, rule: NewRule, completion: Completion): Promise<Answer> {
   const { store, bells, checkpoint, telemetry } = options;
   const { id: ruleId, accountId } = rule;
   checkpoint('create.written');
@@ -168,11 +171,13 @@ async function carryOut(
     throw failure;
   }
   checkpoint('create.registered');
-  // The answer is complete before the rule becomes active, because it is stored in the same transaction.
-  const complete = answer(await awaitLive(slots, look, outcomes));
-  if (!(await store.activate(change, complete)))
-    throw new Failure('aborted', 'The creation took too long: try again.');
-  return complete;
+  await awaitLive(slots, look, outcomes);
+  const answer = await store.activate(completion);
+  if (answer === null)
+    throw new Failure('aborted', 'The creation took too long and was undone. Send the request again.', {
+      details: { reason: 'timeout' },
+    });
+  return answer;
 }
 
 function withEquivalent(answer: Answer, ruleId: string | null, values: CheckedRule['values']): Answer {
@@ -182,26 +187,22 @@ function withEquivalent(answer: Answer, ruleId: string | null, values: CheckedRu
   return { ...answer, equivalent_rule_id: ruleId };
 }
 
-/** Not an error: two names for the same value can be what the caller wants. */
+/** Not an error: the caller may want two rules with the same queries. */
 function equivalentRule(ruleId: string, value: string): WireDiagnostic {
   return {
     severity: 'warning',
     code: 'equivalent_rule',
-    message: `The rule ${ruleId} of this account has the same values: both will receive the same matches.`,
+    message: `The rule ${ruleId} of this account has the same queries. Both rules get the same matches.`,
     span: { start: 0, end: value.length },
     fixes: [],
   };
 }
 
-function platformResults(slots: readonly HeldSlot[], warnings: CheckedRule['warnings']): Answer['platforms'] {
+function withWarnings(platforms: Rule['platforms'], warnings: CheckedRule['warnings']): Answer['platforms'] {
   const results: Answer['platforms'] = {};
-  for (const { platform, platformRuleId, translatedValue, live } of slots) {
-    results[platform] = {
-      platform_rule_id: platformRuleId,
-      translated_value: translatedValue,
-      status: live ? 'active' : 'pending',
-      warnings: warnings.get(platform) ?? [],
-    };
+  for (const platform of platformNames) {
+    const registered = platforms[platform];
+    if (registered) results[platform] = { ...registered, warnings: warnings.get(platform) ?? [] };
   }
   return results;
 }

@@ -1,5 +1,5 @@
 import { byEarshot, byOperator } from '../accounts/change.ts';
-import { defaultPrices, type Prices } from '../billing/prices.ts';
+import { defaultPricing, type RulePricing } from '../billing/prices.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
@@ -31,7 +31,7 @@ export async function pauseExpiredRules(options: {
 type RuleExpiry = ReturnType<typeof createRuleExpiry>;
 
 /** Each rule is changed in its own transaction, and read again under its lock. */
-export function createRuleExpiry(database: Database, prices: Prices = defaultPrices()) {
+export function createRuleExpiry(database: Database, pricing: RulePricing = defaultPricing()) {
   return {
     /** Whether a rule has expired or belongs to a suspended account. Usually there is none, and one statement finds that. */
     async mayHaveWork(): Promise<boolean> {
@@ -49,7 +49,7 @@ export function createRuleExpiry(database: Database, prices: Prices = defaultPri
       );
       let paused = 0;
       for (const { id } of rules)
-        if (await database.transaction((sql) => pauseIfExpired(sql, id, prices))) paused++;
+        if (await database.transaction((sql) => pauseIfExpired(sql, id, pricing))) paused++;
       return paused;
     },
     async pauseSuspended(): Promise<number> {
@@ -58,14 +58,14 @@ export function createRuleExpiry(database: Database, prices: Prices = defaultPri
       ]);
       let paused = 0;
       for (const { id } of rules)
-        if (await database.transaction((sql) => pauseIfSuspended(sql, id, prices))) paused++;
+        if (await database.transaction((sql) => pauseIfSuspended(sql, id, pricing))) paused++;
       return paused;
     },
   };
 }
 
 /** Locks the account as well, so that a request that resumes it finds the rule either paused or still active. */
-async function pauseIfSuspended(sql: Sql, ruleId: string, prices: Prices): Promise<boolean> {
+async function pauseIfSuspended(sql: Sql, ruleId: string, pricing: RulePricing): Promise<boolean> {
   const rule = await lockRule(sql, ruleId);
   if (!rule || rule.state === 'paused' || rule.changing_to !== null) return false;
   const account = await sql.one<{ is_suspended: boolean }>(
@@ -74,13 +74,13 @@ async function pauseIfSuspended(sql: Sql, ruleId: string, prices: Prices): Promi
   );
   if (!account?.is_suspended) return false;
   const until = { reason: 'suspension', resumesAt: null } as const;
-  await pauseLocked(sql, rule, byOperator(rule.account_id, 'SuspendAccount'), { prices, until });
+  await pauseLocked(sql, rule, byOperator(rule.account_id, 'SuspendAccount'), { pricing, until });
   return true;
 }
 
-async function pauseIfExpired(sql: Sql, ruleId: string, prices: Prices): Promise<boolean> {
+async function pauseIfExpired(sql: Sql, ruleId: string, pricing: RulePricing): Promise<boolean> {
   const rule = await lockRule(sql, ruleId);
   if (!rule?.expired || rule.state === 'paused' || rule.changing_to !== null) return false;
-  await pauseLocked(sql, rule, byEarshot(rule.account_id, expireRule), { prices });
+  await pauseLocked(sql, rule, byEarshot(rule.account_id, expireRule), { pricing });
   return true;
 }

@@ -1,21 +1,20 @@
 import type { Rule } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import type { Change } from '../accounts/change.ts';
-import type { Prices } from '../billing/prices.ts';
+import { type Change, keepAnswer } from '../accounts/change.ts';
+import type { RulePricing } from '../billing/prices.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
-import { Failure } from '../runtime/failure.ts';
 import { changeUnderWay, noSuchRule } from './refusals.ts';
-import { lockRule, pauseLocked } from './rule-changes.sql.ts';
+import { lockRule, pauseLocked, readLocked } from './rule-changes.sql.ts';
 
 export interface PauseRuleOptions {
   readonly database: Database;
   readonly bells: Bells;
   readonly checkpoint: Checkpoint;
   readonly telemetry: Telemetry;
-  readonly prices: Prices;
+  readonly pricing: RulePricing;
 }
 
 /** Nothing new is matched from now on; what was matched stays listed. The registrars remove the upstream rules. */
@@ -24,12 +23,12 @@ export function pauseRule({
   bells,
   checkpoint,
   telemetry,
-  prices,
+  pricing,
 }: PauseRuleOptions): Handler<'PauseRule'> {
   return async ({ request, change }) => {
     const { accountId } = change;
     const ruleId = request.rule_id;
-    const outcome = await pause(database, ruleId, change, prices);
+    const outcome = await pause(database, ruleId, change, pricing);
     switch (outcome.kind) {
       case 'paused':
         break;
@@ -37,11 +36,6 @@ export function pauseRule({
         throw noSuchRule();
       case 'under_way':
         throw changeUnderWay();
-      case 'not_active':
-        throw new Failure(
-          'failed_precondition',
-          'The rule is paused already: resume it to hear from it again.',
-        );
     }
     checkpoint('pause.written');
     bells.ring('slots');
@@ -52,20 +46,24 @@ export function pauseRule({
 
 type PauseOutcome =
   | { readonly kind: 'paused'; readonly rule: Rule }
-  | { readonly kind: 'not_found' | 'under_way' | 'not_active' };
+  | { readonly kind: 'not_found' | 'under_way' };
 
-/** Leaves all slots of the rule, unless a change of it is under way. One that is paused for a budget then stays paused. */
+/** Leaves all slots of the rule, unless a change of it is in progress. A rule that a budget paused then stays paused. */
 export function pause(
   database: Database,
   ruleId: string,
   change: Change,
-  prices: Prices,
+  pricing: RulePricing,
 ): Promise<PauseOutcome> {
   return database.forRuleChange(change.accountId).transaction(async (sql) => {
     const rule = await lockRule(sql, ruleId);
     if (rule?.account_id !== change.accountId) return { kind: 'not_found' };
     if (rule.changing_to !== null) return { kind: 'under_way' };
-    if (rule.state === 'paused' && rule.paused_for === null) return { kind: 'not_active' };
-    return { kind: 'paused', rule: await pauseLocked(sql, rule, change, { prices }) };
+    if (rule.state === 'paused' && rule.pause_reason === null) {
+      const unchanged = await readLocked(sql, rule, pricing);
+      await keepAnswer(sql, change, unchanged);
+      return { kind: 'paused', rule: unchanged };
+    }
+    return { kind: 'paused', rule: await pauseLocked(sql, rule, change, { pricing }) };
   });
 }

@@ -5,7 +5,7 @@ import { platforms } from '../upstream/platforms.ts';
 
 /** The same answer, to the byte, for an unknown id, a deleted rule and another account's rule (I7). */
 export function noSuchRule(): Failure {
-  return new Failure('not_found', 'There is no such rule: list your rules to see the ids that exist.');
+  return new Failure('not_found', 'The rule does not exist. List your rules to see their ids.');
 }
 
 /** Makes a check that throws unless the account has the rule. */
@@ -18,16 +18,18 @@ export function createAssertRule(rules: {
 }
 
 export function changeUnderWay(): Failure {
-  return new Failure('aborted', 'Another change of this rule is under way: send this one again in a moment.');
+  return new Failure('aborted', 'Another change of this rule is in progress. Send the request again.', {
+    details: { reason: 'conflict' },
+  });
 }
 
-/** Of a rule that is paused for a budget. */
 export function budgetReached(resumesAt: Date | null): Failure {
   const until =
-    resumesAt === null ? '' : `, or wait until ${resumesAt.toISOString()}, when it resumes by itself`;
+    resumesAt === null ? '' : `, or wait until ${resumesAt.toISOString()}, when it resumes automatically`;
   return new Failure(
     'failed_precondition',
-    `The rule is paused because a budget is spent: raise the budget, for the rule's own one with UpdateRule${until}.`,
+    `The rule is paused because a budget is spent. Raise the budget (UpdateRule changes the rule's own)${until}.`,
+    { details: { reason: 'budget_reached' } },
   );
 }
 
@@ -36,7 +38,8 @@ export function assertVersion(version: number, ifVersion: number | undefined): v
   if (ifVersion === undefined || version === ifVersion) return;
   throw new Failure(
     'failed_precondition',
-    `The rule has version ${version}, not ${ifVersion}: it was changed. Read it again, and then decide.`,
+    `The rule was changed: it has version ${version}, not ${ifVersion}. Read it again, then decide.`,
+    { details: { reason: 'version_changed' } },
   );
 }
 
@@ -45,7 +48,7 @@ export type ManagedBy = Rule['managed_by'];
 export function managedKeyTaken({ set, key }: NonNullable<ManagedBy>): Failure {
   return new Failure(
     'already_exists',
-    `The set "${set}" has a rule "${key}" already, or one is being created: list your rules to see it.`,
+    `The set "${set}" already has a rule "${key}", or one is being created. List your rules to see it.`,
   );
 }
 
@@ -61,7 +64,7 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       const [platform] = premium;
       return new Failure(
         'resource_exhausted',
-        `The account has ${outcome.used} of ${limit} rules on "${premium.join('", "')}": delete one, or ask ${contact} for more.`,
+        `The account has ${outcome.used} of ${limit} rules on ${premium.join(', ')}. Delete one, or ask ${contact} for more.`,
         {
           details: {
             reason: 'plan_limit',
@@ -74,10 +77,10 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       );
     }
     case 'no_source': {
-      const what = 'The operator has to configure a credential and restart.';
+      const what = 'The operator must configure a credential and restart.';
       return new Failure(
         'failed_precondition',
-        `This installation has no credential for "${outcome.platform}". ${what}`,
+        `This installation has no credential for ${outcome.platform}. ${what}`,
         { details: { platform: outcome.platform, reason: 'credentials', what_to_do: what } },
       );
     }
@@ -85,7 +88,7 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       const { limit: share, used, platform } = outcome;
       return new Failure(
         'resource_exhausted',
-        `The account has ${used} of the ${share} upstream rules of "${platform}" that one account may have now: delete one, or ask ${contact} for more.`,
+        `The account has ${used} of the ${share} upstream rules of ${platform} that one account may have now. Delete one, or ask ${contact} for more.`,
         { details: { reason: 'share', limit: share, used, platform, contact } },
       );
     }
@@ -93,7 +96,7 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       const waitSeconds = Math.ceil(outcome.waitMs / 1_000);
       return new Failure(
         'resource_exhausted',
-        `The account has used its share of the rule changes that "${outcome.platform}" allows at the moment: wait ${waitSeconds} s. Rules that are created at the same time share a change.`,
+        `The account has used its share of the rule changes that ${outcome.platform} allows. Wait ${waitSeconds} s. Rules that you create at the same time share a change.`,
         {
           details: { reason: 'rate_limit', platform: outcome.platform, contact },
           retryAfterSeconds: waitSeconds,
@@ -104,7 +107,7 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       const { capacity, platform } = outcome;
       return new Failure(
         'resource_exhausted',
-        `All ${capacity} upstream rules of "${platform}" are in use: ask ${contact} for more.`,
+        `All ${capacity} upstream rules of ${platform} are in use. Ask ${contact} for more.`,
         { details: { reason: 'capacity', limit: capacity, used: capacity, platform, contact } },
       );
     }

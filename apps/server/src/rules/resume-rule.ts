@@ -59,8 +59,8 @@ export function beginResume(database: Database, resume: RuleResume): Promise<Cha
 }
 
 /** What is due is looked at and resumed by budgets/resume-after-budget.ts. */
-function isHeldBack({ paused_for, is_due }: LockedRule): boolean {
-  return paused_for === 'budget' && !is_due;
+function isHeldBack({ pause_reason, is_due }: LockedRule): boolean {
+  return pause_reason === 'budget' && !is_due;
 }
 
 async function begin(sql: Sql, resume: RuleResume, refuse: Refuse): Promise<ChangeOutcome> {
@@ -69,7 +69,7 @@ async function begin(sql: Sql, resume: RuleResume, refuse: Refuse): Promise<Chan
   if (rule.changing_to !== null) return { kind: 'under_way' };
   if (rule.state !== 'paused') return { kind: 'not_paused' };
   if (rule.expired) return { kind: 'expired' };
-  if (isHeldBack(rule)) return { kind: 'budget_reached', resumesAt: rule.budget_look_at };
+  if (isHeldBack(rule)) return { kind: 'budget_reached', resumesAt: rule.budget_check_at };
   const values = (await versionRows(sql, rule)).map(toValue);
   if (isPremium(values)) {
     // The paused rule is itself among those that are counted.

@@ -1,6 +1,6 @@
 import type { Budget, Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
-import type { Prices } from '../billing/prices.ts';
+import type { RulePricing } from '../billing/prices.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
@@ -60,7 +60,7 @@ export type ChangeOutcome =
 export type Refuse = (outcome: ChangeOutcome) => never;
 
 /** Why the service has paused a rule, to resume it by itself. */
-export type PausedFor = 'budget' | 'suspension';
+export type PauseReason = 'budget' | 'suspension';
 
 export interface LockedRule {
   id: string;
@@ -74,8 +74,8 @@ export interface LockedRule {
   /** Made as a trial, and not changed since: then it goes on. */
   is_trial: boolean;
   budget: Budget | null;
-  paused_for: PausedFor | null;
-  budget_look_at: Date | null;
+  pause_reason: PauseReason | null;
+  budget_check_at: Date | null;
   /** The time to look at its budgets has come. */
   is_due: boolean;
   examples: RuleExamples | null;
@@ -97,7 +97,7 @@ export interface VersionRow {
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
     `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired,
-       trial and version = 1 as is_trial, budget, paused_for, budget_look_at, coalesce(budget_look_at <= now(), false) as is_due, examples,
+       trial and version = 1 as is_trial, budget, pause_reason, budget_check_at, coalesce(budget_check_at <= now(), false) as is_due, examples,
        managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],
@@ -158,14 +158,14 @@ export function applyChange(
   database: Database,
   begun: BegunChange,
   change: Change,
-  prices: Prices,
+  pricing: RulePricing,
 ): Promise<Rule | null> {
   return givingKey(begun.update?.managedBy, () =>
     database.forRuleChange(change.accountId).transaction(async (sql) => {
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);
-      const applied = await record(sql, rule, change, prices);
+      const applied = await record(sql, rule, change, pricing);
       await resolveMended(sql, applied);
       return applied;
     }),
@@ -182,8 +182,8 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
        managed_set = case when $10 then $11 else managed_set end,
        managed_key = case when $10 then $12 else managed_key end,
        budget = case when $13 then $14::json else budget end,
-       paused_for = case when $7 then null else paused_for end,
-       budget_look_at = case when $7 or $13 then now() else budget_look_at end,
+       pause_reason = case when $7 then null else pause_reason end,
+       budget_check_at = case when $7 or $13 then now() else budget_check_at end,
        updated_at = now(), changing_to = null, changing_since = null
      where id = $1`,
     [
@@ -236,14 +236,14 @@ export async function pauseLocked(
   sql: Sql,
   rule: LockedRule,
   change: Change,
-  { prices, until }: { prices: Prices; until?: { reason: PausedFor; resumesAt: Date | null } },
+  { pricing, until }: { pricing: RulePricing; until?: { reason: PauseReason; resumesAt: Date | null } },
 ): Promise<Rule> {
   await leaveSlots(sql, rule.id, { stopped: until?.reason === 'budget' });
   await sql.run(
-    `update rules set state = 'paused', updated_at = now(), paused_for = $2, budget_look_at = $3 where id = $1`,
+    `update rules set state = 'paused', updated_at = now(), pause_reason = $2, budget_check_at = $3 where id = $1`,
     [rule.id, until?.reason ?? null, until?.resumesAt ?? null],
   );
-  const paused = await record(sql, rule, change, prices);
+  const paused = await record(sql, rule, change, pricing);
   const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
   await resolveNotices(sql, { types: ['rule.refused'], subject });
   // What is paused for a budget is told with that.
@@ -272,8 +272,13 @@ async function resolveMended(sql: Sql, { id, state, platforms }: Rule): Promise<
 }
 
 /** Records who changed the rule and how; the answer is the rule as it is now. */
-export async function record(sql: Sql, before: LockedRule, change: Change, prices: Prices): Promise<Rule> {
-  const rule = await readLocked(sql, before, prices);
+export async function record(
+  sql: Sql,
+  before: LockedRule,
+  change: Change,
+  pricing: RulePricing,
+): Promise<Rule> {
+  const rule = await readLocked(sql, before, pricing);
   const facts = ({ name, state, version }: LockedRule | Rule) => ({ name, state, version });
   await recordChange(sql, change, {
     targetId: rule.id,
@@ -284,8 +289,12 @@ export async function record(sql: Sql, before: LockedRule, change: Change, price
   return rule;
 }
 
-export async function readLocked(sql: Sql, { id, account_id }: LockedRule, prices: Prices): Promise<Rule> {
-  const row = await sql.one<RuleRow>(ruleById, [account_id, id]);
+export async function readLocked(
+  sql: Sql,
+  { id, account_id }: LockedRule,
+  pricing: RulePricing,
+): Promise<Rule> {
+  const row = await sql.one<RuleRow>(ruleById(pricing), [account_id, id]);
   if (!row) throw new Error('a rule is gone although its row is locked');
-  return toRule(row, prices);
+  return toRule(row, pricing);
 }

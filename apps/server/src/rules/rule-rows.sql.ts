@@ -1,5 +1,5 @@
-import type { Budget, Platform, Rule, RuleExamples } from '@earshot/contract';
-import type { Prices } from '../billing/prices.ts';
+import type { Budget, Listening, Platform, Rule, RuleExamples } from '@earshot/contract';
+import type { RulePricing } from '../billing/prices.ts';
 import { periodStart, recentMatches, sums } from '../billing/spending.sql.ts';
 import { type CountedSpending, micro, periodAt, spentAmounts } from '../billing/spending.ts';
 import type { Sql } from '../engines/database.ts';
@@ -17,8 +17,8 @@ export interface RuleRow {
   updated_at: Date;
   expires_at: Date | null;
   budget: Budget | null;
-  paused_for: 'budget' | 'suspension' | null;
-  budget_look_at: Date | null;
+  pause_reason: 'budget' | 'suspension' | null;
+  budget_check_at: Date | null;
   read_at: Date;
   examples: RuleExamples | null;
   managed_set: string | null;
@@ -34,31 +34,42 @@ interface PlatformRow {
   platform_rule_id: string | null;
   slot_state: string | null;
   source_state: string | null;
+  source_since: string | null;
   live: boolean | null;
-  /** Null once the platform applies it, or while it does not have it. */
-  heard_from: string | null;
+  /** When the platform is expected to apply it; null once it does, or while it does not have it. */
+  applied_from: string | null;
   served_since: string | null;
   match_count: number;
   last_match_at: string | null;
   spending: Omit<CountedSpending, 'platform'> | null;
 }
 
-/** SQL: what counts for the rule's own budget. */
-const spending = `select json_build_object(${sums.map(({ name, sum }) => `'${name}', ${sum}`).join(', ')},
-    'recent_matches', ${recentMatches('matches.rule_id = v.rule_id and matches.platform = v.platform')})
-  from usage where usage.rule_id = v.rule_id and usage.platform = v.platform and day >= ${periodStart('rules.budget')}`;
+/** SQL: the budget that limits the rule. */
+function effectiveBudget(ruleBudget: Budget | null): string {
+  return ruleBudget === null
+    ? 'rules.budget'
+    : `coalesce(rules.budget, '${JSON.stringify(ruleBudget)}'::json)`;
+}
 
-/** Rules with what is known of them per platform. A paused rule holds no slot, whoever else may hold its old one. */
-const selectRules = `
+/** SQL: what counts for a budget of the rule. */
+const spendingOf = (
+  budget: string,
+) => `select json_build_object(${sums.map(({ name, sum }) => `'${name}', ${sum}`).join(', ')},
+    'recent_matches', ${recentMatches('matches.rule_id = v.rule_id and matches.platform = v.platform')})
+  from usage where usage.rule_id = v.rule_id and usage.platform = v.platform and day >= ${periodStart(budget)}`;
+
+/** SQL: rules with their state on each platform. A paused rule holds no slot, even if another rule still holds its former one. */
+const selectRules = (budget: string) => `
   select now() as read_at, rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
-    rules.expires_at, rules.budget, rules.paused_for, rules.budget_look_at, rules.examples, rules.managed_set, rules.managed_key,
+    rules.expires_at, rules.budget, rules.pause_reason, rules.budget_check_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
         'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
         'slot_state', slots.state, 'live', sources.live_until > now(), 'served_since', holder.served_since,
-        'source_state', sources.state, 'heard_from', case when holder.applied_from > now() then holder.applied_from end,
+        'source_state', sources.state, 'source_since', sources.state_since,
+        'applied_from', case when holder.applied_from > now() then holder.applied_from end,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at,
-        'spending', case when rules.budget is not null then (${spending}) end
+        'spending', case when ${budget} is not null then (${spendingOf(budget)}) end
       ) order by v.platform desc)
      from rule_versions v
      left join slots on slots.id = v.slot_id and rules.state <> 'paused'
@@ -72,15 +83,19 @@ const selectRules = `
   from rules
   where rules.account_id = $1 and rules.state not in ('creating', 'deleted')`;
 
-export const ruleById = `${selectRules} and rules.id = $2`;
+export function ruleById({ ruleBudget }: RulePricing): string {
+  return `${selectRules(effectiveBudget(ruleBudget))} and rules.id = $2`;
+}
 
 /** A page of an account's rules, newest first. */
-export const rulePage = `${selectRules}
+export function rulePage({ ruleBudget }: RulePricing): string {
+  return `${selectRules(effectiveBudget(ruleBudget))}
     and ($2::text is null or rules.id < $2)
   order by rules.id desc
   limit $3`;
+}
 
-export function toRule(row: RuleRow, prices: Prices): Rule {
+export function toRule(row: RuleRow, pricing: RulePricing): Rule {
   const platforms: Rule['platforms'] = {};
   for (const one of row.platforms) {
     platforms[one.platform] = {
@@ -89,9 +104,8 @@ export function toRule(row: RuleRow, prices: Prices): Rule {
       translated_value: one.translated_value,
       ...(Object.keys(one.options).length > 0 && { options: one.options }),
       status: row.state === 'paused' ? 'paused' : statusOf(one),
-      ...heardOf(row, one),
+      listening: listeningOf(row, one),
       rule_type: platformTraits[one.platform].ruleType,
-      active_since: toTime(one.served_since),
       last_match_at: toTime(one.last_match_at),
       match_count: one.match_count,
     };
@@ -105,18 +119,28 @@ export function toRule(row: RuleRow, prices: Prices): Rule {
     version: row.version,
     state: row.state,
     expires_at: row.expires_at?.toISOString() ?? null,
-    budget: budgetOf(row, prices),
-    paused_for:
-      row.state === 'paused' && row.paused_for !== null
-        ? { reason: row.paused_for, resumes_at: row.budget_look_at?.toISOString() ?? null }
-        : null,
+    budget: row.budget,
+    effective_budget: budgetStateOf(row, pricing),
+    pause: pauseOf(row),
     examples: row.examples,
     managed_by: managedByOf(row),
     platforms,
   };
 }
 
-function budgetOf({ budget, platforms, read_at }: RuleRow, prices: Prices): Rule['budget'] {
+function pauseOf({ state, pause_reason, budget_check_at, expires_at, read_at }: RuleRow): Rule['pause'] {
+  if (state !== 'paused') return null;
+  if (pause_reason !== null)
+    return { reason: pause_reason, resumes_at: budget_check_at?.toISOString() ?? null };
+  const isExpired = expires_at !== null && expires_at <= read_at;
+  return { reason: isExpired ? 'expired' : 'request', resumes_at: null };
+}
+
+function budgetStateOf(
+  { budget: own, platforms, read_at }: RuleRow,
+  { prices, ruleBudget }: RulePricing,
+): Rule['effective_budget'] {
+  const budget = own ?? ruleBudget;
   if (budget === null) return null;
   const counted = platforms.flatMap(({ platform, spending }) =>
     spending ? [{ platform, ...spending }] : [],
@@ -142,18 +166,25 @@ function statusOf({ slot_state, live }: PlatformRow): 'active' | 'pending' | 'fa
   return slot_state === 'registered' && live ? 'active' : 'pending';
 }
 
-type Heard = Pick<NonNullable<Rule['platforms'][Platform]>, 'heard' | 'heard_reason' | 'heard_from'>;
-
-/** Whether the rule is heard right now. */
-function heardOf(rule: Pick<RuleRow, 'state'>, one: PlatformRow): Heard {
-  const notHeard = (reason: string): Heard => ({ heard: 'not_heard', heard_reason: reason });
-  if (rule.state === 'paused') return notHeard('paused');
-  if (one.slot_state === 'failed') return notHeard('refused');
-  if (one.slot_state !== 'registered') return notHeard('not_registered');
-  if (!one.live) return notHeard(one.source_state ?? 'starting');
-  const heardFrom = toTime(one.heard_from);
-  if (heardFrom !== null) return { heard: 'starting', heard_reason: null, heard_from: heardFrom };
-  return { heard: 'live', heard_reason: null };
+/** Whether Earshot receives the items that match the rule right now. */
+function listeningOf(rule: Pick<RuleRow, 'state'>, one: PlatformRow): Listening {
+  const down = (reason: string, since: string | null): Listening => ({
+    state: 'down',
+    reason,
+    since: toTime(since),
+  });
+  if (rule.state === 'paused') return { state: 'paused', reason: null, since: null };
+  if (one.slot_state === 'failed') return down('refused', null);
+  if (one.slot_state !== 'registered') return down('not_registered', null);
+  const { source_state = 'starting', source_since } = one;
+  if (!one.live) return down(source_state ?? 'starting', source_since);
+  const appliedFrom = toTime(one.applied_from);
+  if (appliedFrom !== null) return { state: 'starting', reason: null, since: appliedFrom };
+  // The rule may be older than the connection, and the connection older than the rule.
+  const begun = [one.served_since, source_state === 'live' ? source_since : null].flatMap(
+    (at) => toTime(at) ?? [],
+  );
+  return { state: 'live', reason: null, since: begun.toSorted().at(-1) ?? null };
 }
 
 function toTime(text: string | null): string | null {

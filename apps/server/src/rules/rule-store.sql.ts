@@ -1,6 +1,6 @@
 import type { AnswerOf, Budget, Rule, RuleExamples } from '@earshot/contract';
 import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
-import { defaultPrices, type Prices } from '../billing/prices.ts';
+import { defaultPricing, type RulePricing } from '../billing/prices.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
@@ -53,17 +53,23 @@ export type BeginOutcome =
 
 type Answer = AnswerOf<'CreateRule'>;
 
-/** How a creation ends that has nothing to wait for. */
+/** How a creation ends: the answer is made from the rule as it is stored. */
 export interface Completion {
   readonly change: Change;
-  readonly answer: (slots: readonly HeldSlot[], equivalentRuleId: string | null) => Answer;
+  readonly ruleId: string;
+  readonly answer: (rule: Rule, equivalentRuleId: string | null) => Answer;
 }
 
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
 /** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
-export function createRuleStore(database: Database, prices: Prices = defaultPrices()) {
+export function createRuleStore(database: Database, pricing: RulePricing = defaultPricing()) {
   const heldSlots = createHeldSlots(database);
+  const [byId, page] = [ruleById(pricing), rulePage(pricing)];
+  const read: ReadRule = async (sql, accountId, ruleId) => {
+    const row = await sql.one<RuleRow>(byId, [accountId, ruleId]);
+    return row && toRule(row, pricing);
+  };
   return {
     /**
      * Writes the rule as `creating` and takes its slots, before any upstream is called. When all of them are registered already,
@@ -73,14 +79,14 @@ export function createRuleStore(database: Database, prices: Prices = defaultPric
       givingKey(rule.managedBy, () =>
         refusable<BeginOutcome>(database.forRuleChange(rule.accountId), async (sql, refuse) => {
           const begun = await begin(sql, rule, refuse);
-          const answer = completion ? await completeAtOnce(sql, begun, completion) : null;
+          const answer = completion ? await completeAtOnce(sql, begun, completion, read) : null;
           return { kind: 'begun', equivalentRuleId: begun.equivalentRuleId, answer };
         }),
       ),
     /** The slots that the rule holds for a version. */
     slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
-    /** Records the answer with it. False when the creation was undone meanwhile by somebody else. */
-    activate: createActivate(database),
+    /** Records the answer with it. Null if the creation was undone in the meantime. */
+    activate: createActivate(database, read),
     /** Undoes a rule that never became active: it leaves its slots. */
     abandon: (ruleId: string) => database.transaction((sql) => abandon(sql, ruleId)),
     async abandonOlderThan(ms: number): Promise<number> {
@@ -103,17 +109,14 @@ export function createRuleStore(database: Database, prices: Prices = defaultPric
         );
       return row !== null;
     },
-    async get(accountId: string, ruleId: string): Promise<Rule | null> {
-      const row = await database.forAccount(accountId).one<RuleRow>(ruleById, [accountId, ruleId]);
-      return row && toRule(row, prices);
-    },
+    get: (accountId: string, ruleId: string) => read(database.forAccount(accountId), accountId, ruleId),
     /** Newest first, below the given id. */
     async page(
       accountId: string,
       { before, limit }: { before: string | null; limit: number },
     ): Promise<Rule[]> {
-      const rows = await database.forAccount(accountId).many<RuleRow>(rulePage, [accountId, before, limit]);
-      return rows.map((row) => toRule(row, prices));
+      const rows = await database.forAccount(accountId).many<RuleRow>(page, [accountId, before, limit]);
+      return rows.map((row) => toRule(row, pricing));
     },
   };
 }
@@ -143,13 +146,14 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
 async function completeAtOnce(
   sql: Sql,
   { held, equivalentRuleId }: Begun,
-  { change, answer }: Completion,
+  { change, ruleId, answer }: Completion,
+  read: ReadRule,
 ): Promise<Answer | null> {
-  const live = held.flatMap((slot) => (slot?.live ? [slot] : []));
-  if (live.length < held.length) return null;
-  // In the order in which waiting reads them.
-  const complete = answer(live.toReversed(), equivalentRuleId);
-  await activateAll(sql, [{ change, answer: complete }]);
+  if (!held.every((slot) => slot?.live)) return null;
+  await activateAll(sql, [{ change, ruleId }]);
+  const rule = await read(sql, change.accountId, ruleId);
+  if (!rule) throw new Error('a rule is gone in the transaction that creates it');
+  const complete = answer(rule, equivalentRuleId);
   await keepAnswer(sql, change, complete);
   return complete;
 }
@@ -204,20 +208,29 @@ async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
   return found?.id ?? null;
 }
 
-interface Activation {
-  readonly change: Change;
-  readonly answer: Answer;
-}
+type Activation = Pick<Completion, 'change' | 'ruleId'>;
 
-/** The registrar's bell wakes many creations at once: those without a claim become active in one statement. */
-function createActivate(database: Database) {
+/** Null if the account has no such rule. */
+type ReadRule = (sql: Pick<Sql, 'one'>, accountId: string, ruleId: string) => Promise<Rule | null>;
+
+/** A registration wakes many creations at once: those without a claim become active in one statement. */
+function createActivate(database: Database, read: ReadRule) {
   const joined = joinCalls((activations: readonly Activation[]) => activateAll(database, activations));
-  return async (change: Change, answer: Answer): Promise<boolean> => {
-    if (change.claim === null) return await joined({ change, answer });
+  const activated = async (sql: Pick<Sql, 'one'>, { change, ruleId, answer }: Completion) => {
+    const rule = await read(sql, change.accountId, ruleId);
+    return rule && answer(rule, null);
+  };
+  return async (completion: Completion): Promise<Answer | null> => {
+    const { change } = completion;
+    if (change.claim === null)
+      return (await joined(completion))
+        ? await activated(database.forAccount(change.accountId), completion)
+        : null;
     return await database.transaction(async (sql) => {
-      const [activated = false] = await activateAll(sql, [{ change, answer }]);
-      if (activated) await keepAnswer(sql, change, answer);
-      return activated;
+      const [isActive = false] = await activateAll(sql, [completion]);
+      const answer = isActive ? await activated(sql, completion) : null;
+      if (answer) await keepAnswer(sql, change, answer);
+      return answer;
     });
   };
 }
@@ -240,7 +253,7 @@ async function activateAll(sql: Sql, activations: readonly Activation[]): Promis
      )
      select id from active`,
     [
-      activations.map(({ answer }) => answer.rule_id),
+      activations.map(({ ruleId }) => ruleId),
       activations.map(() => newId('aud')),
       activations.map(({ change }) => change.actor),
       activations.map(({ change }) => change.operation),
@@ -248,7 +261,7 @@ async function activateAll(sql: Sql, activations: readonly Activation[]): Promis
     ],
   );
   const activated = new Set(rows.map(({ id }) => id));
-  return activations.map(({ answer }) => activated.has(answer.rule_id));
+  return activations.map(({ ruleId }) => activated.has(ruleId));
 }
 
 async function remove(

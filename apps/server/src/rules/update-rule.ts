@@ -9,7 +9,7 @@ import {
 } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import type { Prices } from '../billing/prices.ts';
+import type { RulePricing } from '../billing/prices.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
 import type { Tiers } from '../language/rule-language.ts';
 import { badField, type Failure } from '../runtime/failure.ts';
@@ -82,7 +82,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
         budget: request.budget,
         acceptsEstimate: request.accept_estimate === true,
       });
-    const begin = () => beginUpdate(options.database, update, asked, options.prices);
+    const begin = () => beginUpdate(options.database, update, asked, options.pricing);
     const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'updated' });
     return rule;
@@ -125,11 +125,11 @@ export function beginUpdate(
   database: Database,
   update: RuleUpdate,
   change: Change,
-  prices: Prices,
+  pricing: RulePricing,
 ): Promise<ChangeOutcome> {
   return givingKey(update.managedBy, () =>
     refusable<ChangeOutcome>(database.forRuleChange(change.accountId), (sql, refuse) =>
-      begin(sql, update, { change, prices }, refuse),
+      begin(sql, update, { change, pricing }, refuse),
     ),
   );
 }
@@ -137,7 +137,7 @@ export function beginUpdate(
 async function begin(
   sql: Sql,
   update: RuleUpdate,
-  { change: asked, prices }: { change: Change; prices: Prices },
+  { change: asked, pricing }: { change: Change; pricing: RulePricing },
   refuse: Refuse,
 ): Promise<ChangeOutcome> {
   const { ruleId } = update;
@@ -151,7 +151,7 @@ async function begin(
   const former = await formerValues(sql, rule, currentValues, update);
   const values = valuesAfter(currentValues, former, update);
   if (isSame(rule, current, { ...update, values }))
-    return { kind: 'applied', rule: await readLocked(sql, rule, prices) };
+    return { kind: 'applied', rule: await readLocked(sql, rule, pricing) };
   await assertPremiumRoom(sql, { rule, current, values, premiumRulesMax: update.premiumRulesMax }, refuse);
   const change: BegunChange = { ruleId, version: rule.version + 1, update };
   const isNew = (value: RuleValue) => rule.state !== 'paused' && !sameSlot(current, value);
@@ -160,7 +160,7 @@ async function begin(
   for (const value of values) if (!isNew(value)) await keepSlot(sql, change, value, sameSlot(current, value));
   if (taken.length > 0) return await markBegun(sql, change);
   await writeApplied(sql, change);
-  return { kind: 'applied', rule: await record(sql, rule, asked, prices) };
+  return { kind: 'applied', rule: await record(sql, rule, asked, pricing) };
 }
 
 /** Of the platforms to which the rule returns without a new value. */

@@ -1,4 +1,4 @@
-import type { ErrorCode, ErrorDetails } from '@earshot/contract';
+import type { ErrorCode, ErrorDetails, ErrorReason } from '@earshot/contract';
 
 type Details = Omit<ErrorDetails, 'request_id'>;
 
@@ -6,6 +6,10 @@ interface FailureOptions {
   readonly details?: Details;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
+}
+
+interface ReasonOptions<Reason> extends FailureOptions {
+  readonly details: Details & { readonly reason: Reason };
 }
 
 /** Why a limit is reached. It has a `retryAfterSeconds` exactly where waiting helps: clients wait and retry because of it. */
@@ -19,6 +23,13 @@ type LimitOptions =
       readonly retryAfterSeconds?: never;
     };
 
+type ErrorWithReason =
+  | 'failed_precondition'
+  | 'aborted'
+  | 'unavailable'
+  | 'out_of_range'
+  | 'resource_exhausted';
+
 /** A failure that the caller gets. `message` is public and says what to do; `cause` is for the log only. */
 export class Failure extends Error {
   readonly code: ErrorCode;
@@ -26,7 +37,15 @@ export class Failure extends Error {
   readonly retryAfterSeconds: number | null;
 
   constructor(code: 'resource_exhausted', message: string, options: LimitOptions);
-  constructor(code: Exclude<ErrorCode, 'resource_exhausted'>, message: string, options?: FailureOptions);
+  constructor(
+    code: 'failed_precondition',
+    message: string,
+    options: ReasonOptions<ErrorReason<'failed_precondition'>>,
+  );
+  constructor(code: 'aborted', message: string, options: ReasonOptions<ErrorReason<'aborted'>>);
+  constructor(code: 'unavailable', message: string, options: ReasonOptions<ErrorReason<'unavailable'>>);
+  constructor(code: 'out_of_range', message: string, options: ReasonOptions<ErrorReason<'out_of_range'>>);
+  constructor(code: Exclude<ErrorCode, ErrorWithReason>, message: string, options?: FailureOptions);
   constructor(code: ErrorCode, message: string, options: FailureOptions = {}) {
     super(message, { cause: options.cause });
     this.name = 'Failure';
@@ -41,7 +60,8 @@ export class Failure extends Error {
  */
 export class DatabaseUnreachable extends Failure {
   constructor(cause: unknown) {
-    super('unavailable', 'The service cannot reach its database: try again shortly.', {
+    super('unavailable', 'Earshot cannot reach its database. Try again in a few seconds.', {
+      details: { reason: 'database' },
       retryAfterSeconds: 5,
       cause,
     });

@@ -45,7 +45,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
   using bell = options.bells.listen('slots');
   const pace = await openPace({ sourceId, limits: upstream.limits, store, accountShare }, lease, signal);
   const step: RegistrarStep = { ...options, lease, pace, quiet: { last: null } };
-  let inDoubt = true;
+  let mustReconcile = true;
   let reconciledAt = performance.now();
   let listCalls = 0;
   let learntAt = Number.NEGATIVE_INFINITY;
@@ -54,9 +54,9 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
     try {
       const due = performance.now() - reconciledAt >= apartMs(step, reconcileEveryMs, listCalls);
       let mayHaveWork = await store.mayHaveWork(sourceId);
-      if (inDoubt || due || (mayHaveWork && (await store.hasReturned(sourceId)))) {
+      if (mustReconcile || due || (mayHaveWork && (await store.hasReturned(sourceId)))) {
         const { ours, calls } = await reconcileSource(step);
-        inDoubt = false;
+        mustReconcile = false;
         mayHaveWork = true;
         reconciledAt = performance.now();
         listCalls = calls;
@@ -71,7 +71,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       if (!(error instanceof UpstreamUnavailable)) throw error;
       // The call was aborted because the lease or the process ended: not a failure of the upstream.
       if (signal.aborted) return;
-      inDoubt ||= !error.notCalled || pace.callsMade() > 0;
+      mustReconcile ||= !error.notCalled || pace.callsMade() > 0;
       const { notCalled, retryAfterMs } = error;
       if (notCalled) step.telemetry.ruleCallPostponed({ platform, sourceId, waitMs: retryAfterMs ?? 0 });
       else step.telemetry.upstreamRulesFailed({ platform, sourceId, err: error });

@@ -42,7 +42,7 @@ export const endingKinds = [
   'failing',
   'rate_limited',
   /** The upstream counts another connection as ours. */
-  'slot_busy',
+  'connection_in_use',
   /** Somebody else ended our connection: another one of ours, or a person. */
   'displaced',
   'slow_reader',

@@ -17,7 +17,7 @@ import { batchMatchesMax } from './endpoint-state.ts';
 import type { UrlProblem } from './public-address.ts';
 import { nameTaken, noSecretsKey } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
-import { auditOf, lockAccount, noticesEndOf, shown, type WebhookRow } from './webhooks.sql.ts';
+import { auditOf, lockAccount, noticesEndOf, shown, toWebhook, type WebhookRow } from './webhooks.sql.ts';
 
 export function createWebhook(options: {
   readonly database: Database;
@@ -81,7 +81,7 @@ export async function insertWebhook(
   if (used >= webhooksMax) {
     throw new Failure(
       'resource_exhausted',
-      `The account has ${used} of ${webhooksMax} webhooks: delete one, or ask ${contact} for more.`,
+      `The account has ${used} of ${webhooksMax} webhooks. Delete one, or ask ${contact} for more.`,
       { details: { reason: 'plan_limit', limit: webhooksMax, used, contact } },
     );
   }
@@ -105,7 +105,7 @@ export async function insertWebhook(
     ],
   );
   if (!row) throw new Error('there is no match log');
-  const answer = { webhook_id: id, secret: null, created_at: row.created_at.toISOString() };
+  const answer = { ...toWebhook(row), webhook_id: id, secret: null };
   await recordChange(sql, change, { targetId: id, before: null, after: auditOf(row), answer });
   return answer;
 }

@@ -50,8 +50,8 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
       parked: step.parked.length,
       ms: attempt.latencyMs,
     });
-    if (step.state.disabledBecause !== null)
-      telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledBecause });
+    if (step.state.disabledReason !== null)
+      telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledReason });
     await traceAttempt(options, leased, { ...next, attempt, startMs, endMs });
   };
 }

@@ -50,6 +50,6 @@ export async function deliverNotice(
     parked: 0,
     ms: attempt.latencyMs,
   });
-  if (step.state.disabledBecause !== null)
-    telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledBecause });
+  if (step.state.disabledReason !== null)
+    telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledReason });
 }

@@ -25,7 +25,7 @@ function leasedOf(webhookId: string): LeasedWebhook {
       failures: 0,
       failingMs: null,
       troubled: false,
-      disabledBecause: null,
+      disabledReason: null,
     },
     nextAttemptAt: new Date(0),
     notices: null,

@@ -18,12 +18,12 @@ export interface SentNotice extends Outcome {
 
 /** SQL: of a failure that need not be listed ($2 false), whether the latest attempt of the webhook ($1) had the same answer ($3 to $5). */
 const isNews = `($2 or not exists (
-  select from (select outcome, status, detail from deliveries where webhook_id = $1 order by id desc limit 1) as latest
-  where outcome = $3 and status is not distinct from $4::integer and detail is not distinct from $5))`;
+  select from (select outcome, status, message from deliveries where webhook_id = $1 order by id desc limit 1) as latest
+  where outcome = $3 and status is not distinct from $4::integer and message is not distinct from $5))`;
 
-function answerOf({ webhookId, state }: LeasedWebhook, { outcome, status, detail }: Attempt) {
+function answerOf({ webhookId, state }: LeasedWebhook, { outcome, status, message }: Attempt) {
   const canRepeat = outcome.kind === 'failed' || outcome.kind === 'refused';
-  return [webhookId, !canRepeat || isListed(state.failures + 1), outcome.kind, status, detail];
+  return [webhookId, !canRepeat || isListed(state.failures + 1), outcome.kind, status, message];
 }
 
 export async function insertDelivery(
@@ -34,7 +34,7 @@ export async function insertDelivery(
   const { messageId, firstPosition, lastPosition, matchCount, attempts } = batch;
   const message = [messageId, firstPosition, lastPosition, matchCount, attempts + 1];
   await sql.run(
-    `insert into deliveries (webhook_id, outcome, status, detail, id, message_id, first_position, last_position,
+    `insert into deliveries (webhook_id, outcome, status, message, id, message_id, first_position, last_position,
        match_count, attempt, latency_ms, response)
      select $1, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::integer, $11::integer, $12::integer, $13 where ${isNews}`,
     [...answerOf(leased, attempt), newId('dlv'), ...message, attempt.latencyMs, attempt.response],
@@ -50,7 +50,7 @@ export async function insertNoticeDelivery(
 ): Promise<void> {
   const { latencyMs, response } = attempt;
   const nth = leased.state.failures + (leased.notices?.state.refusals ?? 0) + 1;
-  const insert = `insert into deliveries (webhook_id, outcome, status, detail, id, notice_id, first_position, last_position,
+  const insert = `insert into deliveries (webhook_id, outcome, status, message, id, notice_id, first_position, last_position,
       match_count, message_id, attempt, latency_ms, response)
     select $1, $3, $4, $5, $6, $7, 0, 0, 0, $8, $9::integer, $10::integer, $11 where ${isNews}`;
   const sent = [newId('dlv'), noticeId, messageId, nth, latencyMs, response];
@@ -62,7 +62,7 @@ export async function insertNoticeDelivery(
 
 export async function insertParked(sql: Sql, webhookId: string, positions: readonly number[]): Promise<void> {
   await sql.run(
-    `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome, detail)
+    `insert into deliveries (id, webhook_id, first_position, last_position, match_count, outcome, message)
      select id, $1, position, position, 1, 'parked', 'refused, while a later match was accepted'
      from unnest($2::text[], $3::bigint[]) as parked (id, position)`,
     [webhookId, positions.map(() => newId('dlv')), positions],

@@ -195,7 +195,7 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
       failures: row.failures,
       failingMs: row.failing_ms,
       troubled: row.troubled,
-      disabledBecause: null,
+      disabledReason: null,
     },
     nextAttemptAt: row.next_attempt_at,
     batch,
@@ -258,10 +258,10 @@ async function recordOutcome(
   state: WrittenState,
   sent: Outcome | null,
 ): Promise<boolean> {
-  if (state.disabledBecause !== null) {
+  if (state.disabledReason !== null) {
     const { accountId, webhookId: targetId } = leased;
     const change = { accountId, actor: 'earshot', operation: 'DisableWebhook', requestId: null, claim: null };
-    const after = { state: 'disabled', disabled_because: state.disabledBecause };
+    const after = { state: 'disabled', reason: state.disabledReason };
     await recordChange(sql, change, { targetId, before: { state: 'active' }, after, answer: {} });
   }
   return await tell(sql, leased, state, sent);
@@ -275,13 +275,13 @@ const dayMs = 86_400_000;
 async function tell(
   sql: Sql,
   { accountId, webhookId: id, name, state: before }: LeasedWebhook,
-  { failures, failingMs, failingSince, disabledBecause }: WrittenState,
+  { failures, failingMs, failingSince, disabledReason }: WrittenState,
   sent: Outcome | null,
 ): Promise<boolean> {
   const subject = { kind: 'webhook', id, name } as const;
-  if (disabledBecause !== null) {
+  if (disabledReason !== null) {
     await resolveNotices(sql, { types: ['webhook.failing'], subject });
-    const data = { because: disabledBecause };
+    const data = { because: disabledReason };
     return (await raiseNotices(sql, [accountId], { type: 'webhook.disabled', subject, data })) > 0;
   }
   if (failures === 0) {
@@ -319,7 +319,7 @@ async function writeState(
        failing_since = case when $8 then coalesce(failing_since, now()) end,
        next_attempt_at = case when next_attempt_at >= $12::timestamptz and next_attempt_at < $12 + interval '1 ms'
          then now() + $9 * interval '1 ms' else least(now() + $9 * interval '1 ms', next_attempt_at) end,
-       troubled = $10, disabled_because = $11,
+       troubled = $10, disabled_reason = $11,
        state = case when $11::text is null then state else 'disabled' end, ${noLease}
      where ${isOurs} returning failing_since as "failingSince"`,
     [
@@ -331,7 +331,7 @@ async function writeState(
       state.failingMs !== null,
       retryInMs,
       state.troubled,
-      state.disabledBecause,
+      state.disabledReason,
       leased.nextAttemptAt,
     ],
   );

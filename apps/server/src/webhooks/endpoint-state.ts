@@ -14,7 +14,7 @@ export interface Attempt {
   readonly status: number | null;
   readonly latencyMs: number;
   /** Why there was no answer. */
-  readonly detail: string | null;
+  readonly message: string | null;
   /** The first 1 KiB of the answer. */
   readonly response: string | null;
 }
@@ -24,7 +24,7 @@ export const secretUnreadable: Attempt = {
   outcome: { kind: 'not_sent' },
   status: null,
   latencyMs: 0,
-  detail: 'the signing secret cannot be read by the service',
+  message: 'the signing secret cannot be read by the service',
   response: null,
 };
 
@@ -61,7 +61,7 @@ export interface EndpointState {
   /** For how long it has been failing; null when it works. */
   readonly failingMs: number | null;
   readonly troubled: boolean;
-  readonly disabledBecause: 'gone' | 'failing' | null;
+  readonly disabledReason: 'gone' | 'failing' | null;
 }
 
 export interface SentBatch {
@@ -102,7 +102,7 @@ export function afterAttempt(
           failures: 0,
           failingMs: null,
           troubled: attempt.latencyMs > slowMs,
-          disabledBecause: null,
+          disabledReason: null,
         },
         retryInMs: 0,
         keepBatch: false,
@@ -113,7 +113,7 @@ export function afterAttempt(
     case 'failed':
       return { ...charged(state, outcome.retryAfterMs, random), keepBatch: true, parked: [] };
     case 'gone':
-      return { state: { ...state, disabledBecause: 'gone' }, retryInMs: 0, keepBatch: true, parked: [] };
+      return { state: { ...state, disabledReason: 'gone' }, retryInMs: 0, keepBatch: true, parked: [] };
     case 'not_sent':
       return { state, retryInMs: ownFailureDelayMs(random), keepBatch: true, parked: [] };
   }
@@ -176,7 +176,7 @@ export function afterNotice(
     case 'failed':
       return { ...atOnce, ...charged(state, outcome.retryAfterMs, random), notice };
     case 'gone':
-      return { ...atOnce, state: { ...state, disabledBecause: 'gone' }, notice };
+      return { ...atOnce, state: { ...state, disabledReason: 'gone' }, notice };
     case 'not_sent':
       return { ...atOnce, state, retryInMs: ownFailureDelayMs(random), notice };
   }
@@ -204,9 +204,9 @@ function charged(
 ): Pick<Step, 'state' | 'retryInMs'> {
   const failures = state.failures + 1;
   const failingMs = state.failingMs ?? 0;
-  const disabledBecause = failingMs >= failingMaxMs ? 'failing' : null;
+  const disabledReason = failingMs >= failingMaxMs ? 'failing' : null;
   return {
-    state: { ...state, failures, failingMs, troubled: true, disabledBecause },
+    state: { ...state, failures, failingMs, troubled: true, disabledReason },
     retryInMs: retryDelayMs(failures, retryAfterMs, random),
   };
 }

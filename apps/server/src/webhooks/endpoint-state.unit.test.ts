@@ -25,7 +25,7 @@ const fresh: EndpointState = {
   failures: 0,
   failingMs: null,
   troubled: false,
-  disabledBecause: null,
+  disabledReason: null,
 };
 const batchOf = (matchCount: number) => ({ lastPosition: 10 + matchCount, matchCount });
 const failed: AttemptOutcome = { kind: 'failed', retryAfterMs: null };
@@ -75,7 +75,7 @@ describe('every outcome on every kind of batch', () => {
     ],
     ['failed', fresh, 2, failed, { position: 10, ...charged }, 5 * second, true, []],
     ['failed with Retry-After', fresh, 2, { kind: 'failed', retryAfterMs: hour }, charged, hour, true, []],
-    ['gone', fresh, 2, { kind: 'gone' }, { position: 10, disabledBecause: 'gone' }, 0, true, []],
+    ['gone', fresh, 2, { kind: 'gone' }, { position: 10, disabledReason: 'gone' }, 0, true, []],
     [
       'not sent',
       fresh,
@@ -165,7 +165,7 @@ function follow(outcome: AttemptOutcome, random: () => number) {
   let state = fresh;
   let now = 0;
   const attemptsAt: number[] = [];
-  while (state.disabledBecause === null && attemptsAt.length < 10_000) {
+  while (state.disabledReason === null && attemptsAt.length < 10_000) {
     attemptsAt.push(now);
     const step = afterAttempt(state, batchOf(2), { outcome, latencyMs: 1 }, random);
     state = later(step.state, step.retryInMs);
@@ -197,7 +197,7 @@ describe('an endpoint that never answers', () => {
 
   test('is given up after five days of nothing but failures, and not before', () => {
     const { state, attemptsAt } = follow(failed, even);
-    expect(state.disabledBecause).toBe('failing');
+    expect(state.disabledReason).toBe('failing');
     expect(state.position).toBe(fresh.position);
     expect(attemptsAt.at(-1)).toBeGreaterThanOrEqual(failingMaxMs);
     expect(attemptsAt.at(-2)).toBeLessThan(failingMaxMs);
@@ -218,7 +218,7 @@ describe('an endpoint that never answers', () => {
 
   test('is never given up for failures of our own', () => {
     const { state, attemptsAt } = follow({ kind: 'not_sent' }, even);
-    expect(state).toMatchObject({ disabledBecause: null, failures: 0, failingMs: null });
+    expect(state).toMatchObject({ disabledReason: null, failures: 0, failingMs: null });
     expect(attemptsAt).toHaveLength(10_000);
   });
 });
@@ -233,7 +233,7 @@ describe('an endpoint that refuses some matches', () => {
     const delivered: number[] = [];
     const parked: number[] = [];
     let attempts = 0;
-    while (state.position < total && attempts++ < 10_000 && state.disabledBecause === null) {
+    while (state.position < total && attempts++ < 10_000 && state.disabledReason === null) {
       now += waitMs + 1;
       state = later(state, waitMs + 1);
       const from = state.suspects.at(-1) ?? state.position;

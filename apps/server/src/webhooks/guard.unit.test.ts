@@ -245,7 +245,7 @@ describe('the name servers', () => {
         name,
         outcome: { kind: 'failed', retryAfterMs: null },
         status: null,
-        detail: 'the host does not exist or is not on the public internet',
+        message: 'the host does not exist or is not on the public internet',
         response: null,
         latencyMs: expect.any(Number),
         // Both families are asked for once, and then nothing is waited for: they take equally long, too.

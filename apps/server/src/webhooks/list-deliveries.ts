@@ -22,9 +22,9 @@ export function listDeliveries(options: {
   };
 }
 
-type DeliveryRow = Omit<Delivery, 'at' | 'first_match_id' | 'last_match_id' | 'notice_id'> & {
+type DeliveryRow = Omit<Delivery, 'created_at' | 'first_match_id' | 'last_match_id' | 'notice_id'> & {
   readonly notice_id: string | null;
-  readonly at: Date;
+  readonly created_at: Date;
   readonly first_position: number;
   readonly last_position: number;
 };
@@ -35,15 +35,15 @@ export async function readDeliveries(
   { outcome, before, limit }: PageQuery & { readonly outcome: Delivery['outcome'] | null },
 ): Promise<Delivery[]> {
   const rows = await database.many<DeliveryRow>(
-    `select id, at, message_id, attempt, match_count, first_position, last_position, outcome, status, latency_ms,
-       detail, response, notice_id
+    `select id, created_at, message_id, attempt, match_count, first_position, last_position, outcome, status, latency_ms,
+       message, response, notice_id
      from deliveries where webhook_id = $1 and ($2::text is null or outcome = $2) and ($3::text is null or id < $3)
      order by id desc limit $4`,
     [webhookId, outcome, before, limit],
   );
-  return rows.map(({ at, first_position, last_position, notice_id, ...row }) => ({
+  return rows.map(({ created_at, first_position, last_position, notice_id, ...row }) => ({
     ...row,
-    at: at.toISOString(),
+    created_at: created_at.toISOString(),
     first_match_id: notice_id === null ? matchIdOf(first_position) : null,
     last_match_id: notice_id === null ? matchIdOf(last_position) : null,
     ...(notice_id !== null && { notice_id }),
@@ -57,7 +57,7 @@ export function forgetDeliveries(database: Database): Promise<number> {
   return database.run(
     `delete from deliveries where id in (
        select id from deliveries
-       where (outcome = 'delivered' and at < now() - interval '1 day') or at < now() - interval '30 days'
+       where (outcome = 'delivered' and created_at < now() - interval '1 day') or created_at < now() - interval '30 days'
        limit $1)`,
     [forgetBatch],
   );

@@ -81,7 +81,7 @@ function targetOf(before: WebhookRow, changes: WebhookChanges) {
     return { url, format, windowSeconds: windowSeconds ?? before.window_seconds ?? windowSecondsDefault };
   if (windowSeconds !== undefined) throw badField('window_seconds', windowOnlyForChats);
   if (isChatFormat(before.format) && newUrl === undefined)
-    throw badField('url', 'Name it too: the URL of a chat is not shown again.');
+    throw badField('url', 'Send the URL too, because the URL of a chat is not shown again.');
   return { url, format, windowSeconds: null };
 }
 
@@ -127,7 +127,7 @@ async function update(
        ${newFilter ? `, ${startOver}` : ''}
        ${isFresh ? ', failures = 0, failing_since = null, troubled = false' : ''}
        ${isFresh || changes.state === 'active' ? `, ${retryNow}` : ''}
-       ${state === 'disabled' ? '' : ', disabled_because = null'}
+       ${state === 'disabled' ? '' : ', disabled_reason = null'}
      where id = $1 returning ${shown}`,
     [webhookId, name, url, ruleId, platform, state, events, format, windowSeconds],
   );
@@ -184,7 +184,7 @@ export function rotateWebhookSecret(options: {
         [change.accountId, webhook_id, sealed],
       );
       if (!row) throw noSuchWebhook();
-      const after = { previous_valid_until: row.until.toISOString() };
+      const after = { previous_expires_at: row.until.toISOString() };
       const answer = { webhook_id, secret: null, ...after };
       await recordChange(sql, change, { targetId: webhook_id, before: null, after, answer });
       return { ...answer, secret };

@@ -14,7 +14,7 @@ export function replayWebhook(options: {
   readonly reader: MatchReader;
 }): Handler<'ReplayWebhook'> {
   const { database, reader } = options;
-  return async ({ principal: { accountId }, request: { webhook_id, since, from_match_id }, change }) => {
+  return async ({ principal: { accountId }, request: { webhook_id, from, from_match_id }, change }) => {
     const target = await findWebhook(database, accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     const {
@@ -23,7 +23,7 @@ export function replayWebhook(options: {
       accountId,
       ruleId: target.ruleId,
       platform: target.platform,
-      since: since === undefined ? null : new Date(since),
+      since: from === undefined ? null : new Date(from),
       until: null,
       order: 'oldest',
       from: from_match_id === undefined ? null : positionBefore(from_match_id),

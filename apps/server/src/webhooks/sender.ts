@@ -77,7 +77,7 @@ async function attemptOf(answer: Dispatcher.ResponseData): Promise<Omit<Attempt,
   const { statusCode: status, headers, body } = answer;
   const response = await firstBytes(body);
   const outcome = outcomeOf(status, parseRetryAfterMs(headers['retry-after'], Date.now()));
-  return { outcome, status, detail: null, response };
+  return { outcome, status, message: null, response };
 }
 
 /** The status alone decides: a body that breaks off or never ends changes nothing. */
@@ -138,6 +138,6 @@ function describe(error: unknown): string {
   return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : 'the connection failed';
 }
 
-function unanswered(outcome: AttemptOutcome, detail: string, latencyMs: number): Attempt {
-  return { outcome, status: null, latencyMs, detail, response: null };
+function unanswered(outcome: AttemptOutcome, message: string, latencyMs: number): Attempt {
+  return { outcome, status: null, latencyMs, message, response: null };
 }

@@ -27,7 +27,7 @@ test('the endpoint gets the body and the headers, and we get its answer', async 
     outcome: { kind: 'delivered' },
     status: 202,
     response: 'thanks',
-    detail: null,
+    message: null,
   });
   expect(received).toMatchObject([
     { body: message.body, headers: { 'webhook-id': 'msg_1', 'content-type': 'application/json' } },
@@ -56,7 +56,11 @@ test('of a long answer only the beginning is kept, and no more than 64 KiB is re
 describe('time runs out for an endpoint', () => {
   test('that never answers', async () => {
     const { attempt } = await sendTo(() => undefined, 300);
-    expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: null, detail: 'no answer in time' });
+    expect(attempt).toMatchObject({
+      outcome: { kind: 'failed' },
+      status: null,
+      message: 'no answer in time',
+    });
     expect(attempt.latencyMs).toBeLessThan(5_000);
   });
 
@@ -76,7 +80,7 @@ test('an endpoint that nobody listens at, or that hangs up, has failed', async (
   await using sender = createSender({ resolve, allowInsecure: true });
   expect(await sender.send({ ...message, url: endpoint.url })).toMatchObject({
     outcome: { kind: 'failed' },
-    detail: 'ECONNREFUSED',
+    message: 'ECONNREFUSED',
   });
   const { attempt } = await sendTo((_received, response) => void response.destroy());
   expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: null });
@@ -102,13 +106,13 @@ describe('a host with several addresses', () => {
     [[noRoute, refused], 'failed', 'ECONNREFUSED'],
     [[refused, noRoute], 'failed', 'ECONNREFUSED'],
     [[noRoute, noRoute], 'not_sent', 'ENETUNREACH'],
-  ])('is at fault unless every failure is ours: %j', async (failures, kind, detail) => {
+  ])('is at fault unless every failure is ours: %j', async (failures, kind, message) => {
     await using sender = createSender({
       resolve: () => Promise.reject(new AggregateError(failures)),
       allowInsecure: false,
     });
     const attempt = await sender.send({ ...message, url: 'https://hooks.example/' });
-    expect(attempt).toMatchObject({ outcome: { kind }, detail });
+    expect(attempt).toMatchObject({ outcome: { kind }, message });
   });
 });
 

@@ -23,7 +23,7 @@ export function testWebhook(options: {
     const target = await findWebhook(database, accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     if (secretBox === null) throw noSecretsKey(contact);
-    const { outcome, status, latencyMs, detail, response } = await sendMessage(
+    const { outcome, status, latencyMs, message, response } = await sendMessage(
       { sender, secretBox, consoleUrl },
       { ...target, webhookId: webhook_id },
       {
@@ -36,6 +36,6 @@ export function testWebhook(options: {
       const retry = `update webhooks set ${retryNow} where account_id = $1 and id = $2`;
       await database.forAccount(accountId).transaction((sql) => sql.run(retry, [accountId, webhook_id]));
     }
-    return { webhook_id, outcome: outcome.kind, status, latency_ms: latencyMs, detail, response };
+    return { webhook_id, outcome: outcome.kind, status, latency_ms: latencyMs, message, response };
   };
 }

@@ -5,7 +5,7 @@ import { batchMatchesMax } from './endpoint-state.ts';
 import { withoutMatches } from './message.ts';
 
 /** The columns of a `WebhookRow`. */
-export const shown = `id, name, url, format, window_seconds, rule_id, platform, events, state, disabled_because, failing_since, failures, next_attempt_at,
+export const shown = `id, name, url, format, window_seconds, rule_id, platform, events, state, disabled_reason as reason, failing_since, failures, next_attempt_at,
   created_at, updated_at`;
 
 export interface WebhookRow {
@@ -18,7 +18,7 @@ export interface WebhookRow {
   readonly platform: Platform | null;
   readonly events: Webhook['events'];
   readonly state: Webhook['state'];
-  readonly disabled_because: Webhook['disabled_because'];
+  readonly reason: Webhook['reason'];
   readonly failing_since: Date | null;
   readonly failures: number;
   readonly next_attempt_at: Date;
@@ -39,7 +39,7 @@ export function toWebhook(row: WebhookRow): Webhook {
   };
 }
 
-/** Whoever knows the whole URL of a chat can post there. */
+/** The whole URL of a chat is a credential: with it, anyone can post there. */
 export function shownUrl({ url, format }: Pick<WebhookRow, 'url' | 'format'>): string {
   return isChatFormat(format) ? `${new URL(url).origin}/…` : url;
 }

@@ -4,7 +4,7 @@ import type { UpstreamClient } from '../../src/upstream/client.ts';
 /** What a registrar must never do, whatever comes of it. */
 export type Misdeed =
   /** A change although nobody knows what became of the one before. */
-  | 'changed_in_doubt'
+  | 'changed_while_uncertain'
   /** A rule that its own list shows. */
   | 'added_again'
   /** A change after somebody else took its lease. */
@@ -28,11 +28,11 @@ const removed = z
 
 /** One registrar's view of its upstream, with an eye on the order of its calls. */
 export function watchCalls(client: UpstreamClient, report: (misdeed: Misdeed) => void): WatchedClient {
-  let inDoubt = false;
+  let isUncertain = false;
   let retired = false;
   let tagOf = new Map<string, string>();
   const judge = (body: unknown) => {
-    if (inDoubt) report('changed_in_doubt');
+    if (isUncertain) report('changed_while_uncertain');
     if (retired) report('changed_without_lease');
     const tags = new Set(tagOf.values());
     const asked = added.safeParse(body);
@@ -51,14 +51,14 @@ export function watchCalls(client: UpstreamClient, report: (misdeed: Misdeed) =>
         const listed = list.safeParse(answer.body);
         if (answer.status !== 200 || !listed.success) return answer;
         tagOf = new Map(listed.data.data.flatMap(({ id, tag }) => (tag ? [[id, tag] as const] : [])));
-        inDoubt = false;
+        isUncertain = false;
         return answer;
       }
       judge(asked.body);
-      inDoubt = true;
+      isUncertain = true;
       const answer = await client.call(method, path, asked);
-      inDoubt = answer.status === 429 || answer.status >= 500;
-      if (inDoubt) return answer;
+      isUncertain = answer.status === 429 || answer.status >= 500;
+      if (isUncertain) return answer;
       const gone = removed.safeParse(asked.body);
       const ids = gone.success ? gone.data : method === 'DELETE' ? [path.split('/').at(-1) ?? ''] : [];
       for (const id of ids) tagOf.delete(id);

@@ -4,7 +4,7 @@ import { assertCheap } from '../confirm-cost.ts';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
 import {
-  acceptDoubts,
+  acceptSuspicious,
   acceptEstimate,
   budget,
   examples,
@@ -38,7 +38,7 @@ export const createRule = defineTool({
     overrides,
     options: options.optional(),
     examples: examples.optional(),
-    accept_doubts: acceptDoubts,
+    accept_suspicious: acceptSuspicious,
     expires_at: expiresAt.optional(),
     budget: budget.optional(),
     trial: trial.optional(),

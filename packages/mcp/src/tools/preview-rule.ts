@@ -48,7 +48,7 @@ function toOutput({ estimate, sample, against }: Previewed) {
     ...estimateWords(estimate),
     basis: `${estimate.basis}: ${estimate.basis_note}`,
     fee_usd: estimate.fee_usd,
-    sample: `${sample.matched} of ${sample.looked_at} stored items match, ${sample.undecided} undecided${sample.is_sampled ? ' (a random part)' : ''}`,
+    sample: `${sample.matched} of ${sample.evaluated} stored items match, ${sample.undecided} undecided${sample.is_sampled ? ' (a random part)' : ''}`,
     ...(against && {
       against: `${against.is_estimate ? 'about ' : ''}+${against.added}, -${against.removed}, ${against.undecided} undecided`,
     }),

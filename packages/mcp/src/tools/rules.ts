@@ -3,7 +3,7 @@ import { EarshotError, type Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { assertCheapToResume, assertCheapToUpdate } from '../confirm-cost.ts';
 import {
-  acceptDoubts,
+  acceptSuspicious,
   acceptEstimate,
   budget,
   changedOutput,
@@ -58,7 +58,7 @@ const updateRule = defineTool({
     overrides: draftOverrides.optional(),
     options: draftOptions.optional(),
     examples: draftExamples.nullable().optional(),
-    accept_doubts: acceptDoubts,
+    accept_suspicious: acceptSuspicious,
     expires_at: expiresAt.optional(),
     budget: budget.nullable().optional(),
     accept_estimate: acceptEstimate,

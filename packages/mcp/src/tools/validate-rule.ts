@@ -9,7 +9,7 @@ export const validateRule = defineTool({
   name: 'validate_rule',
   title: 'Check a rule',
   description:
-    'What is wrong or doubtful with values, where, and the fixed values; which examples fail. Creates nothing, costs nothing.',
+    'Errors and likely mistakes in queries, with positions and corrected queries; examples that fail. Creates nothing, costs nothing.',
   annotations: readsOnly,
   operation: 'ValidateRule',
   input: requestObject({ platforms, overrides: draftOverrides, examples: draftExamples.optional() }),

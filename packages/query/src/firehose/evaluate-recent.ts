@@ -52,7 +52,7 @@ function judgeAge(published: string, window: Window, { matchedAt, whole }: Fireh
   const matchedMs = matchedAt === null ? Number.NaN : Date.parse(matchedAt);
   const ageHours = (matchedMs - publishedMs) / hourMs;
   if (Number.isNaN(ageHours)) return whole ? 'no_match' : 'unknown';
-  const doubt = whole ? 0 : window.slackHours + (hasZone ? 0 : zoneHours);
-  if (ageHours + doubt <= window.hours) return 'match';
-  return ageHours - doubt > window.hours ? 'no_match' : 'unknown';
+  const tolerance = whole ? 0 : window.slackHours + (hasZone ? 0 : zoneHours);
+  if (ageHours + tolerance <= window.hours) return 'match';
+  return ageHours - tolerance > window.hours ? 'no_match' : 'unknown';
 }

@@ -54,7 +54,7 @@ export function fuzz({ language, input, inputs, item }: FuzzOptions): FuzzSummar
       if (tookMs >= suspectMs) suspects.push({ text, tookMs });
       const severities = new Set(diagnostics.map(({ severity }) => severity));
       if (severities.has('error') !== (canonical === null)) fail('canonical text and errors disagree');
-      if (valid === (severities.has('error') || severities.has('doubt')))
+      if (valid === (severities.has('error') || severities.has('suspicious')))
         fail('validity and findings disagree');
       if (canonical !== null && language.validate(canonical).canonical !== canonical)
         fail('canonical text is not stable');

@@ -136,7 +136,7 @@ public final class LuceneVerdicts {
   private static Document document(Map<?, ?> fields) {
     Document document = new Document();
     for (Map.Entry<?, ?> entry : fields.entrySet()) {
-      String name = (String) entry.getKey();
+      String name = (String) entry.whoAmI();
       for (Object value : (List<?>) entry.getValue()) {
         document.add(
             TEXT.contains(name)

@@ -163,7 +163,7 @@ const football: Topic = {
   posts: {
     en: [
       'GOAL {club}! Minute {minutes}, header from the corner. The away end is shaking ⚽',
-      'Full time: {club} {goals}, {rival} {fewer}. Never in doubt (it was very much in doubt)',
+      'Full time: {club} {goals}, {rival} {fewer}. Never at risk (it was very much at risk)',
       'Red card for {rival} after {minutes} minutes. Football is cruel.',
       '{club} sign a {hour}-goal striker from {city} on a three year deal, per two sources.',
       'VAR check taking {hour} minutes now. I have aged. {club} fans know.',

@@ -20,7 +20,7 @@ export function compileFirehoseRule(
   defaultOperator: DefaultOperator = 'or',
 ): Compiled<FirehosePage> {
   const { canonical, root, diagnostics } = validateFirehoseRule(value, defaultOperator);
-  // The platform takes what is only doubtful.
+  // The platform accepts what is only suspicious.
   if (canonical === null || root === null) {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
     return { ok: false, details: errors.map(({ message }) => message) };

@@ -71,9 +71,9 @@ export async function validateRule(exchange: Exchange, deps: Deps): Promise<void
   sendJson(exchange.response, 200, knobs.validation === 'wrapped' ? { data: verdict } : verdict);
 }
 
-/** Doubts are Earshot's own; the platform only warns. */
+/** Suspicious findings are Earshot's own; the platform only warns. */
 function toWireDiagnostic({ severity, message, span: [start, end] }: Diagnostic): object {
-  return { severity: severity === 'doubt' ? 'warning' : severity, message, start, end };
+  return { severity: severity === 'suspicious' ? 'warning' : severity, message, start, end };
 }
 
 function authorize(exchange: Exchange, { organization, faults }: Deps): Tap {

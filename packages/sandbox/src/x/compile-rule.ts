@@ -19,7 +19,7 @@ export function compileXRule(
   const { canonical, root, diagnostics } = validate(value, {
     tier: lengthUnit !== 'utf16' && tier === 'standard' ? 'enterprise' : tier,
   });
-  // X takes what is only doubtful.
+  // X accepts what is only suspicious.
   if (canonical === null || root === null) return { ok: false, details: upstreamDetails(value, diagnostics) };
   const percent = samplePercentOf(root);
   const rest = withoutSample(root);

@@ -69,11 +69,11 @@ function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
 }
 
 function stopWords(
-  { paused_for }: Rule,
+  { pause }: Rule,
   { on_reached, reserved }: BudgetState,
   words: (amount: number) => string,
 ): string {
-  if (paused_for?.reason === 'budget') return 'The rule is paused because of it.';
+  if (pause?.reason === 'budget') return 'The rule is paused because of it.';
   if (on_reached === 'notify') return 'When it is spent, only a notice is raised.';
   const early = reserved > 0 ? `, ${words(reserved)} early, because that much may still arrive` : '';
   return `When it is spent, the rule is paused${early}.`;

@@ -11,7 +11,7 @@ export const sourceStateWords: Readonly<Record<Source['state'], string>> = {
   reconnecting: 'The connection broke and is being opened again',
   failing: 'The platform answers with errors',
   rate_limited: 'Too many attempts to connect',
-  slot_busy: 'The platform counts another connection as ours',
+  connection_in_use: 'The platform counts another connection as ours',
   no_rules: 'Nothing to listen for',
   rules_invalid: 'The platform cannot use the rules that it stores',
   provisioning: 'The platform is still setting up the plan or app',

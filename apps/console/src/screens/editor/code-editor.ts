@@ -77,7 +77,7 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
     ({ severity, message, span: [from, to] }): Marker => ({
       from: Math.min(from, length),
       to: Math.min(to, length),
-      severity: severity === 'doubt' ? 'error' : severity === 'hint' ? 'info' : severity,
+      severity: severity === 'suspicious' ? 'error' : severity === 'hint' ? 'info' : severity,
       message,
     }),
   );

@@ -9,7 +9,7 @@ import styles from './editor.module.css';
 import { planOf } from './plan.ts';
 
 export interface Accepted {
-  readonly accept_doubts?: true;
+  readonly accept_suspicious?: true;
   readonly accept_estimate?: true;
 }
 
@@ -24,13 +24,13 @@ interface PlanProps {
 
 /** What saving would do, before it is done. */
 export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: PlanProps) {
-  const [doubts, setDoubts] = useState(false);
+  const [acceptsSuspicious, setAcceptsSuspicious] = useState(false);
   const [estimate, setEstimate] = useState(false);
   const lines = planOf(draft, rule);
-  const hasDoubts = draft.chosen.some((platform) =>
+  const hasSuspicious = draft.chosen.some((platform) =>
     languages[platform]
       .validate(draft.values[platform])
-      .diagnostics.some(({ severity }) => severity === 'doubt'),
+      .diagnostics.some(({ severity }) => severity === 'suspicious'),
   );
   const isAboveBudget = error instanceof EarshotError && 'estimate' in error.details;
   return (
@@ -47,10 +47,14 @@ export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: 
         ))}
       </dl>
       {error && <ErrorNote error={error} />}
-      {hasDoubts && (
+      {hasSuspicious && (
         <label className={styles.check}>
-          <input type="checkbox" checked={doubts} onChange={({ target }) => setDoubts(target.checked)} />
-          Register it despite the doubts
+          <input
+            type="checkbox"
+            checked={acceptsSuspicious}
+            onChange={({ target }) => setAcceptsSuspicious(target.checked)}
+          />
+          Register it although it is probably a mistake
         </label>
       )}
       {isAboveBudget && (
@@ -66,7 +70,10 @@ export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: 
           disabled={lines.length === 0}
           isBusy={isPending}
           onClick={() =>
-            onApply({ ...(doubts && { accept_doubts: true }), ...(estimate && { accept_estimate: true }) })
+            onApply({
+              ...(acceptsSuspicious && { accept_suspicious: true }),
+              ...(estimate && { accept_estimate: true }),
+            })
           }
         >
           {buttonWords(rule !== undefined, isPending)}

@@ -83,7 +83,7 @@ function PlatformPreview({ platform, preview }: { platform: keyof typeof platfor
         {estimate.basis_note} {estimate.fee_usd > 0 && `The estimate cost ${formatUsd(estimate.fee_usd)}.`}
       </p>
       <p>
-        {formatCount(sample.matched)} of {formatCount(sample.looked_at)} stored items match
+        {formatCount(sample.matched)} of {formatCount(sample.evaluated)} stored items match
         {sample.undecided > 0 && `, ${formatCount(sample.undecided)} cannot be decided`}.
       </p>
       <ul className={styles.samples}>

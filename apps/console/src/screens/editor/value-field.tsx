@@ -92,7 +92,7 @@ function useCodeMirror({
   return { holder, editor };
 }
 
-const severityWords = { error: 'Error', doubt: 'Doubt', warning: 'Warning', hint: 'Hint' };
+const severityWords = { error: 'Error', suspicious: 'Likely mistake', warning: 'Warning', hint: 'Hint' };
 
 function Findings({ diagnostics, onFix }: { diagnostics: readonly Diagnostic[]; onFix: (fix: Fix) => void }) {
   return (

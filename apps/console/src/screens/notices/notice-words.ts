@@ -8,7 +8,7 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'rate.unusual': 'Far more matches than usual',
   'coverage.gap': 'There was a gap in the coverage',
   'coverage.repaired': 'A gap in the coverage was filled',
-  'source.needs_you': 'A source is not listening',
+  'source.action_required': 'A source is not listening',
   'rule.paused': 'The rule was paused',
   'rule.expired': 'The rule has expired',
   'rule.refused': 'A platform refuses the rule',

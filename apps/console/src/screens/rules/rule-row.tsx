@@ -55,12 +55,12 @@ export function RuleRow({ rule, figures, cost, now }: RuleRowProps) {
 }
 
 /** What is true of the rule, with the reason where it is not heard. */
-function stateWords({ state, paused_for, expires_at, platforms }: Rule): string {
+function stateWords({ state, pause, expires_at, platforms }: Rule): string {
   if (state === 'failed') return 'refused by a platform';
   if (state === 'paused') {
-    if (paused_for?.reason === 'suspension') return 'paused with the account, resumes soon';
-    if (paused_for)
-      return `paused: its budget is spent${paused_for.resumes_at === null ? '' : `, resumes ${formatTime(paused_for.resumes_at)}`}`;
+    if (pause?.reason === 'suspension') return 'paused with the account, resumes soon';
+    if (pause)
+      return `paused: its budget is spent${pause.resumes_at === null ? '' : `, resumes ${formatTime(pause.resumes_at)}`}`;
     return expires_at !== null && Date.parse(expires_at) < Date.now() ? 'expired' : 'paused';
   }
   return Object.entries(platformNames)

@@ -64,7 +64,7 @@ function SourceTable({ sources }: { sources: readonly Source[] }) {
 }
 
 function SourceRow({
-  source: { platform, name, state, since, heard_until, what_to_do, problem },
+  source: { platform, name, state, since, received_until, what_to_do, problem },
 }: {
   source: Source;
 }) {
@@ -81,7 +81,7 @@ function SourceRow({
       <td>
         <Time at={since} />
       </td>
-      <td>{heard_until === null ? 'never' : <Time at={heard_until} />}</td>
+      <td>{received_until === null ? 'never' : <Time at={received_until} />}</td>
       <td className={styles.todo}>
         {what_to_do}
         {problem !== undefined && (

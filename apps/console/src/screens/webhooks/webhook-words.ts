@@ -9,12 +9,12 @@ export interface WebhookStanding {
 
 /** How a webhook is doing, and what has to be done about it. */
 export function standingOfWebhook(webhook: Webhook): WebhookStanding {
-  const { state, disabled_because, failing_since, window_seconds } = webhook;
+  const { state, reason, failing_since, window_seconds } = webhook;
   const gone = window_seconds === null ? 'the endpoint answered 410' : 'the chat takes no more messages';
   if (state === 'disabled')
     return {
       kind: 'bad',
-      words: disabled_because === 'gone' ? `Disabled: ${gone}` : 'Disabled: five days of failures',
+      words: reason === 'gone' ? `Disabled: ${gone}` : 'Disabled: five days of failures',
       whatToDo: 'Fix the endpoint, then enable the webhook: it continues where it stopped.',
     };
   if (state === 'paused')

@@ -66,7 +66,7 @@ const disconnects: Readonly<Record<string, StreamEnding>> = {
 };
 
 const issues: Readonly<Record<string, StreamEnding>> = {
-  TooManyConnections: { kind: 'slot_busy' },
+  TooManyConnections: { kind: 'connection_in_use' },
   RuleConfigurationIssue: { kind: 'no_rules' },
   RulesInvalidIssue: { kind: 'rules_invalid' },
   ProvisioningSubscription: { kind: 'provisioning' },

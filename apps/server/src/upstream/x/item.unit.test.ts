@@ -134,7 +134,7 @@ describe('what is no post', () => {
         connection_issue: 'TooManyConnections',
         type: 'https://x/streaming-connection',
       },
-      'slot_busy',
+      'connection_in_use',
       'ConnectionException',
     ],
     // Nobody knows it: its words are kept, and it is waited out.

@@ -16,7 +16,7 @@ export function breadth(view: View): void {
   const found = broadRule(view.root, weightOf, words);
   // What a clause that cannot be read was to narrow nobody knows.
   const isUnread = view.hasSyntaxErrors || view.clauses.some(({ field }) => !isKnown(field));
-  if (found !== null && !(isUnread && found.severity === 'doubt')) view.report(found);
+  if (found !== null && !(isUnread && found.severity === 'suspicious')) view.report(found);
 }
 
 function isKnown(field: string): boolean {

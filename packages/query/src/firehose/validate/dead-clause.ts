@@ -1,4 +1,4 @@
-import { doubt, type Edit, type Fix } from '../../diagnostics.ts';
+import { suspicious, type Edit, type Fix } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import type { Clause, Group } from '../surface.ts';
 import { isAsSeen, source, type View } from './rule.ts';
@@ -16,7 +16,7 @@ export function deadClause(group: Group, view: View): void {
     .slice(0, 3)
     .join(', ');
   const message = `${names} can never affect this rule: AND and OR have no precedence here, and beside a clause that is required an optional one is ignored. Add parentheses.`;
-  view.report(doubt('dead_clause', message, first.span, fixesFor(group)));
+  view.report(suspicious('dead_clause', message, first.span, fixesFor(group)));
 }
 
 /** `"foo" NEAR "bar"` of other languages: a distance is written behind a phrase. */

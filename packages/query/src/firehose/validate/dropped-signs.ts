@@ -1,4 +1,4 @@
-import { doubt, type Fix, replace } from '../../diagnostics.ts';
+import { suspicious, type Fix, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
 import { fields } from '../tables.ts';
@@ -18,5 +18,5 @@ export function droppedSigns(placed: PlacedAtom, view: View): void {
     return;
   const fixes: Fix[] = /^[#@]/.test(value) ? [replace(`Write ${quote(word)}`, atom.span, quote(word))] : [];
   const message = `Signs are not indexed: ${quoted(value, 40)} finds the word ${quoted(word, 40)}. Add words that tell it apart.`;
-  view.report(doubt('dropped_signs', message, atom.span, fixes));
+  view.report(suspicious('dropped_signs', message, atom.span, fixes));
 }

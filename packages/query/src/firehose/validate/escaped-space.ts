@@ -1,4 +1,4 @@
-import { certain, doubt, replace } from '../../diagnostics.ts';
+import { certain, suspicious, replace } from '../../diagnostics.ts';
 import { type PlacedAtom, source, type View } from './rule.ts';
 
 /** `\t` and `\n` from JSON source: a backslash makes the next letter literal, so `AND\tfoo` is one word. */
@@ -9,5 +9,5 @@ export function escapedSpace({ atom }: PlacedAtom, view: View): void {
   if (found === undefined) return;
   const message = `\`${found}\` is the letter ${found.charAt(1)} here, not a space.`;
   const fix = certain(replace('Write a space', atom.span, written.replaceAll(/(?<!\\)\\[tnr]/g, ' ')));
-  view.report(doubt('escaped_space', message, atom.span, [fix]));
+  view.report(suspicious('escaped_space', message, atom.span, [fix]));
 }

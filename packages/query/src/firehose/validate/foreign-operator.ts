@@ -1,4 +1,4 @@
-import { certain, doubt, type Fix, replace } from '../../diagnostics.ts';
+import { certain, suspicious, type Fix, replace } from '../../diagnostics.ts';
 import { isForeignOperator, type PlacedAtom, type View } from './rule.ts';
 
 /** `|` and `&` of other languages are punctuation here and would be dropped. */
@@ -9,5 +9,5 @@ export function foreignOperator({ atom, clause, group, index }: PlacedAtom, view
   const joins = index > 0 && next !== undefined && next.conjunction === null && clause.conjunction === null;
   const fixes: Fix[] = joins ? [certain(replace(`Write ${word}`, atom.span, word))] : [];
   const message = `\`${atom.value}\` is no operator here and is ignored. Write ${word}.`;
-  view.report(doubt('foreign_operator', message, atom.span, fixes));
+  view.report(suspicious('foreign_operator', message, atom.span, fixes));
 }

@@ -1,4 +1,4 @@
-import { certain, doubt, type Fix, replace } from '../../diagnostics.ts';
+import { certain, suspicious, type Fix, replace } from '../../diagnostics.ts';
 import { escapeSlashes, quote } from '../escape.ts';
 import { fields } from '../tables.ts';
 import { type PlacedAtom, source, type View } from './rule.ts';
@@ -9,7 +9,7 @@ export function gluedRegex(placed: PlacedAtom, view: View): void {
   const message =
     'An unescaped `/` starts a regular expression that runs to the next `/`. Quote the word, or write `\\/`.';
   const fixes = view.hasSyntaxErrors ? [] : [fixFor(placed, view)];
-  view.report(doubt('glued_regex', message, placed.atom.span, fixes));
+  view.report(suspicious('glued_regex', message, placed.atom.span, fixes));
 }
 
 function fixFor({ atom, group, index }: PlacedAtom, view: View): Fix {

@@ -1,4 +1,4 @@
-import { doubt } from '../../diagnostics.ts';
+import { suspicious } from '../../diagnostics.ts';
 import { fields } from '../tables.ts';
 import { isEmptyPhrase } from './empty-phrase.ts';
 import { isForeignOperator, isOperatorWord, type PlacedAtom, removal, type View } from './rule.ts';
@@ -11,5 +11,5 @@ export function ignoredClause(placed: PlacedAtom, view: View): void {
   if (isEmptyPhrase(atom)) return;
   const what = fields.get(field)?.stopWords === true ? 'Stop words and punctuation are' : 'Punctuation is';
   const message = `${what} not indexed, so this clause is ignored. Remove it, or quote it together with other words.`;
-  view.report(doubt('ignored_clause', message, clause.span, removal(placed)));
+  view.report(suspicious('ignored_clause', message, clause.span, removal(placed)));
 }

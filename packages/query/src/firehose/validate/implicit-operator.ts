@@ -1,4 +1,4 @@
-import { doubt, type Edit, type Fix, warning } from '../../diagnostics.ts';
+import { suspicious, type Edit, type Fix, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { canonicalText } from '../canonical.ts';
 import { isWhite, quote } from '../escape.ts';
@@ -24,7 +24,7 @@ export function implicitOperator(group: Group, view: View): void {
       ? 'Two clauses without an operator between them mean OR: either is enough. Write AND or OR, or quote a phrase.'
       : `\`${scope}:\` belongs to the next word only; the words after it are searched in \`added\`, and any of them is enough. Quote the phrase.`;
   const fixes = [...phraseFix(run, gaps, view), ...insertions(gaps, view)];
-  view.report((isBare ? warning : doubt)('implicit_operator', message, first.span, fixes));
+  view.report((isBare ? warning : suspicious)('implicit_operator', message, first.span, fixes));
 }
 
 /** A rule of bare words and nothing else: an OR of them is what search engines do, too. */

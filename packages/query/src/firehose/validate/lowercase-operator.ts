@@ -1,4 +1,4 @@
-import { certain, doubt, type Fix, replace } from '../../diagnostics.ts';
+import { certain, suspicious, type Fix, replace } from '../../diagnostics.ts';
 import { isOperatorWord, isProse, type PlacedAtom, type View } from './rule.ts';
 
 /** Operators are upper case; in lower case they are stop words and ignored. */
@@ -12,5 +12,5 @@ export function lowercaseOperator({ atom, clause, group, index }: PlacedAtom, vi
   const fix = replace(`Use ${upper}`, atom.span, upper);
   const fixes: Fix[] = !usable ? [] : isProse(view.text) ? [fix] : [certain(fix)];
   const message = `\`${atom.value}\` is read as a word and ignored. Operators are written in upper case: ${upper}.`;
-  view.report(doubt('lowercase_operator', message, atom.span, fixes));
+  view.report(suspicious('lowercase_operator', message, atom.span, fixes));
 }

@@ -1,4 +1,4 @@
-import { doubt, replace } from '../../diagnostics.ts';
+import { suspicious, replace } from '../../diagnostics.ts';
 import type { Group } from '../surface.ts';
 import type { View } from './rule.ts';
 
@@ -9,6 +9,6 @@ export function orNot(group: Group, view: View): void {
     const message =
       '`OR NOT` does not widen the rule: the exclusion applies to everything in this group. Write AND NOT.';
     const fix = replace('Write AND NOT', conjunction.span, 'AND');
-    view.report(doubt('or_not', message, [conjunction.span[0], modifier.span[1]], [fix]));
+    view.report(suspicious('or_not', message, [conjunction.span[0], modifier.span[1]], [fix]));
   }
 }

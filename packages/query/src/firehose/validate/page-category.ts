@@ -1,10 +1,10 @@
-import { doubt, error } from '../../diagnostics.ts';
+import { suspicious, error } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { pageCategoryLabels } from '../labels.ts';
 import { labelFix, nearestLabel } from './label.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
-/** The platform may add categories, so an unknown one is only doubted; one in another spelling never matches. */
+/** The platform may add categories, so an unknown one is only suspicious; one in another spelling never matches. */
 export function pageCategory(placed: PlacedAtom, view: View): void {
   const { atom, field } = placed;
   if (field !== 'page_category' || !isPlainValue(placed) || pageCategoryLabels().has(atom.value)) return;
@@ -14,5 +14,5 @@ export function pageCategory(placed: PlacedAtom, view: View): void {
     meant === null ? 'Labels look like "/News" or "/News/Politics".' : `Did you mean "${meant.label}"?`;
   const message = `${quoted(atom.value)} is not among the known page categories. ${hint}`;
   const isWrong = meant?.isSame === true || !atom.value.startsWith('/');
-  view.report((isWrong ? error : doubt)('unknown_page_category', message, atom.span, fixes));
+  view.report((isWrong ? error : suspicious)('unknown_page_category', message, atom.span, fixes));
 }

@@ -1,4 +1,4 @@
-import { certain, doubt, error, replace } from '../../diagnostics.ts';
+import { certain, suspicious, error, replace } from '../../diagnostics.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
 const datePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
@@ -24,7 +24,7 @@ export function publishDate(placed: PlacedAtom, view: View): void {
         ? []
         : [certain(replace(`Up to the end of ${high}`, [atom.range.highSpan[0], atom.span[1]], next + end))];
     const message = `This leaves out ${high} itself: times are compared as text. Use the next day as an excluded bound.`;
-    view.report(doubt('date_upper_bound', message, atom.range.highSpan, fixes));
+    view.report(suspicious('date_upper_bound', message, atom.range.highSpan, fixes));
   } else if (isPlainValue(placed) && datePattern.test(atom.value)) {
     const next = nextDay(atom.value);
     const fixes =

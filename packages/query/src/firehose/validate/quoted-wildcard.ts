@@ -1,4 +1,4 @@
-import { certain, doubt, replace } from '../../diagnostics.ts';
+import { certain, suspicious, replace } from '../../diagnostics.ts';
 import { escapeTerm } from '../escape.ts';
 import { fields } from '../tables.ts';
 import { wordsOf } from '../tokenize.ts';
@@ -15,7 +15,7 @@ export function quotedWildcard({ atom, field }: PlacedAtom, view: View): void {
   const isAddress = field === 'url' || field === 'domain';
   const isWord = row.type === 'text' && wordsOf(atom.value).length === 1;
   const fixes = isAddress ? [certain(fix)] : isWord ? [fix] : [];
-  view.report(doubt('quoted_wildcard', message, atom.span, fixes));
+  view.report(suspicious('quoted_wildcard', message, atom.span, fixes));
 }
 
 function hasWildcard(value: string, type: string): boolean {

@@ -1,4 +1,4 @@
-import { certain, doubt, error, replace, warning } from '../../diagnostics.ts';
+import { certain, suspicious, error, replace, warning } from '../../diagnostics.ts';
 import { parseRegex } from '../../pattern-syntax.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
@@ -28,7 +28,7 @@ function reportClasses(value: string, start: number, view: View): void {
     const at = start + found.index;
     const message = `Not every version of Lucene reads \`${found[0]}\` as a class of characters; the older ones find the letter. Write \`${meant}\`.`;
     const fix = certain(replace(`Use ${meant}`, [at, at + 2], meant));
-    view.report(doubt('regex_dialect', message, [at, at + 2], [fix]));
+    view.report(suspicious('regex_dialect', message, [at, at + 2], [fix]));
   }
 }
 
@@ -38,7 +38,7 @@ function reportAnchors(value: string, start: number, view: View): void {
     const at = start + place;
     const message = `\`${value.charAt(place)}\` is an ordinary character here: an expression always covers the whole value.`;
     const fix = certain(replace('Remove it', [at, at + 1], ''));
-    view.report(doubt('regex_dialect', message, [at, at + 1], [fix]));
+    view.report(suspicious('regex_dialect', message, [at, at + 1], [fix]));
   }
 }
 

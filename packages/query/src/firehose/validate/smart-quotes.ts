@@ -1,4 +1,4 @@
-import { doubt, type Edit } from '../../diagnostics.ts';
+import { suspicious, type Edit } from '../../diagnostics.ts';
 import type { View } from './rule.ts';
 
 /** Typographic quotes come from word processors and chat programs, single ones from SQL; neither makes a phrase. */
@@ -10,5 +10,5 @@ export function smartQuotes(view: View): void {
   const edits = places.map((at): Edit => ({ span: [at, at + 1], text: '"' }));
   const message = 'Typographic and single quotes do not make a phrase. Use the straight quote `"`.';
   const fix = { title: 'Use straight quotes', certainty: 'certain', edits } as const;
-  view.report(doubt('smart_quotes', message, [first, first + 1], [fix]));
+  view.report(suspicious('smart_quotes', message, [first, first + 1], [fix]));
 }

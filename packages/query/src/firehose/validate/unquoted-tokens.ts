@@ -1,4 +1,4 @@
-import { certain, doubt, replace } from '../../diagnostics.ts';
+import { certain, suspicious, replace } from '../../diagnostics.ts';
 import { quote } from '../escape.ts';
 import { fields } from '../tables.ts';
 import { wordsOf } from '../tokenize.ts';
@@ -12,5 +12,5 @@ export function unquotedTokens({ atom, field }: PlacedAtom, view: View): void {
   if (words.length < 2 || /[“”„«»]|^\$[A-Za-z]|\\[tnr]/.test(source(view, atom.span))) return;
   const message = `Without quotes this matches any one of its parts: ${words.slice(0, 4).join(' or ')}. Quote it to search for the whole.`;
   const fix = certain(replace('Quote it', atom.span, quote(atom.value)));
-  view.report(doubt('unquoted_tokens', message, atom.span, [fix]));
+  view.report(suspicious('unquoted_tokens', message, atom.span, [fix]));
 }

@@ -40,7 +40,7 @@ export const breadth: TreeRule = (root, view) => {
     words,
   );
   // What an unknown operator was to narrow nobody knows.
-  if (found !== null && !(hasUnknown && found.severity === 'doubt')) view.report(found);
+  if (found !== null && !(hasUnknown && found.severity === 'suspicious')) view.report(found);
 };
 
 /** Longer ones are names of their own; `#AI` and `#news` are as common as words. */

@@ -1,4 +1,4 @@
-import { certain, doubt, replacement } from '../../diagnostics.ts';
+import { certain, suspicious, replacement } from '../../diagnostics.ts';
 import { isProse, type LeafRule, source } from './rule.ts';
 
 /** Only upper-case `OR` between clauses is the operator; `or` is searched as a word. */
@@ -9,7 +9,7 @@ export const lowercaseOr: LeafRule = (leaf, view, negation) => {
   const phrase = replacement('Search the phrase', [0, view.text.length], `"${view.text.trim()}"`);
   const isBetween = isBetweenClauses(view.text, leaf.span);
   const fixes = !isBetween ? [] : isProse(view.text) ? [fix, phrase] : [certain(fix)];
-  view.report(doubt('lowercase_or', message, leaf.span, fixes));
+  view.report(suspicious('lowercase_or', message, leaf.span, fixes));
 };
 
 function isBetweenClauses(text: string, [start, end]: readonly [number, number]): boolean {

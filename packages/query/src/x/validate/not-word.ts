@@ -1,4 +1,4 @@
-import { certain, doubt, replacement } from '../../diagnostics.ts';
+import { certain, suspicious, replacement } from '../../diagnostics.ts';
 import { isSpace } from '../characters.ts';
 import { type LeafRule, source } from './rule.ts';
 
@@ -14,5 +14,5 @@ export const notWord: LeafRule = (leaf, view, negation) => {
     !'-)'.includes(view.text.charAt(next));
   const message = 'NOT is searched as a word here. X excludes with a dash that touches the clause: -word.';
   const fixes = negates ? [certain(replacement('Use a dash', [leaf.span[0], next], '-'))] : [];
-  view.report(doubt('not_is_a_word', message, leaf.span, fixes));
+  view.report(suspicious('not_is_a_word', message, leaf.span, fixes));
 };

@@ -1,5 +1,5 @@
 import type { Node, OrNode } from '../../ast.ts';
-import { doubt, type Edit, type Fix } from '../../diagnostics.ts';
+import { suspicious, type Edit, type Fix } from '../../diagnostics.ts';
 import { outerClauses } from '../outer-filters.ts';
 import { type NodeRule, shown } from './rule.ts';
 
@@ -15,7 +15,7 @@ export const orPrecedence: NodeRule<'or'> = (node, view) => {
   const fix = orGrouping(node, 'Apply it to all branches');
   const message = `${shown(view, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches, or that branch.`;
   const fixes = [...(fix === null ? [] : [fix]), asRead(node)];
-  view.report(doubt('or_precedence', message, first.span, fixes));
+  view.report(suspicious('or_precedence', message, first.span, fixes));
 };
 
 /** `sample:` in a branch is an error of its own, with the same fix. */

@@ -1,5 +1,5 @@
 import type { LeafNode, Node, OrNode, Test } from '../../ast.ts';
-import { certain, doubt, error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import { certain, suspicious, error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { undocumented } from '../elsewhere.ts';
 import { findOperator } from '../tables.ts';
 import { shown, source, type View } from './rule.ts';
@@ -81,7 +81,7 @@ function blame(node: Node, branchOf: OrNode | null, view: View): void {
       : undefined;
   if (group !== undefined) return blame(group, branchOf, view);
   if (own === no) reportNothingPositive(node, branchOf, view);
-  else reportDoubtful(node, own, view);
+  else reportSuspicious(node, own, view);
 }
 
 function reportNothingPositive(node: Node, branchOf: OrNode | null, view: View): void {
@@ -106,11 +106,11 @@ function undash(node: Node, leaf: LeafNode): Fix[] {
   return [replacement('Require it instead', [node.span[0], leaf.span[0]], '')];
 }
 
-function reportDoubtful(node: Node, own: number, view: View): void {
+function reportSuspicious(node: Node, own: number, view: View): void {
   if (own === stopWord) {
     const message =
       'X may refuse words as common as these alone; otherwise nearly every post matches. Add a rarer word.';
-    view.report(doubt('stop_words_only', message, node.span));
+    view.report(suspicious('stop_words_only', message, node.span));
     return;
   }
   const message =
@@ -124,7 +124,7 @@ function lintNegatedBranches(node: Node, view: View): void {
   for (const child of node.children) {
     if (node.kind === 'or' && child.kind === 'not') {
       const message = 'This branch of OR holds for every post without the clause. X may refuse it.';
-      view.report(doubt('negated_or_branch', message, child.span, joinFix(node, view)));
+      view.report(suspicious('negated_or_branch', message, child.span, joinFix(node, view)));
     }
     lintNegatedBranches(child, view);
   }

@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { certain, type Diagnostic, doubt, replacement } from '../../diagnostics.ts';
+import { certain, type Diagnostic, suspicious, replacement } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { findOperator } from '../tables.ts';
 import { clauseSpan, type LeafRule, type View } from './rule.ts';
@@ -20,21 +20,21 @@ function operatorInQuotes(leaf: LeafNode, inner: string, view: View): Diagnostic
   if (!isTag && !isOperator) return null;
   const message = `In quotes ${quoted(inner, 40)} is looked for as plain words. Without quotes it is the ${isTag ? 'tag' : 'operator'}.`;
   const fix = replacement('Remove the quotes', clauseSpan(leaf, view.text), inner);
-  return doubt('quoted_operator', message, leaf.span, [isOperator ? certain(fix) : fix]);
+  return suspicious('quoted_operator', message, leaf.span, [isOperator ? certain(fix) : fix]);
 }
 
 function wildcardInQuotes(leaf: LeafNode, inner: string): Diagnostic | null {
   if (!/[\p{L}\p{N}]\*|\*[\p{L}\p{N}]/u.test(inner)) return null;
   const message =
     'X has no wildcards: the * is dropped and words match whole. List the forms you need with OR.';
-  return doubt('no_wildcards', message, leaf.span);
+  return suspicious('no_wildcards', message, leaf.span);
 }
 
 function droppedSigns(leaf: LeafNode, inner: string): Diagnostic | null {
   const found = signsDropped(inner);
   if (found === null) return null;
   const message = `X drops the signs: this finds the word ${quoted(found.toLowerCase(), 40)}. Add words that tell it apart.`;
-  return doubt('dropped_signs', message, leaf.span);
+  return suspicious('dropped_signs', message, leaf.span);
 }
 
 /** What is left of `C++`, `C#` or `.NET`; null when the signs make no difference. */

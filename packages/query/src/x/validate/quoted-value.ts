@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { certain, type Diagnostic, doubt, error, replacement, warning } from '../../diagnostics.ts';
+import { certain, type Diagnostic, suspicious, error, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { isEmoji, isPlainWord, isSeparator } from '../characters.ts';
 import { type LeafRule, source, type View } from './rule.ts';
@@ -48,7 +48,7 @@ function severalWords(leaf: LeafNode, view: View): Diagnostic | null {
     `"${value} ${next}"`,
   );
   const one = replacement('Quote the first word', leaf.valueSpan, `"${value}"`);
-  return doubt('unquoted_value', message, leaf.valueSpan, [whole, one]);
+  return suspicious('unquoted_value', message, leaf.valueSpan, [whole, one]);
 }
 
 function hasToken(word: string): boolean {

@@ -1,5 +1,5 @@
 import type { AndNode, LeafNode, Span } from '../../ast.ts';
-import { doubt, error, type Fix } from '../../diagnostics.ts';
+import { suspicious, error, type Fix } from '../../diagnostics.ts';
 import { isSpace } from '../characters.ts';
 import { conjuncts, type NodeRule, source, type View } from './rule.ts';
 
@@ -47,7 +47,7 @@ function report(field: string, clauses: readonly LeafNode[], view: View): void {
       ...rest.map(({ span }) => ({ span: withSpaceBefore(view.text, span), text: '' })),
     ],
   };
-  const found = field === 'lang' ? error : doubt;
+  const found = field === 'lang' ? error : suspicious;
   view.report(found(field === 'lang' ? 'language_conflict' : 'value_conflict', message, other.span, [fix]));
 }
 
