@@ -4,7 +4,7 @@ import type { Earshot, FollowedMatches, Match, Removal, Requests } from '@earsho
 export interface Following {
   readonly filter: Pick<Requests['StreamMatches'], 'rule_id' | 'platform'>;
   /** From this time on; otherwise from now on. */
-  readonly since: string | undefined;
+  readonly from: string | undefined;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
   /** In their order among the matches. */
@@ -16,9 +16,9 @@ const openPollMs = 20;
 
 /** Matches as they come, each once and in order, over interruptions. Ends by throwing the reason of the signal. */
 export async function* followFrom(earshot: Earshot, following: Following): AsyncGenerator<Match, void> {
-  const { filter, since, signal, note, onRemoved = () => undefined } = following;
+  const { filter, from, signal, note, onRemoved = () => undefined } = following;
   const onRestored = () => note('Earshot was restored to an earlier state: some matches may be shown again.');
-  if (since === undefined) {
+  if (from === undefined) {
     yield* earshot.followMatches(filter, { signal, onRestored, onRemoved });
     return;
   }
@@ -35,7 +35,7 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
     const first = matches.next();
     await opened(live, first);
     const listed = new Set<string>();
-    for await (const match of listPast(earshot, { filter, since, signal: ends })) {
+    for await (const match of listPast(earshot, { filter, from, signal: ends })) {
       listed.add(match.id);
       yield match;
     }
@@ -64,11 +64,11 @@ async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<v
 
 async function* listPast(
   earshot: Earshot,
-  { filter, since, signal }: Pick<Following, 'filter' | 'since' | 'signal'>,
+  { filter, from, signal }: Pick<Following, 'filter' | 'from' | 'signal'>,
 ): AsyncGenerator<Match, void> {
   let cursor: string | undefined;
   for (;;) {
-    const request = { ...filter, since, cursor, order: 'oldest', limit: pageSize } as const;
+    const request = { ...filter, from, cursor, order: 'oldest', limit: pageSize } as const;
     // As patient as the stream: a server that restarts meanwhile does not end the tail.
     const asked = earshot.listMatches(request, { signal, timeoutMs: Number.POSITIVE_INFINITY });
     const { matches, removed, next_cursor } = await asked;

@@ -17,7 +17,7 @@ export interface Delivery {
   /** Null when there was no answer. */
   readonly status: number | null;
   readonly latency_ms: number;
-  readonly detail: string | null;
+  readonly message: string | null;
 }
 
 interface Forwarding {
@@ -56,7 +56,7 @@ async function post(
   url: URL,
   { headers, body }: { readonly headers: Record<string, string>; readonly body: string },
   signal: AbortSignal,
-): Promise<Pick<Delivery, 'status' | 'latency_ms' | 'detail'>> {
+): Promise<Pick<Delivery, 'status' | 'latency_ms' | 'message'>> {
   const startedAt = performance.now();
   const latency = () => Math.round(performance.now() - startedAt);
   const tooLate = AbortSignal.timeout(answerWithinMs);
@@ -64,11 +64,11 @@ async function post(
     const ends = AbortSignal.any([signal, tooLate]);
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: ends });
     await response.body?.cancel();
-    return { status: response.status, latency_ms: latency(), detail: null };
+    return { status: response.status, latency_ms: latency(), message: null };
   } catch (error) {
     signal.throwIfAborted();
-    const detail = tooLate.aborted ? 'no answer in time' : reasonOf(error);
-    return { status: null, latency_ms: latency(), detail };
+    const message = tooLate.aborted ? 'no answer in time' : reasonOf(error);
+    return { status: null, latency_ms: latency(), message };
   }
 }
 

@@ -36,7 +36,7 @@ function recording(fail: (call: string) => void = () => undefined) {
   const caller: Caller = {
     createRule: async (request, options) => {
       record(`create ${request.managed_by?.key}`, options);
-      return { rule_id: 'rule_new', platforms: {} };
+      return { ...ruleOf('a'), rule_id: 'rule_new', platforms: {} };
     },
     updateRule: async (request, options) => {
       record('update', options);

@@ -78,7 +78,7 @@ async function tailUpToC(options: EarshotOptions): Promise<string[]> {
   const ids: string[] = [];
   const following = {
     filter: {},
-    since: '2026-11-15T00:00:00Z',
+    from: '2026-11-15T00:00:00Z',
     signal: AbortSignal.timeout(30_000),
     note: () => undefined,
     onRemoved: ({ match_id }: Removal) => void ids.push(`${match_id} removed`),
@@ -115,7 +115,7 @@ test('a stream that is refused ends the tail with the reason', async () => {
   const earshot = createEarshot({ url: server.url, key: 'esk_1' });
   const following = {
     filter: {},
-    since: '2026-11-15T00:00:00Z',
+    from: '2026-11-15T00:00:00Z',
     signal: AbortSignal.timeout(30_000),
     note: () => undefined,
   };

@@ -24,7 +24,7 @@ test('an unknown plan or scope is refused with the list of those that exist', ()
   expect(() => oneOf(['free', 'paid'], '').read('gold')).toThrow('takes free or paid, not "gold".');
   const scopes = listOf(scopeNames, '', '<scopes>');
   expect(() => scopes.read('rules:read,all')).toThrow(
-    'takes any of rules:read, rules:write, matches:read, keys:write, audit:read, webhooks:read, webhooks:write, not "all".',
+    'takes any of rules:read, rules:write, matches:read, readers:write, keys:write, audit:read, webhooks:read, webhooks:write, not "all".',
   );
   expect(() => scopes.read('constructor')).toThrow('not "constructor".');
   expect(() => scopes.read(' , ')).toThrow('takes any of rules:read');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { operations, violationsOf } from '../src/index.ts';
 
-const request = { name: 'a', schedule: { window_seconds: 60 }, to: { email: ['team@example.com'] } };
+const request = { name: 'a', schedule: { window_seconds: 60 }, recipients: { email: ['team@example.com'] } };
 
 function fieldsOf(asked: object): string[] {
   const parsed = operations.CreateDigest.request.safeParse(asked);
@@ -11,7 +11,7 @@ function fieldsOf(asked: object): string[] {
 test.each(['a@example.com', "o'neil+x@mail.example.co.uk", 'A_B.c@x-y.example'])(
   '%s is an address',
   (address) => {
-    expect(fieldsOf({ ...request, to: { email: [address] } })).toEqual([]);
+    expect(fieldsOf({ ...request, recipients: { email: [address] } })).toEqual([]);
   },
 );
 
@@ -31,12 +31,12 @@ describe('an address is one address and nothing else', () => {
     `${'a'.repeat(65)}@example.com`,
     `a@${'b.'.repeat(130)}example.com`,
   ])('%j is refused', (address) => {
-    expect(fieldsOf({ ...request, to: { email: [address] } })).toContain('to.email[0]');
+    expect(fieldsOf({ ...request, recipients: { email: [address] } })).toContain('recipients.email[0]');
   });
 
   test('and there are ten at most', () => {
     const many = Array.from({ length: 11 }, (_, index) => `a${index}@example.com`);
-    expect(fieldsOf({ ...request, to: { email: many.slice(1) } })).toEqual([]);
-    expect(fieldsOf({ ...request, to: { email: many } })).toEqual(['to.email']);
+    expect(fieldsOf({ ...request, recipients: { email: many.slice(1) } })).toEqual([]);
+    expect(fieldsOf({ ...request, recipients: { email: many } })).toEqual(['recipients.email']);
   });
 });

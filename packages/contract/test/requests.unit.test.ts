@@ -189,8 +189,28 @@ describe('ListRules', () => {
   });
 
   test('refuses a parameter that is given twice', () => {
-    expect(violations('ListRules', { limit: ['1', '2'] })).toEqual(['limit: wrong_type']);
+    expect(violations('ListRules', { limit: ['1', '2'] })).toEqual(['limit: invalid_value']);
   });
+
+  test('reads the limit of a JSON body as a number', () => {
+    expect(operations.ListRules.request.parse({ limit: 1_000 })).toEqual({ limit: 1_000 });
+    expect(violations('ListRules', { limit: 1_001 })).toEqual(['limit: invalid_value']);
+  });
+});
+
+describe.each(['ValidateRule', 'PreviewRule'] as const)('%s', (id) => {
+  test('takes the platforms from the overrides unless they are listed', () => {
+    expect(violations(id, { overrides: { firehose: 'a' } })).toEqual([]);
+    expect(violations(id, { overrides: {} })).toEqual(['overrides: required']);
+    expect(violations(id, { platforms: ['x'], overrides: { firehose: 'a' } })).toEqual([
+      'overrides.x: missing_override',
+      'overrides.firehose: extra_override',
+    ]);
+  });
+});
+
+test('ReadMatches starts a new reader with new matches by default', () => {
+  expect(operations.ReadMatches.request.parse({ reader: 'a' })).toMatchObject({ start: 'now' });
 });
 
 describe('ListMatches', () => {
@@ -214,16 +234,14 @@ describe('ListMatches', () => {
   });
 
   test('takes RFC 3339 times with any offset', () => {
-    const since = '2026-11-14T22:46:00+01:00';
-    expect(violations('ListMatches', { since, until: '2026-11-14T22:00:00Z' })).toEqual([]);
-    expect(violations('ListMatches', { since, until: '2026-11-14T21:46:00Z' })).toEqual([
-      'until: invalid_value',
-    ]);
+    const from = '2026-11-14T22:46:00+01:00';
+    expect(violations('ListMatches', { from, to: '2026-11-14T22:00:00Z' })).toEqual([]);
+    expect(violations('ListMatches', { from, to: '2026-11-14T21:46:00Z' })).toEqual(['to: invalid_value']);
   });
 
   test.each(['2026-11-14', '2026-02-30T00:00:00Z', '2026-11-14T22:46:00', '0000-01-01T00:00:00Z', 'now'])(
     'refuses the time %j',
-    (since) => expect(violations('ListMatches', { since })).toEqual(['since: invalid_value']),
+    (from) => expect(violations('ListMatches', { from })).toEqual(['from: invalid_value']),
   );
 });
 

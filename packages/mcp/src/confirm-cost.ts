@@ -56,7 +56,7 @@ async function estimate(
   const previewed = await orUnknown(earshot.previewRule(draft, { signal, timeoutMs: previewMsMax }));
   const estimates: Partial<Record<Platform, Estimate>> = {};
   let usd = 0;
-  for (const platform of draft.platforms) {
+  for (const platform of allPlatforms) {
     const found = previewed?.platforms[platform]?.estimate;
     if (!found?.usd_per_day) continue;
     estimates[platform] = found;
@@ -69,9 +69,13 @@ async function estimate(
 export async function assertCheapToResume(ruleId: string, call: ToolCall): Promise<void> {
   const { earshot, signal } = call;
   const rule = await orUnknown(earshot.getRule({ rule_id: ruleId }, { signal, timeoutMs: previewMsMax }));
-  // What is not paused, or paused for its budget, is not resumed: the API says why.
-  if (rule?.state === 'paused' && rule.paused_for === null)
-    await assertCheap({ name: rule.name, draft: draftOf(rule) }, call);
+  // The API refuses to resume other rules, and says why.
+  if (rule && isPausedByCaller(rule)) await assertCheap({ name: rule.name, draft: draftOf(rule) }, call);
+}
+
+/** Such a rule stays paused until it is resumed. */
+function isPausedByCaller({ pause }: Rule): boolean {
+  return pause?.reason === 'request' || pause?.reason === 'expired';
 }
 
 type Update = Omit<Requests['UpdateRule'], 'budget'> & { readonly budget?: Budget | null | undefined };
@@ -82,8 +86,8 @@ export async function assertCheapToUpdate(update: Update, call: ToolCall): Promi
   if ([platforms, overrides, options, budget].every((field) => field === undefined)) return;
   const { earshot, signal, confirmAboveUsd } = call;
   const rule = await orUnknown(earshot.getRule({ rule_id }, { signal, timeoutMs: previewMsMax }));
-  // A rule that was paused by hand costs nothing until resume_rule, which asks.
-  if (!rule || (rule.state === 'paused' && rule.paused_for === null)) return;
+  // It costs nothing until resume_rule, which asks.
+  if (!rule || isPausedByCaller(rule)) return;
   const before = draftOf(rule);
   const after = draftAfter(before, update);
   const isLooser = budget !== undefined && mayCostMore(rule.budget, budget, confirmAboveUsd);

@@ -2,6 +2,7 @@ import {
   type Budget,
   budgetGrammar,
   formatBudget,
+  type Listening,
   onEachPlatform,
   parseBudget,
   parseTrial,
@@ -94,9 +95,9 @@ export const expiresAt = z
 const registered = z.object({
   status: z.enum(['active', 'pending', 'failed', 'paused']),
   rule_type: z.string(),
-  heard: z.string(),
+  listening: z.string(),
   translated_value: z.string().meta({ description: 'As registered' }),
-  active_since: z.string().nullable(),
+
   last_match_at: z.string().nullable(),
   match_count: z.int(),
 });
@@ -111,7 +112,7 @@ export const ruleOutput = z.object({
   updated_at: z.string(),
   expires_at: z.string().nullable(),
   budget: z.string().optional(),
-  paused_for: z.string().optional(),
+  pause: z.string().optional(),
   managed_by: z.string().nullable().meta({ description: 'Set of a rules file: change it there' }),
   platforms: z.record(z.string(), registered),
 });
@@ -121,27 +122,34 @@ export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
     ...rule,
     name: unhidden(rule.name),
     intent: unhidden(rule.intent, { lines: true }),
-    budget: budgetWords(rule.budget),
-    paused_for: pauseWords(rule.paused_for),
+    budget: budgetWords(rule),
+    pause: pauseWords(rule.pause),
     managed_by: rule.managed_by?.set ?? null,
     platforms: perPlatform(rule.platforms, (watched) => ({
       ...watched,
-      heard: [watched.heard, watched.heard_reason ?? watched.heard_from].filter(Boolean).join(': '),
+      listening: listeningWords(watched.listening),
       translated_value: unhidden(watched.translated_value),
     })),
   };
 }
 
-function budgetWords(state: Rule['budget']): string | undefined {
-  if (!state) return undefined;
-  const { spent, remaining, resets_at, reserved: _, ...terms } = state;
-  return `${formatBudget(terms)}: ${spent} spent, ${remaining} left${resets_at === null ? '' : ` until ${resets_at}`}`;
+function budgetWords({ budget, effective_budget }: Rule): string | undefined {
+  if (!effective_budget) return undefined;
+  const { spent, remaining, resets_at, reserved: _, ...terms } = effective_budget;
+  const whose = budget ? '' : ' (default of the operator)';
+  return `${formatBudget(terms)}${whose}: ${spent} spent, ${remaining} left${resets_at === null ? '' : ` until ${resets_at}`}`;
 }
 
-function pauseWords(pausedFor: Rule['paused_for']): string | undefined {
-  if (!pausedFor) return undefined;
-  const { reason, resumes_at } = pausedFor;
+function pauseWords(pause: Rule['pause']): string | undefined {
+  if (!pause) return undefined;
+  const { reason, resumes_at } = pause;
   return `${reason}${resumes_at === null ? '' : `, until ${resumes_at}`}`;
+}
+
+function listeningWords({ state, reason, since }: Listening): string {
+  const words = [state, reason].filter(Boolean).join(': ');
+  if (since === null) return words;
+  return `${words}, ${state === 'starting' ? 'expected' : 'since'} ${since}`;
 }
 
 /** What a change may have changed; get_rule has the rest. Short, as every schema is read by every agent. */

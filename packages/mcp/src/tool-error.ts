@@ -199,7 +199,7 @@ function whatToDo(error: EarshotError): string {
   if (isAboveBudget(error)) return askYourUser;
   if (details.required_scope !== undefined)
     return `This key may not do that. Ask your user for a key with the scope "${details.required_scope}".`;
-  if (details.reason === 'restored')
+  if (code === 'out_of_range' && details.reason === 'restored')
     return `Earshot was restored to an earlier state. Continue with the cursor ${details.oldest_cursor}; some matches may come again. With a reader, continue without an ack.`;
   if (details.oldest_cursor !== undefined)
     return `Older matches were removed and can no longer be read. Continue with the cursor (or ack) ${details.oldest_cursor}.`;

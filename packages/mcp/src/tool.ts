@@ -3,7 +3,7 @@ import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
 import { writeReadable } from './content/readable.ts';
 
-type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | null;
+type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | 'readers:write' | null;
 
 type ToolOperation = Exclude<
   { [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never }[OperationId],

@@ -18,7 +18,8 @@ const estimate = (max: number) => ({
 const preview = (max: number) => ({
   platforms: { x: { ...previewed.platforms.x, estimate: estimate(max) } },
 });
-const pausedRule = { ...operations.GetRule.example.answer, state: 'paused' };
+const pause = { reason: 'request', resumes_at: null };
+const pausedRule = { ...operations.GetRule.example.answer, state: 'paused', pause };
 
 /** Answers as the API would, and notes what was asked of it. */
 function api(answers: Readonly<Record<string, unknown>>) {

@@ -58,12 +58,12 @@ test('matches to expand are read before they are acknowledged', async () => {
 
 test('matches that were taken back are named, some of them, and an answer of nothing else is not silence', async () => {
   const { answer } = operations.ReadMatches.example;
-  const at = '2026-11-16T09:00:00.000Z';
+  const removed_at = '2026-11-16T09:00:00.000Z';
   const removed = Array.from({ length: 300 }, (_, n) => ({
     type: 'removed',
     match_id: `mat_${String(n).padStart(12, '0')}`,
     reason: 'deleted',
-    at,
+    removed_at,
   }));
   await using server = await connectInProcess(async () =>
     jsonAnswer({ ...answer, matches: [], removed, cursor: 'behind-them' }),

@@ -60,7 +60,9 @@ describe('what tools reach', () => {
     expect(new Set(calls.map(({ tool }) => tool))).toEqual(new Set(tools.map(({ name }) => name)));
     const reached = new Set(calls.flatMap(({ asks }) => asks));
     const scopes = rows.filter(({ id }) => reached.has(id)).map(({ scope }) => scope);
-    expect(new Set(scopes)).toEqual(new Set([null, 'rules:read', 'rules:write', 'matches:read']));
+    expect(new Set(scopes)).toEqual(
+      new Set([null, 'rules:read', 'rules:write', 'matches:read', 'readers:write']),
+    );
   });
 
   test('needs, where it would send data out, a scope that nothing else asks for', () => {

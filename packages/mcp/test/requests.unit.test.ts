@@ -56,7 +56,13 @@ test('create_rule and validate_rule send examples', async () => {
   expect(checked.text).toContain('- field examples.must_match.0, message "Does not match."');
 });
 
-test('wait_for_matches begins now, unless it is told otherwise', async () => {
+test('create_rule sends the platforms of its overrides unless they are listed', async () => {
+  const overrides = { firehose: 'a' };
+  const { asked } = await ask('create_rule', { name: 'a', intent: 'b', overrides });
+  expect(asked.get('CreateRule')).toMatchObject({ platforms: ['firehose'], overrides });
+});
+
+test('wait_for_matches starts a new reader with new matches by default', async () => {
   const started = async (args: object) =>
     (await ask('wait_for_matches', { reader: 'r', ...args })).asked.get('ReadMatches')?.['start'];
   expect(await started({})).toBe('now');
@@ -65,13 +71,9 @@ test('wait_for_matches begins now, unless it is told otherwise', async () => {
 
 describe('times', () => {
   test('are sent as the API takes them', async () => {
-    const list = (await ask('list_matches', { since: '2026-11-15', until: '2026-11-16T00:00:00Z' })).asked;
-    expect(list.get('ListMatches')).toMatchObject({
-      since: '2026-11-15T00:00:00.000Z',
-      until: '2026-11-16T00:00:00.000Z',
-    });
     const window = { from: '2026-11-15', to: '2026-11-16' };
     const read = { from: '2026-11-15T00:00:00.000Z', to: '2026-11-16T00:00:00.000Z' };
+    expect((await ask('list_matches', window)).asked.get('ListMatches')).toMatchObject(read);
     expect((await ask('get_coverage', window)).asked.get('GetCoverage')).toEqual(read);
     expect((await ask('get_usage', window)).asked.get('GetUsage')).toEqual(read);
     const before = Date.now();
@@ -81,14 +83,14 @@ describe('times', () => {
   });
 
   test('stay the same from page to page: the cursor has those of the first', async () => {
-    const since = async (args: object) => {
-      const { asked, text } = await ask('list_matches', { since: '2h', ...args });
+    const page = async (args: object) => {
+      const { asked, text } = await ask('list_matches', { from: '2h', ...args });
       return { sent: asked.get('ListMatches'), cursor: readAnswer(text).cursor };
     };
-    const first = await since({});
-    const second = await since({ cursor: first.cursor });
+    const first = await page({});
+    const second = await page({ cursor: first.cursor });
     const { next_cursor } = operations.ListMatches.example.answer;
-    expect(second.sent).toMatchObject({ since: first.sent?.['since'], cursor: next_cursor });
-    expect(second.sent).not.toHaveProperty('until');
+    expect(second.sent).toMatchObject({ from: first.sent?.['from'], cursor: next_cursor });
+    expect(second.sent).not.toHaveProperty('to');
   });
 });

@@ -87,7 +87,9 @@ export interface RemovalListener {
 }
 
 export function isRestored(error: unknown): error is EarshotError {
-  return error instanceof EarshotError && error.details.reason === 'restored';
+  return (
+    error instanceof EarshotError && error.code === 'out_of_range' && error.details.reason === 'restored'
+  );
 }
 
 /** The error in an answer whose status is not a success. */

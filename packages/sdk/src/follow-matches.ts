@@ -132,7 +132,7 @@ function createSeen(): (id: string) => boolean {
 /** Reading changes nothing, so an internal error of the server is retried as well. */
 function isWorthReconnecting(error: unknown): error is EarshotError {
   if (!(error instanceof EarshotError)) return false;
-  return error.retryable || (error.status >= 500 && error.code !== 'unimplemented');
+  return error.retryable || error.status >= 500;
 }
 
 interface Streaming extends Pick<Stream<never>, 'operation' | 'filter' | 'cursor' | 'signal'> {

@@ -185,7 +185,12 @@ test('a named reader whose acknowledgement is lost by a restore reads on, and sa
 });
 
 test('a named reader is told of matches that were taken back, before it acknowledges them', async () => {
-  const removal = { type: 'removed', match_id: 'mat_0', reason: 'forgotten', at: '2026-11-16T09:00:00.000Z' };
+  const removal = {
+    type: 'removed',
+    match_id: 'mat_0',
+    reason: 'forgotten',
+    removed_at: '2026-11-16T09:00:00.000Z',
+  };
   await using server = await startAnsweringServer(
     json(200, { matches: [], removed: [removal], cursor: 'c2', coverage: null }),
     json(200, { reader: 'r', moved: true }),

@@ -170,7 +170,12 @@ test('an error in the body of the loop comes out of the loop', async () => {
 });
 
 test('a match that is taken back is told in its order, and who does not listen goes on behind it', async () => {
-  const removal = { type: 'removed', match_id: 'mat_1', reason: 'deleted', at: '2026-11-16T09:00:00.000Z' };
+  const removal = {
+    type: 'removed',
+    match_id: 'mat_1',
+    reason: 'deleted',
+    removed_at: '2026-11-16T09:00:00.000Z',
+  };
   const withRemoval = (response: ServerResponse) => {
     stream('c0', [1], 'stay')(response);
     response.write(`id: c2\nevent: removed\ndata: ${JSON.stringify(removal)}\n\n`);

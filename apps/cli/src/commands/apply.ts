@@ -67,10 +67,9 @@ function outcomeLine(step: StepOutcome): string {
   }
 }
 
-function reasonOf({ message, code, details }: EarshotError): string {
-  const { violations = [], budget } = details;
-  if (code === 'failed_precondition' && !budget)
-    return `${message} Look at the difference with: earshot plan`;
+function reasonOf({ message, details }: EarshotError): string {
+  const { violations = [], reason } = details;
+  if (reason === 'version_changed') return `${message} Show the difference: earshot plan`;
   return violations.length === 0
     ? message
     : violations.map((one) => `${one.field}: ${one.message}`).join(' ');

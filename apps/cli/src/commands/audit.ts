@@ -19,7 +19,7 @@ export const audit = apiCommand({
       actor,
       request_id ?? '–',
     ]);
-    const table = renderTable(['AT', 'OPERATION', 'TARGET', 'BY', 'REQUEST'], rows, screen);
+    const table = renderTable(['CREATED', 'OPERATION', 'TARGET', 'BY', 'REQUEST'], rows, screen);
     return next_cursor === null ? table : `${table}\n\nMore: earshot audit --cursor ${next_cursor}`;
   },
 });

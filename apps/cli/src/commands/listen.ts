@@ -52,7 +52,7 @@ export const listen = command({
         reader === undefined
           ? earshot.followMatches(filter, following)
           : earshot.consumeMatches(
-              { reader, ...filter, start: 'now', limit: 1 },
+              { reader, ...filter, limit: 1 },
               { ...following, timeoutMs: Number.POSITIVE_INFINITY },
             );
       for await (const match of matches) await forward(forwarding, { matches: [match] });
@@ -63,8 +63,8 @@ export const listen = command({
   },
 });
 
-function lineOf({ message_id, attempt, status, latency_ms, detail }: Delivery): string {
+function lineOf({ message_id, attempt, status, latency_ms, message }: Delivery): string {
   const nth = attempt === 1 ? '' : `  attempt ${attempt}`;
   const time = shortTime(new Date().toISOString()).slice(-8);
-  return `${time}  ${status ?? detail ?? ''}  ${latency_ms} ms  ${message_id}${nth}`;
+  return `${time}  ${status ?? message ?? ''}  ${latency_ms} ms  ${message_id}${nth}`;
 }

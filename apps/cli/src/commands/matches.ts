@@ -18,14 +18,14 @@ const list = apiCommand({
     rule: ruleFilter,
     platform: platformFilter,
     limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
-    since: time('only matches from this time on', 'past'),
-    until: time('only matches before this time', 'past'),
+    from: time('only matches from this time on', 'past'),
+    to: time('only matches before this time', 'past'),
     order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
     cursor,
   },
   examples: [
     'earshot matches list --limit 10',
-    'earshot matches list --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 2h',
+    'earshot matches list --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 2h',
     `earshot matches list --json | jq -r '.matches[].payload.url'`,
   ],
   doing: 'Listing matches',
@@ -70,24 +70,24 @@ const tail = command({
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    since: time('begin with the matches from this time on (default: now)', 'past'),
+    from: time('begin with the matches from this time on (default: now)', 'past'),
     limit: integer('<n>', 'end after this many (default: never)', { min: 1, max: 999_999_999 }),
   },
   aboutJson: 'one match as one line of JSON; of one that is taken back {"type":"removed","match_id":…}',
   examples: [
     'earshot matches tail',
-    'earshot matches tail --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 10m',
+    'earshot matches tail --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 10m',
     `earshot matches tail --json | jq -r '.payload.text // empty'`,
   ],
   async run({ options }, { connect, isJson, screen }) {
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
-    const { rule, platform, since, limit = Number.POSITIVE_INFINITY } = options;
+    const { rule, platform, from, limit = Number.POSITIVE_INFINITY } = options;
     const filter = { rule_id: rule, platform };
     if (screen.isInteractive) screen.note('Waiting for matches. Ctrl+C ends it.');
     const onRemoved = (removal: Removal) =>
       screen.print(isJson ? jsonLine(removal) : `${removal.match_id} is removed: ${removal.reason}`);
-    const following = { filter, since, signal, note: screen.note, onRemoved };
+    const following = { filter, from, signal, note: screen.note, onRemoved };
     let shown = 0;
     try {
       for await (const match of followFrom(earshot, following)) {

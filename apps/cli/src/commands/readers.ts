@@ -38,7 +38,7 @@ const read = command({
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    start: oneOf(['oldest', 'now'], 'where a new reader begins (default oldest)'),
+    start: oneOf(['oldest', 'now'], 'where a new reader begins (default now)'),
     limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
     wait: integer('<seconds>', 'wait this long for a match if there is none', { min: 0, max: 30 }),
     ack: flag('acknowledge them after they are printed'),

@@ -35,7 +35,7 @@ export const watch = command({
   async run({ options }, { connect, isJson, screen }) {
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
-    const { exec, reader, rule, platform, start = 'now', limit } = options;
+    const { exec, reader, rule, platform, start, limit } = options;
     const page = { reader, rule_id: rule, platform, start, limit, wait_seconds: waitSeconds };
     let failures = 0;
     try {

@@ -128,10 +128,10 @@ const rotateSecret = apiCommand({
   examples: ['earshot webhooks rotate-secret whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Changing the secret',
   ask: (earshot, { args }) => earshot.rotateWebhookSecret({ webhook_id: args.webhook }),
-  show: ({ secret, previous_valid_until }) =>
+  show: ({ secret, previous_expires_at }) =>
     [
       secretText(secret),
-      `Messages are also signed with the previous one until ${shortTime(previous_valid_until)}.`,
+      `Messages are also signed with the previous one until ${shortTime(previous_expires_at)}.`,
     ].join('\n'),
 });
 

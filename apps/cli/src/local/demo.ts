@@ -76,7 +76,7 @@ async function serveReader(
     let shown = 0;
     for await (const match of followFrom(earshot, {
       filter: {},
-      since: startedAt.toISOString(),
+      from: startedAt.toISOString(),
       signal,
       note: screen.note,
     })) {

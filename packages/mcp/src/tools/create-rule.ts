@@ -1,11 +1,11 @@
-import { requestObject } from '@earshot/contract';
+import { listedPlatforms, requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { assertCheap } from '../confirm-cost.ts';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
 import {
-  acceptSuspicious,
   acceptEstimate,
+  acceptSuspicious,
   budget,
   examples,
   expiresAt,
@@ -29,11 +29,11 @@ export const createRule = defineTool({
   input: requestObject({
     name: z.string().meta({ description: 'Short, for people' }),
     intent: z.string().meta({ description: 'What the user wants to know, what not' }),
-    platforms: platforms.meta({
-      description: describePlatforms(
+    platforms: platforms.optional().meta({
+      description: `${describePlatforms(
         (platform, { items, ruleType }) => `${platform}: ${items} (${ruleType})`,
         '; ',
-      ),
+      )}. Default: those of overrides`,
     }),
     overrides,
     options: options.optional(),
@@ -60,12 +60,13 @@ export const createRule = defineTool({
     const { earshot, signal } = call;
     const request = {
       ...readTimes(args, ['expires_at'], 'future'),
+      platforms: [...listedPlatforms(args)],
       budget: readBudget(args.budget),
       trial: readTrial(args.trial),
     };
-    const { name, platforms: listed, overrides: values, options: told } = args;
-    if (!args.accept_estimate)
-      await assertCheap({ name, draft: { platforms: listed, overrides: values, options: told } }, call);
+    const { name, platforms: listed, overrides: queries, options: chosen } = request;
+    const draft = { platforms: listed, overrides: queries, options: chosen };
+    if (!args.accept_estimate) await assertCheap({ name, draft }, call);
     const { platforms: created, ...answer } = await earshot.createRule(request, { signal });
     return {
       structured: {

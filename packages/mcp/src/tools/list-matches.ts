@@ -20,8 +20,8 @@ export const listMatches = defineTool({
   input: requestObject({
     rule_id: ruleId.optional(),
     platform: platform.optional(),
-    since: time.optional(),
-    until: z.string().optional(),
+    from: time.optional(),
+    to: z.string().optional(),
     limit: integer(1, pageMax).default(50),
     cursor: z.string().optional().meta({ description: 'next_cursor of the last answer' }),
     max_tokens: maxTokens,
@@ -30,7 +30,7 @@ export const listMatches = defineTool({
   run(args, call) {
     const { earshot, signal } = call;
     const { limit: _, max_tokens: __, expand: ___, ...given } = args;
-    const filter = withTimesOfCursor(given) ?? readTimes(given, ['since', 'until'], 'past');
+    const filter = withTimesOfCursor(given) ?? readTimes(given, ['from', 'to'], 'past');
     const read = async (limit: number, cursor = filter.cursor) => {
       const request = { ...filter, limit, ...(cursor !== undefined && { cursor }) };
       const { next_cursor, ...page } = await earshot.listMatches(request, { signal });
@@ -40,7 +40,7 @@ export const listMatches = defineTool({
       const page = await read(limit);
       return { ...page, cursor: page.cursor && withTimes(page.cursor, filter) };
     };
-    const narrowed = Boolean(args.platform ?? args.since ?? args.until ?? args.cursor);
+    const narrowed = Boolean(args.platform ?? args.from ?? args.to ?? args.cursor);
     const pages = async function* () {
       let cursor = filter.cursor;
       for (let count = 0; count < pagesSearched; count++) {
@@ -56,8 +56,8 @@ export const listMatches = defineTool({
 });
 
 interface TimeFilter {
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
   readonly cursor?: string | undefined;
 }
 
@@ -65,12 +65,12 @@ interface TimeFilter {
 const separator = '~';
 
 /** A cursor belongs to the times of its list. "2h" is another time in each call, so the cursor carries those of the first. */
-function withTimes(cursor: string, { since, until }: TimeFilter): string {
-  return since === undefined && until === undefined ? cursor : [cursor, since, until].join(separator);
+function withTimes(cursor: string, { from, to }: TimeFilter): string {
+  return from === undefined && to === undefined ? cursor : [cursor, from, to].join(separator);
 }
 
 function withTimesOfCursor<Given extends TimeFilter>(given: Given): Given | null {
-  const [cursor, since, until] = given.cursor?.split(separator) ?? [];
-  if (since === undefined && until === undefined) return null;
-  return { ...given, cursor, since: since || undefined, until: until || undefined };
+  const [cursor, from, to] = given.cursor?.split(separator) ?? [];
+  if (from === undefined && to === undefined) return null;
+  return { ...given, cursor, from: from || undefined, to: to || undefined };
 }

@@ -18,7 +18,7 @@ export const previewRule = defineTool({
   annotations: { ...readsOnly, openWorldHint: true },
   operation: 'PreviewRule',
   input: requestObject({
-    platforms,
+    platforms: platforms.optional(),
     overrides: draftOverrides,
     options: draftOptions.optional(),
     rule_id: ruleId.optional(),

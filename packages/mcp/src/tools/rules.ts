@@ -3,8 +3,8 @@ import { EarshotError, type Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { assertCheapToResume, assertCheapToUpdate } from '../confirm-cost.ts';
 import {
-  acceptSuspicious,
   acceptEstimate,
+  acceptSuspicious,
   budget,
   changedOutput,
   draftExamples,
@@ -92,12 +92,8 @@ const pauseRule = defineTool({
   operation: 'PauseRule',
   input: requestObject({ rule_id: ruleId }),
   output: changedOutput,
-  run: async (args, call) => ({
-    structured: toChangedOutput(
-      await unlessAlready('paused', args.rule_id, call, ({ earshot, signal }) =>
-        earshot.pauseRule(args, { signal }),
-      ),
-    ),
+  run: async (args, { earshot, signal }) => ({
+    structured: toChangedOutput(await earshot.pauseRule(args, { signal })),
   }),
 });
 
@@ -113,17 +109,14 @@ const resumeRule = defineTool({
     if (!args.accept_estimate) await assertCheapToResume(args.rule_id, call);
     return {
       structured: toChangedOutput(
-        await unlessAlready('active', args.rule_id, call, ({ earshot, signal }) =>
-          earshot.resumeRule(args, { signal }),
-        ),
+        await unlessActive(args.rule_id, call, ({ earshot, signal }) => earshot.resumeRule(args, { signal })),
       ),
     };
   },
 });
 
-/** The API refuses to change a rule to what it is already. For an agent that calls twice, nothing is wrong then. */
-async function unlessAlready(
-  state: Rule['state'],
+/** The API refuses to resume an active rule. For an agent that calls twice, that is not an error. */
+async function unlessActive(
   ruleId: string,
   call: ToolCall,
   change: (call: ToolCall) => Promise<Rule>,
@@ -131,9 +124,9 @@ async function unlessAlready(
   try {
     return await change(call);
   } catch (error) {
-    if (!(error instanceof EarshotError && error.code === 'failed_precondition')) throw error;
+    if (!(error instanceof EarshotError && error.details.reason === 'not_paused')) throw error;
     const rule = await ruleOrNull(ruleId, call);
-    if (rule?.state === state) return rule;
+    if (rule?.state === 'active') return rule;
     throw error;
   }
 }
