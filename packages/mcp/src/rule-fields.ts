@@ -15,14 +15,14 @@ import { unhidden } from './content/visible.ts';
 import { perPlatform, platform } from './per-platform.ts';
 import { InvalidArguments } from './tool.ts';
 
-/** What arguments and answers about rules are made of. Lengths and contradictions are for the API to refuse. */
+/** The fields of arguments and answers about rules. The API checks lengths and contradictions. */
 export const ruleId = z.string().meta({ description: 'rule_… from create_rule or list_rules' });
 
 export const platforms = z.array(platform);
 
 const asOfCreateRule = { description: 'As of create_rule' };
 
-/** The words that help to write them stand once, in create_rule. */
+/** Only create_rule describes the queries in detail. */
 export const draftOverrides = z
   .strictObject(onEachPlatform(() => z.string().optional()))
   .meta(asOfCreateRule);
@@ -36,14 +36,14 @@ export const overrides = z
         .meta({ description: `In ${title} syntax, such as ${sampleValue}` }),
     ),
   )
-  .meta({ description: 'The rule, once for each listed platform, in its own syntax (platform_syntax)' });
+  .meta({ description: 'One query per platform, in its own syntax (platform_syntax)' });
 
-/** Short, as is every schema that all agents read; the API refuses what it does not know. */
+/** Short, because all agents read it. The API refuses unknown options. */
 export const options = z
   .looseObject({})
   .meta({ description: '{"firehose":{"quality":false}}: also low quality, old pages' });
 
-/** Short for the same reason. */
+/** Short, because all agents read it. */
 export const examples = z.looseObject({}).meta({
   description:
     'Checked first: {"must_match":[{"platform":"x","payload":{"text":"…"}}],"must_not_match":[…]}. Payload: text, title, url, author, language',
@@ -60,16 +60,16 @@ export const acceptSuspicious = z
 export const acceptEstimate = z
   .boolean()
   .optional()
-  .meta({ description: 'Only if your user agrees to what it will cost' });
+  .meta({ description: 'Only if your user agrees to the cost' });
 
-/** One text, as on the command line: the schema of its parts would be read by every agent. */
+/** One text, as on the command line, because all agents would read the schema of its parts. */
 export const budget = z.string().meta({ description: 'usd=5/day, matches=1000/month: then it pauses' });
 
 export const trial = z
   .string()
   .meta({ description: '30m,matches=50: run briefly, then preview_rule knows its volume' });
 
-/** Nothing for nothing; a text that is no trial is refused. */
+/** Throws if the text is not a trial. */
 export function readTrial(text: string | undefined): Trial | undefined {
   if (text === undefined) return undefined;
   const read = parseTrial(text);
@@ -78,7 +78,7 @@ export function readTrial(text: string | undefined): Trial | undefined {
   throw new InvalidArguments([{ field: 'trial', code: 'invalid_value', message }]);
 }
 
-/** Nothing for nothing; the budget of a text that is none is refused. */
+/** Throws if the text is not a budget. */
 export function readBudget<None extends null | undefined>(text: string | None): Budget | None {
   if (typeof text !== 'string') return text;
   const read = parseBudget(text);
@@ -152,7 +152,7 @@ function listeningWords({ state, reason, since }: Listening): string {
   return `${words}, ${state === 'starting' ? 'expected' : 'since'} ${since}`;
 }
 
-/** What a change may have changed; get_rule has the rest. Short, as every schema is read by every agent. */
+/** The fields that a change may affect; get_rule has the others. Short, because all agents read the schema. */
 export const changedOutput = z.object({
   id: z.string(),
   state: z.string(),

@@ -9,7 +9,7 @@ import { injections } from './injections/index.ts';
 import { readAnswer } from './injections/read-answer.ts';
 import { english, nastyText } from './nasty-texts.ts';
 
-/** Pages as the API does; the cursor is the place behind the last match of the page. */
+/** Returns pages as the API does. The cursor is the position behind the last match of the page. */
 const apiOf =
   (matches: readonly Match[]): typeof fetch =>
   async (input, init) => {
@@ -30,7 +30,7 @@ const apiOf =
     });
   };
 
-/** All pages, as they come over the wire. */
+/** Reads all pages and counts their tokens on the wire. */
 async function walk(matches: readonly Match[], maxTokens: number) {
   await using server = await connectInProcess(apiOf(matches));
   const ids: string[] = [];

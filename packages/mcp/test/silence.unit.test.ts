@@ -52,7 +52,7 @@ function explain(of: Rule, gaps: Coverage['gaps'] = [], narrowed = false) {
   return { why: why.join('\n'), try_next };
 }
 
-describe('why a rule has no match', () => {
+describe('silenceOfRule', () => {
   test('calls a rule without gaps too narrow', () => {
     const { why, try_next } = explain(rule());
     expect(why).toContain('created 5 h ago and is active');
@@ -114,6 +114,6 @@ describe('why a rule has no match', () => {
 
   test('counts the matches outside of the requested part', () => {
     const busy = rule({ platforms: { x: watched({ match_count: 7 }) } });
-    expect(explain(busy, [], true).why).toContain('7 matches outside of what you asked for');
+    expect(explain(busy, [], true).why).toContain('7 matches outside of your request');
   });
 });

@@ -23,7 +23,7 @@ export const createRule = defineTool({
   name: 'create_rule',
   title: 'Create a rule',
   description:
-    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and values to send where certain. Next: wait_for_matches with its rule_id and start: "oldest".',
+    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and with corrected queries if certain. Next: wait_for_matches with its rule_id and start: "oldest".',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   operation: 'CreateRule',
   input: requestObject({
@@ -54,7 +54,7 @@ export const createRule = defineTool({
         warnings: z.array(findingSchema),
       }),
     ),
-    equivalent_rule_id: z.string().optional().meta({ description: 'A rule that watches the same' }),
+    equivalent_rule_id: z.string().optional().meta({ description: 'A rule with the same queries' }),
   }),
   async run(args, call) {
     const { earshot, signal } = call;

@@ -31,7 +31,7 @@ const repeatable = {
 const getRule = defineTool({
   name: 'get_rule',
   title: 'Get a rule',
-  description: 'One rule: state, values as registered, whether it is heard, how many matches.',
+  description: 'One rule: state, registered queries, whether matches arrive, how many.',
   annotations: readsOnly,
   operation: 'GetRule',
   input: requestObject({ rule_id: ruleId }),
@@ -45,7 +45,7 @@ const updateRule = defineTool({
   name: 'update_rule',
   title: 'Change a rule',
   description:
-    'What is not named stays: overrides changes or adds the platforms named there and keeps the others. A new value takes over without a gap, and the matches stay.',
+    'Fields that you leave out stay: overrides changes or adds the platforms named there and keeps the others. A new query takes over without a gap, and the matches stay.',
   annotations: { ...repeatable, destructiveHint: true },
   operation: 'UpdateRule',
   input: requestObject({
@@ -54,7 +54,7 @@ const updateRule = defineTool({
     intent: z.string().optional(),
     platforms: platforms
       .optional()
-      .meta({ description: 'Only to leave some, without overrides: those to stay on' }),
+      .meta({ description: 'Only to leave platforms, without overrides: those to keep' }),
     overrides: draftOverrides.optional(),
     options: draftOptions.optional(),
     examples: draftExamples.nullable().optional(),
@@ -76,8 +76,8 @@ const updateRule = defineTool({
 });
 
 /**
- * Agents name the platforms of their new values, as create_rule asks them to. The API would take the rule from all others:
- * where it is named twice what changes, nothing is said about what shall end.
+ * Agents may list the platforms of their new queries, as in create_rule. The API would then remove the rule from all other
+ * platforms. A list that only repeats the overrides does not ask for that.
  */
 function areThoseOf(overrides: object | undefined, listed: readonly string[]): boolean {
   const named = Object.keys(overrides ?? {});
@@ -131,7 +131,7 @@ async function unlessActive(
   }
 }
 
-/** Null where the key may not read rules. */
+/** Null if the key may not read rules. */
 async function ruleOrNull(ruleId: string, { earshot, signal }: ToolCall): Promise<Rule | null> {
   try {
     return await earshot.getRule({ rule_id: ruleId }, { signal });
@@ -154,5 +154,5 @@ const deleteRule = defineTool({
   }),
 });
 
-/** What is done with one rule that exists. */
+/** Tools for one existing rule. */
 export const ruleTools = [getRule, updateRule, pauseRule, resumeRule, deleteRule];
