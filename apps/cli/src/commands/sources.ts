@@ -8,8 +8,8 @@ export const sources = apiCommand({
   name: 'sources',
   summary: 'show the connections to the platforms, and what to do about problems',
   examples: ['earshot sources'],
-  doing: 'Asking for the sources',
-  ask: (earshot) => earshot.listSources(),
+  doing: 'Listing sources',
+  call: (earshot) => earshot.listSources(),
   show: sourcesText,
 });
 
@@ -21,7 +21,7 @@ function sourcesText(answer: Answers['ListSources'], screen: Screen): string {
     shortTime(since),
     received_until === null ? 'never' : shortTime(received_until),
   ]);
-  if (rows.length === 0) return 'There are no sources: the operator has set no token of a platform.';
+  if (rows.length === 0) return 'There are no sources, because the operator has not set a platform token.';
   const table = renderTable(['PLATFORM', 'NAME', 'STATE', 'SINCE', 'RECEIVED UNTIL'], rows, screen);
   const notes = answer.sources
     .filter(({ message }) => message !== undefined)

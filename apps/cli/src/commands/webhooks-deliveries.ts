@@ -13,7 +13,7 @@ export const testWebhook = apiCommand({
   args: { webhook: webhookId },
   examples: ['earshot webhooks test whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Posting a test message',
-  ask: (earshot, { args }) => earshot.testWebhook({ webhook_id: args.webhook }),
+  call: (earshot, { args }) => earshot.testWebhook({ webhook_id: args.webhook }),
   show: ({ outcome, status, latency_ms, message, response }, screen) =>
     renderFields(
       [
@@ -39,7 +39,7 @@ export const deliveries = apiCommand({
   args: { webhook: webhookId },
   examples: ['earshot webhooks deliveries whk_01kb2m9x4c7q5t8w3y6z1v0n2p --outcome parked'],
   doing: 'Listing deliveries',
-  ask: (earshot, { options, args }) => earshot.listDeliveries({ webhook_id: args.webhook, ...options }),
+  call: (earshot, { options, args }) => earshot.listDeliveries({ webhook_id: args.webhook, ...options }),
   show: ({ deliveries: found, next_cursor }, screen) => {
     const rows = found.map((one) => [
       shortTime(one.created_at),
@@ -58,15 +58,15 @@ export const deliveries = apiCommand({
 
 export const replay = apiCommand({
   name: 'replay',
-  summary: 'send matches again, from a time or a match on',
+  summary: 'send matches again, from a time or a match onwards',
   options: {
-    from: time('again from this time on', 'past'),
-    'from-match': text('<match id>', 'again from this match on'),
+    from: time('send again from this time on', 'past'),
+    'from-match': text('<match id>', 'send again from this match on'),
   },
   args: { webhook: webhookId },
   examples: ['earshot webhooks replay whk_01kb2m9x4c7q5t8w3y6z1v0n2p --from 1h'],
-  doing: 'Setting the webhook back',
-  ask: (earshot, { args, options: { from, 'from-match': fromMatch } }) => {
+  doing: 'Moving the webhook back',
+  call: (earshot, { args, options: { from, 'from-match': fromMatch } }) => {
     if ((from === undefined) === (fromMatch === undefined)) {
       throw usageFailure('Specify --from <time> or --from-match <match id>.');
     }
@@ -74,6 +74,6 @@ export const replay = apiCommand({
   },
   show: ({ from_match_id }) =>
     from_match_id === null
-      ? 'There are no matches from there on; nothing changed.'
+      ? 'There are no matches from there on. Nothing changed.'
       : `Everything from ${from_match_id} on will be sent again.`,
 });

@@ -37,7 +37,7 @@ export async function runDemo(
     else await serveReader(running, screen, { signal: stop.signal, startedAt, self });
     screen.note('\nStopping …');
   } catch (error) {
-    // A signal that ends a start also ends its tools, in ways that tell nobody anything.
+    // A signal during the start also ends its tools, whose errors are not useful.
     if (!stop.signal.aborted || stop.signal.reason instanceof Error) throw error;
     return exitCodeOfStop(stop.signal);
   }

@@ -118,7 +118,9 @@ export function createdText(
       ...warnings.map((warning) => renderFinding(warning, value)),
     ];
   });
-  return [`${rule_id} is created.`, ...watched, `Watch it: earshot matches tail --rule ${rule_id}`].join(
-    '\n',
-  );
+  return [
+    `${rule_id} is created.`,
+    ...watched,
+    `Show its matches: earshot matches tail --rule ${rule_id}`,
+  ].join('\n');
 }
