@@ -1,6 +1,6 @@
 import type { Rule } from '@earshot/sdk';
 
-/** A rule of the set `launches` as the server answers it. */
+/** A rule of the set `launches`, as the server returns it. */
 export function ruleOf(key: string, more: Partial<Rule> = {}): Rule {
   return {
     id: `rule_${key}`,
