@@ -14,14 +14,14 @@ import { selfOf } from './self.ts';
 export async function main(words: readonly string[]): Promise<number> {
   let code: number = exitCodes.done.code;
   let options: Typed['options'] = {};
-  const program = createProgram(earshotCommands, async (command, typed) => {
-    options = typed.options;
-    code = (await command.run(typed, contextOf(typed))) ?? code;
+  const program = createProgram(earshotCommands, async (command, input) => {
+    options = input.options;
+    code = (await command.run(input, contextOf(input))) ?? code;
   });
   const [first = '--help', ...others] = words;
-  const asked = first === 'help' ? [...others, '--help'] : [first, ...others];
+  const typed = first === 'help' ? [...others, '--help'] : [first, ...others];
   try {
-    await program.parseAsync(asked, { from: 'user' });
+    await program.parseAsync(typed, { from: 'user' });
     return code;
   } catch (error) {
     // Commander has printed help or the version. A group without a command prints help to stderr.

@@ -44,19 +44,19 @@ test('noticingFetch reports an unreachable server, but not an aborted request', 
  * Lists `a`, removals and `b`. After the stream has opened, `a` is removed, and `b` and `c` arrive.
  */
 async function startLog() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   let stream: ServerResponse | undefined;
   const isClosed = Promise.withResolvers<void>();
   const event = (id: string) => `id: ${id}\nevent: match\ndata: ${JSON.stringify({ id })}\n\n`;
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     if (request.url === '/matches/stream') {
       stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
       stream.on('close', isClosed.resolve).write('id: open\nevent: open\ndata: {}\n\n');
       return;
     }
     response.writeHead(200, { 'content-type': 'application/json' });
-    const page = asked.filter((path) => path === '/matches').length - 1;
+    const page = requests.filter((path) => path === '/matches').length - 1;
     const [matches = [], removed] = [[[{ id: 'a' }]], [[], [{}]], [[{ id: 'b' }]]][page] ?? [];
     response.end(JSON.stringify({ matches, removed, next_cursor: 'n', coverage: null }));
     const taken = `id: r\nevent: removed\ndata: ${JSON.stringify({ match_id: 'a' })}\n\n`;
@@ -65,7 +65,7 @@ async function startLog() {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     streamIsClosed: isClosed.promise,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -95,7 +95,7 @@ async function tailUpToC(options: EarshotOptions): Promise<string[]> {
 test('followFrom joins past and new matches without gaps or repetitions, and closes the stream with the loop', async () => {
   await using log = await startLog();
   expect(await tailUpToC({ url: log.url, key: 'esk_1' })).toEqual(['a', 'b', 'a removed', 'c']);
-  expect(log.asked).toEqual(['/matches/stream', '/matches', '/matches', '/matches', '/matches']);
+  expect(log.requests).toEqual(['/matches/stream', '/matches', '/matches', '/matches', '/matches']);
   await log.streamIsClosed;
 });
 
@@ -104,7 +104,7 @@ test('followFrom retries if the server is unreachable while the past is listed',
   let refusals = 3;
   const ask: typeof fetch = async (input, init) => {
     const isList = new URL(input instanceof Request ? input.url : input).pathname === '/matches';
-    if (isList && log.asked.includes('/matches') && refusals-- > 0) throw new TypeError('fetch failed');
+    if (isList && log.requests.includes('/matches') && refusals-- > 0) throw new TypeError('fetch failed');
     return fetch(input, init);
   };
   const ids = await tailUpToC({ url: log.url, key: 'esk_1', fetch: ask, timeoutMs: 200 });

@@ -15,12 +15,12 @@ const apiOf =
   async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     if (pathname !== '/matches') return jsonAnswer(operations.GetRule.example.answer);
-    const asked = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as {
+    const request = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as {
       limit: number;
       cursor?: string;
     };
-    const from = Number(asked.cursor?.slice(0, 6) ?? 0);
-    const page = matches.slice(from, from + asked.limit);
+    const from = Number(request.cursor?.slice(0, 6) ?? 0);
+    const page = matches.slice(from, from + request.limit);
     const end = String(from + page.length).padStart(6, '0');
     const more = from + page.length < matches.length;
     return jsonAnswer({

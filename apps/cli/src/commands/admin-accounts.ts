@@ -35,8 +35,8 @@ const list = adminCommand({
     'Dollars are the share of the bill for the rules of the account, at the default prices or those of EARSHOT_PRICES: see `earshot admin usage`.',
   options: { days },
   examples: ['earshot admin accounts list', 'earshot admin accounts list --days 30 --json'],
-  async work(database, { options: { days: asked = 2 } }, { env }) {
-    const accounts = await database.listAccounts({ days: asked, prices: env['EARSHOT_PRICES'] });
+  async work(database, { options: { days: count = 2 } }, { env }) {
+    const accounts = await database.listAccounts({ days: count, prices: env['EARSHOT_PRICES'] });
     const cells = accounts.map((one) => [
       one.id,
       one.plan,
@@ -49,7 +49,7 @@ const list = adminCommand({
     ]);
     const headings = ['ID', 'PLAN', 'STATE', 'RULES', 'KEYS', 'MATCHES', '$', 'NAME'];
     return {
-      json: { days: asked, accounts: accounts.map(toJson) },
+      json: { days: count, accounts: accounts.map(toJson) },
       text: renderTable(headings, cells, plain),
     };
   },
@@ -65,10 +65,10 @@ const show = adminCommand({
   args: account,
   options: { days },
   examples: [`earshot admin accounts show ${example}`],
-  async work(database, { args: { account: id }, options: { days: asked = 2 } }, { env }) {
+  async work(database, { args: { account: id }, options: { days: count = 2 } }, { env }) {
     const [found] = await database.listAccounts({
       accountId: id,
-      days: asked,
+      days: count,
       prices: env['EARSHOT_PRICES'],
     });
     if (!found) throw noAccount(id);
@@ -86,8 +86,8 @@ const show = adminCommand({
         ['readers', String(found.readers)],
         ['budget', found.budget && formatBudget(found.budget)],
         ['limits', limitsText(found.limits)],
-        ['matches', `${found.matches} (${asked} UTC days)`],
-        ['dollars', `${dollarsOf(found)} (${asked} UTC days)`],
+        ['matches', `${found.matches} (${count} UTC days)`],
+        ['dollars', `${dollarsOf(found)} (${count} UTC days)`],
       ],
       plain,
     );
