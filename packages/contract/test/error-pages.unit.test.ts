@@ -10,19 +10,19 @@ function read(name: string): string {
   return readFileSync(new URL(name, folder), 'utf8');
 }
 
-test('every code has a page, and every page a code', () => {
+test('there is a page for every code and none besides', () => {
   const pages = readdirSync(folder).filter((name) => name !== 'README.md');
   expect(pages.toSorted()).toEqual(codes.map((code) => `${code}.md`).toSorted());
 });
 
-test('the OpenAPI document has the same codes and statuses as the registry', () => {
+test('the OpenAPI document and the registry know the same codes with the same statuses', () => {
   const document = openApiDocument();
   expect(document['x-error-codes']).toEqual(errorCodes);
   const envelope = document.components.schemas['Error']?.properties?.['code'];
   expect(envelope).toMatchObject({ enum: codes });
 });
 
-test('the index lists every code with status, title and retry', () => {
+test('the index lists every code once, with status, title and whether to retry', () => {
   const rows = read('README.md')
     .split('\n')
     .filter((line) => line.startsWith('| ['));
@@ -48,7 +48,7 @@ test.each(codes)('the page of %s agrees with the registry', (code) => {
   ]);
 });
 
-test.each(codes)('the example on the page of %s fits the error schema', (code) => {
+test.each(codes)('the example on the page of %s is an error that the contract allows', (code) => {
   const [, example] = /```json\n(.*?)```/s.exec(read(`${code}.md`)) ?? [];
   expect(errorSchema.parse(JSON.parse(example ?? 'null')).code).toBe(code);
 });
