@@ -17,7 +17,7 @@ export const apply = command({
     'Shows the plan, asks for confirmation, and applies it: changes first, then creations, then deletions. It never touches rules of other sets. If a step fails, the others continue, the command lists what was not done, and exits with 1. It does not change a rule that was changed on the server after the plan. Press Ctrl+C to finish the current steps and stop. Run it again for the rest.',
   options: {
     yes: flag('do not ask for confirmation'),
-    'accept-estimate': flag('create and change rules although they will probably cost more than a budget'),
+    'accept-estimate': flag('create and change rules although their estimated cost is above a budget'),
   },
   args: fileArgument,
   aboutJson: 'the plan and the outcome of every step as JSON on stdout; needs --yes',
