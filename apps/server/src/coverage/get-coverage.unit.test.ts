@@ -7,13 +7,13 @@ import { createReadCoverage } from './read-coverage.ts';
 
 const now = Date.parse('2026-03-01T12:00:00Z');
 
-/** A ledger without a row, and what was asked of it. */
+/** An empty ledger that records the window it was read for. */
 function openLedger(retentionDays: number) {
   const asked: CoverageAsked[] = [];
   const read = async (one: CoverageAsked): Promise<Ledger> => {
     asked.push(one);
     const nothing = { platforms: [], watched: [], intervals: new Map(), missing: [], repairs: [] };
-    return { now: one.to, matchedThrough: one.to, from: one.from, to: one.to, together: true, ...nothing };
+    return { now: one.to, matchedThrough: one.to, from: one.from, to: one.to, needsAll: true, ...nothing };
   };
   return { asked, options: { store: { read }, retentionDays, nowMs: () => now } };
 }
