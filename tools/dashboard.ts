@@ -123,7 +123,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Holes, dead letters, copies behind',
       unit: 'short',
       series: {
-        'hole {{fate}}': 'sum by (fate) (increase(earshot_event_log_holes_total[$__rate_interval]))',
+        'hole {{fate}}': 'sum by (fate) (increase(earshot_event_log_gaps_total[$__rate_interval]))',
         'dead letters': 'sum(increase(earshot_dead_letters_total[$__rate_interval]))',
         'copies behind': 'max(earshot_event_log_copies_behind)',
         'appends refused (seconds)': 'max(earshot_event_log_append_blocked_seconds)',

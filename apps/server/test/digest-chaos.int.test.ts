@@ -25,7 +25,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** The leases of whoever died run out. */
-const expireLeases = () => database.run(`update digest_issues set lease_until = '-infinity'`);
+const expireLeases = () => database.run(`update digest_messages set lease_until = '-infinity'`);
 
 async function storedIds(): Promise<string[]> {
   const rows = await database.many<{ text: string }>(
@@ -59,13 +59,13 @@ describe('each match is in exactly one issue', () => {
     await world.create({ to });
     const forgetIssue = () =>
       database.run(
-        'update digests set position = position_from, last_number = number - 1 from digest_issues where digest_id = id',
+        'update digests set position = position_from, last_number = number - 1 from digest_messages where digest_id = id',
       );
     await world.webhooks.storeMatches(['one', 'two']);
     world.clock.nowMs += minuteMs;
     const doomed = mortal((at) => at === 'digest.sent');
     await expect(world.startNode({ ...doomed, afterMaking: forgetIssue }).tick()).rejects.toThrow('killed');
-    await database.run('delete from digest_issues');
+    await database.run('delete from digest_messages');
     await world.webhooks.storeMatches(['three']);
     world.clock.nowMs += minuteMs;
     await world.startNode().tick();

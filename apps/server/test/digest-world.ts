@@ -2,11 +2,11 @@ import type { Digest, RequestOf } from '@earshot/contract';
 import { migratedTemplate } from '@earshot/testkit';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createDigest } from '../src/digests/create-digest.ts';
-import { createIssueStore, type IssueStore } from '../src/digests/issues.sql.ts';
+import { createDigestMessageStore, type DigestMessageStore } from '../src/digests/digest-messages.sql.ts';
 import type { Mailer } from '../src/digests/mailer.ts';
-import { makeIssues } from '../src/digests/make-issues.ts';
+import { makeDigestMessages } from '../src/digests/make-digest-messages.ts';
 import { deleteDigest, listDigests, updateDigest } from '../src/digests/manage-digests.ts';
-import { createSendIssue } from '../src/digests/send-issue.ts';
+import { createSendDigestMessage } from '../src/digests/send-digest-message.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
@@ -25,7 +25,7 @@ export interface DigestNode {
 
 export interface NodeOptions {
   readonly checkpoint?: Checkpoint;
-  readonly store?: (store: IssueStore) => IssueStore;
+  readonly store?: (store: DigestMessageStore) => DigestMessageStore;
   /** After issues were made, before they are sent. */
   readonly afterMaking?: () => Promise<unknown>;
   /** The operator's list at sending; that at the creation of digests stays. */
@@ -106,12 +106,12 @@ async function createDigestWorld(
     list: async () => (await listDigests(options)(callOf('ListDigests', {}))).digests,
     startNode({
       checkpoint = () => undefined,
-      store: wrap = (same: IssueStore) => same,
+      store: wrap = (same: DigestMessageStore) => same,
       afterMaking,
       mailRecipients = allowed,
     } = {}) {
-      const store = wrap(createIssueStore(database));
-      const send = createSendIssue({
+      const store = wrap(createDigestMessageStore(database));
+      const send = createSendDigestMessage({
         database,
         store,
         reader: createMatchReader(database),
@@ -129,7 +129,7 @@ async function createDigestWorld(
         async tick(afterMs = 0) {
           clock.nowMs += afterMs;
           await showTime();
-          await makeIssues({ database, checkpoint });
+          await makeDigestMessages({ database, checkpoint });
           await afterMaking?.();
           for (const issue of await store.leaseDue(10)) await send(issue);
         },

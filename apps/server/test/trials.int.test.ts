@@ -169,7 +169,7 @@ describe('after a trial that ended', () => {
     const [notice, ...others] = await world.notices();
     expect(others).toEqual([]);
     expect(notice).toMatchObject({ type: 'rule.expired', data: { trial: true }, resolved_at: null });
-    expect(notice?.what_to_do).toMatch('The time of the trial is over: PreviewRule tells ');
+    expect(notice?.what_to_do).toMatch('The time of the trial is over. To keep the rule, ');
     expect(notice?.what_to_do).toContain(goOn);
     await expect(world.resumeRule(ruleId)).rejects.toMatchObject({ code: 'failed_precondition' });
 
@@ -199,7 +199,7 @@ describe('after a trial that ended', () => {
     const reached = async () => (await world.notices()).filter(({ type }) => type === 'budget.reached');
     const [notice] = await reached();
     expect(notice).toMatchObject({ data: { trial: true, spent: 50, budget: 'matches=50/lifetime' } });
-    expect(notice?.what_to_do).toMatch('The trial has brought 50 matches and is over: PreviewRule tells ');
+    expect(notice?.what_to_do).toMatch('The trial got 50 matches and is over. To keep the rule, ');
     expect(notice?.what_to_do).toContain(goOn);
     expect(await world.estimate()).toMatchObject(
       ofTrial(2_400, '50 matches in 30 minutes of a trial; about ±28 %'),

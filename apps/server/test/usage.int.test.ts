@@ -175,8 +175,8 @@ function listening(): { said: string[]; telemetry: Telemetry } {
     ...createTelemetry(silentLog, createMetrics()),
     usageCompared: ({ day, reported, atLeast, atMost }: Parameters<Telemetry['usageCompared']>[0]) =>
       void said.push(`${day}: ${reported} beside ${atLeast}–${atMost}`),
-    usageNotTold: () => void said.push('not told'),
-    usageCheckPutOff: () => void said.push('put off'),
+    usageNotReported: () => void said.push('not told'),
+    usageCheckPostponed: () => void said.push('put off'),
   };
   return { said, telemetry };
 }

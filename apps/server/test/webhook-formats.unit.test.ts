@@ -11,7 +11,7 @@ import {
 import { harmless } from '@earshot/mcp/injections';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import type { DigestContent } from '../src/digests/issue-content.ts';
+import type { DigestContent } from '../src/digests/message-content.ts';
 import { chatDigestOf } from '../src/digests/render-chat.ts';
 import { asAnswerOfChat } from '../src/webhooks/endpoint-state.ts';
 import { chatItemOf, chatItemsMax } from '../src/webhooks/formats/chat-content.ts';
@@ -188,7 +188,7 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
       expect(shown + more).toBe(100);
     }
     const text = JSON.stringify(messageOf(format, digestOf(format, 2, 'liftoff')));
-    const parts = ['2 matches', 'liftoff, issue 7', 'Heard without a gap', 'https://x.com/a/status/0'];
+    const parts = ['2 matches', 'liftoff, message 7', 'Complete, without a gap', 'https://x.com/a/status/0'];
     const places = parts.map((part) => text.replaceAll('\\', '').indexOf(part));
     expect(places).not.toContain(-1);
     if (format !== 'discord') expect(places).toEqual(places.toSorted((a, b) => a - b));

@@ -43,7 +43,7 @@ async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal:
         if (signal.aborted) return;
         if (!(error instanceof UpstreamUnavailable)) throw error;
         waitMs = error.retryAfterMs ?? retryAfterMs;
-        telemetry.repairPutOff({ sourceId, waitMs, err: error });
+        telemetry.repairPostponed({ sourceId, waitMs, err: error });
         break;
       }
     }

@@ -10,7 +10,7 @@ import { newSecret } from '../webhooks/secrets.ts';
 
 const { key, display } = newKey();
 const webhookSecret = newSecret();
-/** As X makes them: nothing tells that it is one. */
+/** Like X's tokens, which have no recognisable form. */
 const upstreamToken = 'AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3DEUifiRBkKG5E2';
 
 function programOf(statements: string): string {
@@ -21,7 +21,7 @@ function programOf(statements: string): string {
     ${statements}`;
 }
 
-/** What the server's logger really writes, by a process of its own. */
+/** The output of the server's logger, from its own process. */
 async function linesOf(statements: string): Promise<string[]> {
   const program = programOf(statements);
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
@@ -77,18 +77,18 @@ const secretLines: readonly (readonly [what: string, statement: string, secret: 
   ['an API key in the text of the line', `log.info({ keyId: 'key_1' }, ${json(`refused ${key}`)})`, key],
 ];
 
-test('no secret is written, in whatever form it comes', async () => {
+test('no secret is written in any form', async () => {
   const lines = await linesOf(secretLines.map(([, statement]) => statement).join(';\n'));
   expect(lines).toHaveLength(secretLines.length);
   const isWritten = (line: string, secret: string) => line.includes(secret) || !line.includes('[Redacted]');
   const written = secretLines.filter(([, , secret], index) => isWritten(lines[index] ?? '', secret));
   expect(written.map(([what]) => what)).toEqual([]);
-  // The rest of each line is still there, and still JSON.
+  // The rest of each line is unchanged and still JSON.
   for (const line of lines)
     expect(JSON.parse(line)).toMatchObject({ keyId: 'key_1', msg: expect.any(String) });
 });
 
-test('what only resembles a secret is written: the shown part of a key, and ids', async () => {
+test('masked keys and ids are written', async () => {
   const harmless = { keyId: 'key_01kb2n0a4c7q5t8w3y6z1v0n2p', display, requestId: 'req_1' };
   const [line] = await linesOf(`log.info(${json(harmless)}, 'request')`);
   expect(JSON.parse(line ?? '')).toMatchObject({ ...harmless, msg: 'request' });
@@ -98,7 +98,7 @@ test.each(['process.exit(0)', ''])(
   'a process whose stdout is on a full disk continues, and ends with %j',
   async (ending) => {
     await using disk = await open('/dev/full', 'w');
-    // The monitor counts as no listener, so the error still ends a process that has none.
+    // The monitor is not a listener, so an error without a listener still ends the process.
     const program = programOf(`
       import { errorMonitor } from 'node:events';
       import { setImmediate as nextTurn } from 'node:timers/promises';

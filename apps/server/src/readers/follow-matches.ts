@@ -26,7 +26,7 @@ interface FollowedPage {
 export interface Follower extends Disposable {
   /**
    * The next matches and removals in the order of the log, fewer matches than `limit` when they are large; a promise when it is behind the tail.
-   * Followers that are up to date and have the same filter get the same array. Throws LogWentBack when that happened behind it.
+   * Followers that are up to date and have the same filter get the same array. Throws LogRestored when that happened behind it.
    */
   take(limit: number): readonly Followed[] | Promise<readonly Followed[]>;
   /** Calls whenever there may be something to take. */
@@ -36,7 +36,7 @@ export interface Follower extends Disposable {
 }
 
 /** Whoever comes back with the cursor that it has is told whether it is concerned, and where to go on (offset.ts). */
-export class LogWentBack extends Failure {
+export class LogRestored extends Failure {
   constructor() {
     super(
       'unavailable',
@@ -45,7 +45,7 @@ export class LogWentBack extends Failure {
         details: { reason: 'restored' },
       },
     );
-    this.name = 'LogWentBack';
+    this.name = 'LogRestored';
   }
 }
 
@@ -69,8 +69,8 @@ export function createFollowing(options: {
     // The log may have gone back since its cursor was checked, or since the tail was last read.
     const before = query.order === 'oldest' ? query.from : null;
     const first = Math.min(...[...matches.slice(0, 1), ...removals.slice(0, 1)].map((one) => one.position));
-    if (before !== null && first < Infinity && (await tail.wentBackBetween(before, first)) !== null) {
-      throw new LogWentBack();
+    if (before !== null && first < Infinity && (await tail.restoredBetween(before, first)) !== null) {
+      throw new LogRestored();
     }
     return { entries: merge(await toFollowed(parsedRules, matches), removals.map(toFollowedRemoval)), more };
   };
@@ -101,7 +101,7 @@ export function createFollowing(options: {
       };
 
       const take = (limit: number): readonly Followed[] | Promise<readonly Followed[]> => {
-        if (tail.isLost(through)) throw new LogWentBack();
+        if (tail.isLost(through)) throw new LogRestored();
         const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
         if (!fromTail) return inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
         through = fromTail.through;

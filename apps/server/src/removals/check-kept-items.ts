@@ -16,7 +16,7 @@ export interface CheckKeptItemsOptions {
   readonly bells: Bells;
   readonly platform: Platform;
   readonly compliance: Compliance;
-  readonly telemetry: Pick<Telemetry, 'complianceCheckPutOff' | 'keptItemsChecked'>;
+  readonly telemetry: Pick<Telemetry, 'complianceCheckPostponed' | 'keptItemsChecked'>;
 }
 
 /**
@@ -30,12 +30,12 @@ export async function checkKeptItems(options: CheckKeptItemsOptions, signal: Abo
     [platform],
   );
   if (done) return;
-  const sum = { asked: 0, items: 0, matches: 0 };
+  const sum = { requested: 0, items: 0, matches: 0 };
   try {
     for await (const kept of keptItems(database, platform, compliance.idsMax)) {
       const gone = await compliance.check([...new Set(kept.map(({ id }) => id))], signal);
       const removed = await removeGone(options, kept, gone);
-      sum.asked += kept.length;
+      sum.requested += kept.length;
       sum.items += removed.items;
       sum.matches += removed.matches;
       if (removed.matches > 0) bells.ring('matches');
@@ -43,7 +43,7 @@ export async function checkKeptItems(options: CheckKeptItemsOptions, signal: Abo
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof UpstreamUnavailable)) throw error;
-    telemetry.complianceCheckPutOff({ platform, err: error });
+    telemetry.complianceCheckPostponed({ platform, err: error });
     return;
   }
   await database.run(

@@ -255,8 +255,7 @@ export async function pauseLocked(
 /** Whoever pauses a rule knows it; only what Earshot does by itself is told. */
 function pausedNotice(rule: LockedRule, { operation }: Change) {
   const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
-  if (operation !== expireRule)
-    return { type: 'rule.paused', subject, data: { because: operation } } as const;
+  if (operation !== expireRule) return { type: 'rule.paused', subject, data: { reason: operation } } as const;
   const expires_at = rule.expires_at?.toISOString() ?? null;
   const data = { expires_at, ...(rule.is_trial && { trial: true as const }) };
   return { type: 'rule.expired', subject, data } as const;

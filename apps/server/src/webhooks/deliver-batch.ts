@@ -51,7 +51,7 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
       ms: attempt.latencyMs,
     });
     if (step.state.disabledReason !== null)
-      telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledReason });
+      telemetry.webhookDisabled({ webhookId, accountId, reason: step.state.disabledReason });
     await traceAttempt(options, leased, { ...next, attempt, startMs, endMs });
   };
 }

@@ -51,5 +51,5 @@ export async function deliverNotice(
     ms: attempt.latencyMs,
   });
   if (step.state.disabledReason !== null)
-    telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledReason });
+    telemetry.webhookDisabled({ webhookId, accountId, reason: step.state.disabledReason });
 }

@@ -281,7 +281,7 @@ async function tell(
   const subject = { kind: 'webhook', id, name } as const;
   if (disabledReason !== null) {
     await resolveNotices(sql, { types: ['webhook.failing'], subject });
-    const data = { because: disabledReason };
+    const data = { reason: disabledReason };
     return (await raiseNotices(sql, [accountId], { type: 'webhook.disabled', subject, data })) > 0;
   }
   if (failures === 0) {
