@@ -5,7 +5,7 @@ import { type CheckpointLabel, digestCheckpoints } from '../src/runtime/checkpoi
 import {
   type DigestWorld,
   distinct,
-  type Issue,
+  type DigestMessage,
   openDigestWorld,
   startDigestReceiver,
   textsOf,
@@ -34,7 +34,7 @@ async function storedIds(): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
-describe('each match is in exactly one issue', () => {
+describe('each match is in exactly one digest message', () => {
   test.each(digestCheckpoints)('after a crash at %s', async (label) => {
     const { endpoint, to } = await startDigestReceiver(stack, world);
     await world.create({ to });
@@ -49,12 +49,12 @@ describe('each match is in exactly one issue', () => {
       world.clock.nowMs += minuteMs;
       await node.tick();
     }
-    const issues = distinct(endpoint.received);
-    expect(issues.map(textsOf)).toEqual([['one', 'two'], ['three']]);
+    const messages = distinct(endpoint.received);
+    expect(messages.map(textsOf)).toEqual([['one', 'two'], ['three']]);
     expect(endpoint.received).toHaveLength(label === 'digest.sent' ? 3 : 2);
   });
 
-  test('but not where the position moves after the sending, without a stored issue', async () => {
+  test('but not where the position moves after the sending, without a stored digest message', async () => {
     const { endpoint, to } = await startDigestReceiver(stack, world);
     await world.create({ to });
     const forgetIssue = () =>
@@ -89,7 +89,7 @@ describe('each match is in exactly one issue', () => {
     let stored = 0;
     let latestMs = 0;
     const round = async () => {
-      // An issue shows 100 matches: more must not wait, however long nothing can be sent.
+      // A digest message shows 100 matches: more must not wait, however long nothing can be sent.
       const waiting = stored - distinct(endpoint.received).flatMap(textsOf).length;
       const count = isCalm || waiting > 90 ? 0 : Math.floor(random() * 4);
       const texts = Array.from({ length: count }, () => `post ${String(stored++).padStart(5, '0')}`);
@@ -114,11 +114,11 @@ describe('each match is in exactly one issue', () => {
       world.clock.nowMs += minuteMs;
       await round();
     }
-    const issues = distinct(endpoint.received);
-    const isCut = ({ total, matches }: Issue) => total !== matches.length;
-    expect({ seed, cut: issues.filter(isCut) }).toEqual({ seed, cut: [] });
-    expect(issues.map(({ number }) => number)).toEqual(issues.map((_, index) => index + 1));
-    expect({ seed, texts: issues.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
+    const messages = distinct(endpoint.received);
+    const isCut = ({ total, matches }: DigestMessage) => total !== matches.length;
+    expect({ seed, cut: messages.filter(isCut) }).toEqual({ seed, cut: [] });
+    expect(messages.map(({ number }) => number)).toEqual(messages.map((_, index) => index + 1));
+    expect({ seed, texts: messages.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
   });
 });
 

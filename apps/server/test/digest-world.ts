@@ -19,14 +19,14 @@ import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 
 export interface DigestNode {
-  /** Lets time pass, makes every issue that is due, and makes one attempt at each that waits. */
+  /** Lets time pass, makes every digest message that is due, and makes one attempt at each that waits. */
   tick(afterMs?: number): Promise<void>;
 }
 
 export interface NodeOptions {
   readonly checkpoint?: Checkpoint;
   readonly store?: (store: DigestMessageStore) => DigestMessageStore;
-  /** After issues were made, before they are sent. */
+  /** After digest messages were made, before they are sent. */
   readonly afterMaking?: () => Promise<unknown>;
   /** The operator's list at sending; that at the creation of digests stays. */
   readonly mailRecipients?: readonly string[];
@@ -131,7 +131,7 @@ async function createDigestWorld(
           await showTime();
           await makeDigestMessages({ database, checkpoint });
           await afterMaking?.();
-          for (const issue of await store.leaseDue(10)) await send(issue);
+          for (const message of await store.leaseDue(10)) await send(message);
         },
       };
     },
@@ -142,7 +142,7 @@ async function createDigestWorld(
 }
 
 /** What a webhook gets. */
-export interface Issue {
+export interface DigestMessage {
   readonly type: string;
   readonly number: number;
   readonly from: string;
@@ -153,13 +153,13 @@ export interface Issue {
   readonly coverage: { without_gap: boolean; gaps: readonly object[]; complete_through: string | null };
 }
 
-export const issueOf = ({ body }: Received): Issue => JSON.parse(body);
+export const messageOf = ({ body }: Received): DigestMessage => JSON.parse(body);
 /** In the order of the log. */
-export const textsOf = (issue: Issue) => issue.matches.map(({ text }) => text).toReversed();
+export const textsOf = (message: DigestMessage) => message.matches.map(({ text }) => text).toReversed();
 
 /** As a receiver that ignores a message whose id it has: the first of each, by number. */
-export function distinct(received: readonly Received[]): Issue[] {
-  const byId = new Map(received.toReversed().map((one) => [one.headers['webhook-id'], issueOf(one)]));
+export function distinct(received: readonly Received[]): DigestMessage[] {
+  const byId = new Map(received.toReversed().map((one) => [one.headers['webhook-id'], messageOf(one)]));
   return [...byId.values()].toSorted((a, b) => a.number - b.number);
 }
 

@@ -134,7 +134,7 @@ test('a stream is closed if the log refuses items for a minute, even with a full
       yield { kind: 'opened' };
       void nextTurn().then(() => timePasses(62_000));
       for (let id = 1; id <= 300; id++) {
-        if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us');
+        if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by Earshot');
         yield post(id);
       }
     },

@@ -34,7 +34,7 @@ interface Description {
 const file = new URL('../../test/upstream-words.json', import.meta.url);
 const described: readonly Description[] = JSON.parse(readFileSync(file, 'utf8'));
 const calls = described.flatMap((source) => source.calls);
-/** Of HTTP, and of neither upstream. */
+/** Headers of HTTP, not of a platform. */
 const usualHeaders = [
   'host',
   'connection',
@@ -45,7 +45,7 @@ const usualHeaders = [
   'content-length',
 ];
 
-/** Whatever is wrong with what was asked, by the description that fits it best. */
+/** Problems of a request, according to the description that fits it best. */
 function unknownIn(asked: Asked): string[] {
   const candidates = calls.filter(({ call }) => matches(call, asked.call));
   if (candidates.length === 0) return [asked.call];
@@ -76,7 +76,7 @@ function unknownBy({ query, body = [], headers = [] }: DescribedCall, asked: Ask
   ];
 }
 
-/** An upstream that takes everything, and writes down what it was asked. */
+/** A platform that accepts everything and records the requests. */
 async function startRecorder() {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
@@ -165,11 +165,11 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
   try {
     for await (const _ of items);
   } catch {
-    // However it ends: it was asked for.
+    // The result is irrelevant: only the request counts.
   }
 }
 
-test('every call, parameter, value, header and field that we send is in the descriptions of the upstreams', async () => {
+test("every call, parameter, value, header and field that Earshot sends is in the platforms' descriptions", async () => {
   using recorder = await startRecorder();
   await using client = createUpstreamClient({ baseUrl: recorder.url, token: 't', name: 'It' });
   await askEverythingOfX(client);
@@ -183,6 +183,6 @@ test.each([
   ['GET /2/tweets/search/recent', [['post.fields', 'author_id']], 'post.fields=author_id'],
   ['GET /2/tweets/search/stream', [['post.fields', 'text']], 'post.fields'],
   ['GET /2/tweets/search/latest', [], 'GET /2/tweets/search/latest'],
-] as const)('control: %s with %j is noticed', (asked, query, finding) => {
+] as const)('control: %s with %j is detected', (asked, query, finding) => {
   expect(unknownIn({ call: asked, query, body: [], headers: [] })).toEqual([finding]);
 });
