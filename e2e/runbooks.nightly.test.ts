@@ -104,7 +104,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
     async () =>
       expect(await follow('docs/operations/webhooks-not-delivered.md', second)).toEqual([
         expect.stringMatching(
-          /^not_sent\|\|the signing secret cannot be read by the service\|1\n(.*\n)*earshot_webhook_secrets_unreadable 1$/m,
+          /^not_sent\|\|the service cannot read the signing secret\|1\n(.*\n)*earshot_webhook_secrets_unreadable 1$/m,
         ),
       ]),
     within,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { callOf } from '../../test/call-of.ts';
-import type { CoverageAsked } from './coverage-store.sql.ts';
+import type { CoverageQuery } from './coverage-store.sql.ts';
 import { getCoverage } from './get-coverage.ts';
 import type { Ledger } from './ledger.ts';
 import { createReadCoverage } from './read-coverage.ts';
@@ -9,8 +9,8 @@ const now = Date.parse('2026-03-01T12:00:00Z');
 
 /** An empty ledger that records the window it was read for. */
 function openLedger(retentionDays: number) {
-  const asked: CoverageAsked[] = [];
-  const read = async (one: CoverageAsked): Promise<Ledger> => {
+  const asked: CoverageQuery[] = [];
+  const read = async (one: CoverageQuery): Promise<Ledger> => {
     asked.push(one);
     const nothing = { platforms: [], watched: [], intervals: new Map(), missing: [], repairs: [] };
     return { now: one.to, matchedThrough: one.to, from: one.from, to: one.to, needsAll: true, ...nothing };

@@ -10,9 +10,7 @@ import {
 } from './guarded-connector.ts';
 import { createSender } from './sender.ts';
 
-/**
- * The connections that the guard opens. The addresses here are real ones, so the mock records them and connects to none.
- */
+/** The connections that the guard opens. The addresses are real, so the mock only records them. */
 const asked: Pick<buildConnector.Options, 'hostname' | 'servername'>[] = [];
 const unreachable = new Set<string>();
 const opened: Socket[] = [];
@@ -50,7 +48,7 @@ async function connect(
 describe('an answer of the name server', () => {
   const servername = 'hooks.example';
 
-  test('with public addresses is connected to as a literal, with the name for TLS', async () => {
+  test('with public addresses leads to a connection to a literal, with the name for TLS', async () => {
     const socket = await connect({}, { resolve: async () => outside.slice(0, 3) });
     expect(asked).toEqual([{ hostname: outside[0], servername }]);
     expect(socket).toBe(opened[0]);
@@ -75,7 +73,7 @@ describe('an answer of the name server', () => {
   const lengths = [1, 2, 5];
   const mixed = inside.flatMap((address) =>
     lengths.flatMap((length) =>
-      // First, in the middle and last; also behind as many as are ever tried.
+      // First, in the middle and last; also after the maximum number of tried addresses.
       Array.from({ length: length + 1 }, (_, place) => [
         outside.slice(0, length).toSpliced(place, 0, address),
       ]),
@@ -99,12 +97,12 @@ describe('an answer of the name server', () => {
     ['8.8.8.8', '127.0.0.1'],
     ['127.0.0.1', '8.8.8.8'],
     ['127.0.0.1', '8.8.8.8', '127.0.0.2'],
-  ])('without TLS must be this machine alone: %s, %s', async (...addresses) => {
+  ])('without TLS must be only this machine: %s, %s', async (...addresses) => {
     const development = { allowInsecure: true, resolve: async () => addresses };
     await expect(connect({ protocol: 'http:' }, development)).rejects.toThrow(AddressNotAllowed);
     expect(asked).toEqual([]);
     await connect({ protocol: 'http:' }, { ...development, resolve: async () => ['127.0.0.1'] });
-    // With a server name, undici would look it up.
+    // With a server name, undici would resolve it.
     expect(asked).toEqual([{ hostname: '127.0.0.1' }]);
   });
 });
@@ -126,8 +124,8 @@ describe('an IP literal', () => {
   });
 });
 
-describe('a URL that was accepted once is looked at again before every message', () => {
-  // All of them name a public host, so nothing behind the check of the URL would mind.
+describe('an accepted URL is checked again before every message', () => {
+  // All of them have a public host, so only the URL check rejects them.
   test.each([
     'https://hooks.example:22/',
     'https://hooks.example:6379/',
