@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { coverageOf, type Interval, type Ledger, type SlotRepair, type Watched } from './ledger.ts';
+import { coverageOf, type Interval, type Ledger, type SlotRepair, type WatchedPeriod } from './ledger.ts';
 import { toCoverage } from './read-coverage.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 8, 1, 10, minute));
@@ -21,7 +21,7 @@ const live = (
   repairBecause: null,
   ...more,
 });
-const watch = (from: number, to: number | null = null, more: Partial<Watched> = {}): Watched => ({
+const watch = (from: number, to: number | null = null, more: Partial<WatchedPeriod> = {}): WatchedPeriod => ({
   platform: 'x',
   sourceId: 'x:main',
   slotId: 'slot_1',
