@@ -179,8 +179,8 @@ describe('a timeline', () => {
       'starting 5–12',
     ]);
     expect(coverage([live(0, 10)], { watched: [starting] })).toEqual({ complete_through: null, gaps: [] });
-    const heard = watch(5, null, { appliedFrom: at(7) });
-    expect(spans([live(0, 10)], { from: at(5), watched: [heard] })).toEqual(['starting 5–7', 'live 7–10']);
+    const applied = watch(5, null, { appliedFrom: at(7) });
+    expect(spans([live(0, 10)], { from: at(5), watched: [applied] })).toEqual(['starting 5–7', 'live 7–10']);
     const left = watch(5, 6, { appliedFrom: at(7) });
     expect(spans([live(0, 10)], { from: at(5), watched: [left] })).toEqual([
       'starting 5–6',

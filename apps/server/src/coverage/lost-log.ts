@@ -10,12 +10,12 @@ const pollIntervalMs = 100;
  */
 export const lossCertainAfterMs = 10_000;
 
-type LogFate = 'same' | 'lost' | 'replaced' | 'restored';
+type LogChange = 'same' | 'lost' | 'replaced' | 'restored';
 
-export interface FollowedLog {
+export interface LogComparison {
   /** Time of the database before the log was read. */
   readonly since: Date;
-  readonly fate: LogFate;
+  readonly fate: LogChange;
   /** Null if there is no log. */
   readonly log: EventLogState | null;
 }
@@ -30,7 +30,7 @@ export async function followLog(
   database: Database,
   { readLog, certainAfterMs }: { readLog: ReadLog; certainAfterMs: number },
   signal: AbortSignal,
-): Promise<FollowedLog | null> {
+): Promise<LogComparison | null> {
   const bound = await readBoundLog(database);
   const { readAt: since } = bound;
   let seen = await readLog();
@@ -50,7 +50,7 @@ async function bindSeenLog(
   sql: Sql,
   seen: EventLogState | null,
   readLog: ReadLog,
-): Promise<Omit<FollowedLog, 'since'>> {
+): Promise<Omit<LogComparison, 'since'>> {
   const bound = await lockBoundLog(sql);
   // Another node may have read the log later and written first. A loss counts only if it is seen under the lock.
   const log = fateOf(bound, seen) === 'same' ? seen : await readLog();
@@ -63,7 +63,7 @@ async function bindSeenLog(
 export function fateOf(
   bound: { createdAt: string | null; lastSequence: number },
   log: EventLogState | null,
-): LogFate {
+): LogChange {
   if (bound.createdAt === null) return 'same';
   if (log === null) return 'lost';
   if (log.createdAt !== bound.createdAt) return 'replaced';

@@ -21,7 +21,7 @@ function wallTime(atMs: number, timeZone: string): string {
 describe('a fixed time of the day', () => {
   test.each([
     [
-      'that does not exist is due when the clock goes on',
+      'that is skipped is due when the clock jumps',
       { cron: '30 2 * * *', timeZone: 'Europe/Berlin' },
       ['2026-03-28T01:30Z', '2026-03-29T01:00Z', '2026-03-30T00:30Z'],
       '2026-03-27T12:00Z',
@@ -33,7 +33,7 @@ describe('a fixed time of the day', () => {
       '2026-10-23T12:00Z',
     ],
     [
-      'that does not exist in New York',
+      'that is skipped in New York',
       { cron: '30 2 * * *', timeZone: 'America/New_York' },
       ['2026-03-07T07:30Z', '2026-03-08T07:00Z', '2026-03-09T06:30Z'],
       '2026-03-06T12:00Z',
@@ -45,7 +45,7 @@ describe('a fixed time of the day', () => {
       '2026-10-30T12:00Z',
     ],
     [
-      'at midnight, where there is none',
+      'at midnight, if midnight is skipped',
       { cron: '0 0 * * *', timeZone: 'America/Santiago' },
       ['2026-09-05T04:00Z', '2026-09-06T04:00Z', '2026-09-07T03:00Z'],
       '2026-09-04T12:00Z',

@@ -60,7 +60,7 @@ export function createAppendWatch({ onChange, server = () => 'NATS' }: AppendWat
       }, refusingAfterMs);
       return append;
     },
-    /** The reason, in the words of NATS; null while the log accepts events. */
+    /** The error text of NATS; null while the log accepts events. */
     refusing: (): string | null => outage?.reason ?? null,
     /** Time since the oldest stuck message; 0 if there is none. */
     refusedMs(): number {

@@ -24,11 +24,11 @@ type Storm = (random: () => number) => { ending: StreamEnding; openMs: number | 
 
 const storms: Record<string, Storm> = {
   'opens and ends at once': () => ({ ending: { kind: 'dropped' }, openMs: 5 }),
-  'ends whenever the count of failures has begun anew': () => ({
+  'ends whenever the failure count was reset': () => ({
     ending: { kind: 'dropped' },
     openMs: 60_001,
   }),
-  'says that it is finished, at once': () => ({ ending: { kind: 'finished' }, openMs: 5 }),
+  'reports at once that it is finished': () => ({ ending: { kind: 'finished' }, openMs: 5 }),
   'ends at random': (random) => {
     const endings: StreamEnding[] = [
       { kind: 'dropped' },

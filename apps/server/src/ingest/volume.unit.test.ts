@@ -24,7 +24,7 @@ const uneven = (minutes: number, mean: number) =>
 
 describe('a stream that stays up', () => {
   test.each([2, 10, 300, 100_000])(
-    'and brings nothing instead of %i a minute is quiet within 20 minutes',
+    'is quiet within 20 minutes if it delivers nothing instead of %i per minute',
     (rate) => {
       const usual = last(live(newVolume(null), uneven(180, rate)));
       const after = quietAfter(live(usual, steady(20, 0)));

@@ -45,22 +45,19 @@ describe('an event goes to', () => {
   test.each([
     ['first', ['1', '2']],
     ['last', ['2', '1']],
-  ])(
-    'a rule between two versions gets it once, for the newer one, though the older is named %s',
-    (_, ids) => {
-      const { matches } = matchEvents(
-        'here',
-        [
-          event(
-            'e',
-            ids.map((id) => rule(id)),
-          ),
-        ],
-        [holder('slot_1', 'rule_a', { ruleVersion: 4 }), holder('slot_2', 'rule_a', { ruleVersion: 5 })],
-      );
-      expect(matches).toMatchObject([{ ruleId: 'rule_a', ruleVersion: 5 }]);
-    },
-  );
+  ])('a rule between two versions once, for the newer one, even if the older has the id %s', (_, ids) => {
+    const { matches } = matchEvents(
+      'here',
+      [
+        event(
+          'e',
+          ids.map((id) => rule(id)),
+        ),
+      ],
+      [holder('slot_1', 'rule_a', { ruleVersion: 4 }), holder('slot_2', 'rule_a', { ruleVersion: 5 })],
+    );
+    expect(matches).toMatchObject([{ ruleId: 'rule_a', ruleVersion: 5 }]);
+  });
 
   test('every rule that holds the slot, in any account', () => {
     const { matches, posts } = matchEvents(

@@ -31,46 +31,46 @@ async function linesOf(statements: string): Promise<string[]> {
 const json = (value: unknown) => JSON.stringify(value);
 
 const secretLines: readonly (readonly [what: string, statement: string, secret: string])[] = [
-  ['an API key in a field that says so', `log.info(${json({ keyId: 'key_1', key })}, 'request')`, key],
+  ['an API key in a field with a known name', `log.info(${json({ keyId: 'key_1', key })}, 'request')`, key],
   [
     'a header',
     `log.info(${json({ keyId: 'key_1', authorization: `Bearer ${key}` })}, 'request')`,
     key.slice(-20),
   ],
   [
-    'a header that has no form',
+    'a header without a known form',
     `log.info(${json({ keyId: 'key_1', headers: { authorization: upstreamToken } })}, 'call')`,
     upstreamToken,
   ],
   [
-    'a header with a scheme, deep in an error of a library',
+    'a header with a scheme, nested in a library error',
     `log.warn({ keyId: 'key_1', err: Object.assign(new Error('refused'), ${json({
       request: { options: { headers: [`authorization: Bearer ${upstreamToken}`] } },
     })}) }, 'call')`,
     upstreamToken.slice(-20),
   ],
   [
-    'the token of an upstream in a field that says so',
+    'an upstream token in a field with a known name',
     `log.info(${json({ keyId: 'key_1', token: upstreamToken })}, 'source')`,
     upstreamToken,
   ],
   [
-    'the token of an upstream one level down',
+    'an upstream token one level down',
     `log.info(${json({ keyId: 'key_1', source: { token: upstreamToken } })}, 'source')`,
     upstreamToken,
   ],
   [
-    'the secret of a webhook in a field that says so',
+    'a webhook secret in a field with a known name',
     `log.info(${json({ keyId: 'key_1', webhook: { secret: 'of no known form' } })}, 'rotated')`,
     'of no known form',
   ],
   [
-    'the secret of a webhook under another name',
+    'a webhook secret under another name',
     `log.info(${json({ keyId: 'key_1', webhook: { sealed: { plain: webhookSecret } } })}, 'rotated')`,
     webhookSecret.slice('whsec_'.length),
   ],
   [
-    'an API key in the message of an error, and so in its stack',
+    'an API key in an error message and its stack',
     `log.error({ keyId: 'key_1', err: new Error(${json(`no such thing:\n${key}`)}) }, 'failed')`,
     key.slice('esk_'.length),
   ],

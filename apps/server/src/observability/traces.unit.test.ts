@@ -58,17 +58,17 @@ describe('separate processes', () => {
   });
 
   test('check an item by the same id, and record nothing if it is not sampled', () => {
-    const asked: string[] = [];
+    const checked: string[] = [];
     const { traces, spans } = startTraces('one', (traceId) => {
-      asked.push(traceId);
+      checked.push(traceId);
       return false;
     });
     traces.eventAppended(event, 1_001, logged);
     traces.eventMatched(event, { ...taken, stored: [match] });
     traces.webhookAttempted({ ...attempt, matches: [match] });
     expect(traces.isTraced('x', '17')).toBe(false);
-    expect(asked).toHaveLength(4);
-    expect(new Set(asked).size).toBe(1);
+    expect(checked).toHaveLength(4);
+    expect(new Set(checked).size).toBe(1);
     expect(spans).toEqual([]);
   });
 });

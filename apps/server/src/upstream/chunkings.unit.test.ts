@@ -67,10 +67,10 @@ describe(`${cases} random chunkings, seed ${seed}`, () => {
         wire += line + (dice.isLucky(0.8) ? '\r\n' : '\n');
       }
       if (dice.isLucky(0.2)) wire += '{"half":';
-      const heard: string[] = [];
+      const received: string[] = [];
       const chunks = asStream(cut(encoder.encode(wire), dice));
-      for await (const { text } of splitLines(chunks, { bytesMax: 1_000 })) heard.push(text);
-      if (heard.join('\n') !== sent.join('\n')) expect(heard, `round ${round}`).toEqual(sent);
+      for await (const { text } of splitLines(chunks, { bytesMax: 1_000 })) received.push(text);
+      if (received.join('\n') !== sent.join('\n')) expect(received, `round ${round}`).toEqual(sent);
       records += sent.length;
     }
     expect(records).toBeGreaterThan(cases);
@@ -82,9 +82,9 @@ describe(`${cases} random chunkings, seed ${seed}`, () => {
     for (let round = 0; round < cases; round++) {
       const eol = dice.pick(['\n', '\r\n', '\r']);
       const { wire, sent } = someEvents(dice, eol);
-      const heard = await read(asStream(cut(encoder.encode(wire), dice)));
-      if (heard.join('\n') !== sent.join('\n'))
-        expect(heard, `round ${round}: ${JSON.stringify(wire)}`).toEqual(sent);
+      const received = await read(asStream(cut(encoder.encode(wire), dice)));
+      if (received.join('\n') !== sent.join('\n'))
+        expect(received, `round ${round}: ${JSON.stringify(wire)}`).toEqual(sent);
       updates += sent.length;
     }
     expect(updates).toBeGreaterThan(cases);
@@ -122,14 +122,14 @@ function someEvents(dice: Dice, eol: string): { wire: string; sent: string[] } {
 }
 
 async function read(chunks: AsyncIterable<Uint8Array>): Promise<string[]> {
-  const heard: string[] = [];
-  const told = (frame: StreamFrame) =>
+  const received: string[] = [];
+  const describeFrame = (frame: StreamFrame) =>
     frame.kind === 'item' ? `${frame.upstreamId} ${frame.text}` : frame.kind;
   try {
-    for await (const frame of readFrames(chunks)) heard.push(told(frame));
+    for await (const frame of readFrames(chunks)) received.push(describeFrame(frame));
   } catch (error) {
     if (!(error instanceof StreamEnded)) throw error;
-    heard.push(error.ending.kind);
+    received.push(error.ending.kind);
   }
-  return heard;
+  return received;
 }

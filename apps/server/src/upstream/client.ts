@@ -163,28 +163,28 @@ export interface FramesOptions<Frame> {
 
 /** Yields the frames of a stream; every failure becomes a StreamEnded. */
 export async function* streamFrames<Frame>(options: FramesOptions<Frame>): AsyncGenerator<Frame> {
-  const unframed: Unframed = { since: null };
-  for await (const frame of options.read(streamChunks(options, unframed))) {
+  const progress: FrameProgress = { since: null };
+  for await (const frame of options.read(streamChunks(options, progress))) {
     yield frame;
-    unframed.since = null;
+    progress.since = null;
   }
 }
 
-interface Unframed {
+interface FrameProgress {
   /** When the first chunk after the last complete frame arrived. */
   since: number | null;
 }
 
 async function* streamChunks(
   { body, silenceMaxMs, signal }: FramesOptions<unknown>,
-  unframed: Unframed,
+  progress: FrameProgress,
 ): AsyncGenerator<Uint8Array> {
   let receivedAt = performance.now();
   try {
     for await (const chunk of body) {
       receivedAt = performance.now();
-      unframed.since ??= receivedAt;
-      const silentMs = receivedAt - unframed.since;
+      progress.since ??= receivedAt;
+      const silentMs = receivedAt - progress.since;
       if (silenceMaxMs > 0 && silentMs > silenceMaxMs)
         throw new StreamEnded({ kind: 'stalled', silentMs }, 'no end of a line for too long');
       yield chunk;

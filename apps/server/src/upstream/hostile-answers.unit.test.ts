@@ -97,13 +97,13 @@ test.each([
 });
 
 test('compression is not requested, and a compressed answer is not unpacked', async () => {
-  const asked: unknown[] = [];
+  const encodings: unknown[] = [];
   await using upstream = await startUpstream((response, { headers }) => {
-    asked.push(headers['accept-encoding']);
+    encodings.push(headers['accept-encoding']);
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(100 * mebibyte)));
   });
   await expect(upstream.rules.x.list(call)).rejects.toThrow('X answered 200 to a rule call');
-  expect(asked).toEqual(['identity']);
+  expect(encodings).toEqual(['identity']);
 });
 
 test('a stream that is refused with a huge body ends with the reason of its status', async () => {

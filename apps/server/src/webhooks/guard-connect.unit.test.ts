@@ -11,7 +11,7 @@ import {
 import { createSender } from './sender.ts';
 
 /** The connections that the guard opens. The addresses are real, so the mock only records them. */
-const asked: Pick<buildConnector.Options, 'hostname' | 'servername'>[] = [];
+const lookups: Pick<buildConnector.Options, 'hostname' | 'servername'>[] = [];
 const unreachable = new Set<string>();
 const opened: Socket[] = [];
 
@@ -19,7 +19,7 @@ vi.mock('undici', async (original) => ({
   ...(await original<object>()),
   buildConnector: (): buildConnector.connector => {
     return ({ hostname, servername }, callback) => {
-      asked.push({ hostname, ...(servername === undefined ? {} : { servername }) });
+      lookups.push({ hostname, ...(servername === undefined ? {} : { servername }) });
       if (unreachable.has(hostname)) return callback(new Error(`no route to ${hostname}`), null);
       const socket = new Socket();
       opened.push(socket);
@@ -28,7 +28,7 @@ vi.mock('undici', async (original) => ({
   },
 }));
 beforeEach(() => {
-  asked.length = 0;
+  lookups.length = 0;
   opened.length = 0;
   unreachable.clear();
 });
@@ -50,14 +50,14 @@ describe('an answer of the name server', () => {
 
   test('with public addresses leads to a connection to a literal, with the name for TLS', async () => {
     const socket = await connect({}, { resolve: async () => outside.slice(0, 3) });
-    expect(asked).toEqual([{ hostname: outside[0], servername }]);
+    expect(lookups).toEqual([{ hostname: outside[0], servername }]);
     expect(socket).toBe(opened[0]);
   });
 
   test('is tried address by address until one connects', async () => {
     for (const address of outside.slice(0, 2)) unreachable.add(address);
     const socket = await connect({}, { resolve: async () => outside.slice(0, 4) });
-    expect(asked).toEqual(outside.slice(0, 3).map((hostname) => ({ hostname, servername })));
+    expect(lookups).toEqual(outside.slice(0, 3).map((hostname) => ({ hostname, servername })));
     expect(socket).toBe(opened[0]);
   });
 
@@ -66,7 +66,7 @@ describe('an answer of the name server', () => {
     const resolve = vi.fn<Resolve>(async () => outside);
     const errors = outside.slice(0, 4).map((address) => new Error(`no route to ${address}`));
     await expect(connect({}, { resolve })).rejects.toMatchObject({ errors });
-    expect(asked).toEqual(outside.slice(0, 4).map((hostname) => ({ hostname, servername })));
+    expect(lookups).toEqual(outside.slice(0, 4).map((hostname) => ({ hostname, servername })));
     expect(resolve.mock.calls).toEqual([['hooks.example']]);
   });
 
@@ -81,15 +81,15 @@ describe('an answer of the name server', () => {
   );
   test.each(mixed)('is refused as a whole: %j', async (addresses) => {
     await expect(connect({}, { resolve: async () => addresses })).rejects.toThrow(AddressNotAllowed);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 
   test.each(mixed.filter(([addresses]) => addresses?.includes('10.0.0.1')))(
-    'is refused also where this machine is allowed: %j',
+    'is refused even if this machine is allowed: %j',
     async (addresses) => {
       const resolve = async () => addresses;
       await expect(connect({}, { resolve, allowInsecure: true })).rejects.toThrow(AddressNotAllowed);
-      expect(asked).toEqual([]);
+      expect(lookups).toEqual([]);
     },
   );
 
@@ -100,10 +100,10 @@ describe('an answer of the name server', () => {
   ])('without TLS must be only this machine: %s, %s', async (...addresses) => {
     const development = { allowInsecure: true, resolve: async () => addresses };
     await expect(connect({ protocol: 'http:' }, development)).rejects.toThrow(AddressNotAllowed);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
     await connect({ protocol: 'http:' }, { ...development, resolve: async () => ['127.0.0.1'] });
     // With a server name, undici would resolve it.
-    expect(asked).toEqual([{ hostname: '127.0.0.1' }]);
+    expect(lookups).toEqual([{ hostname: '127.0.0.1' }]);
   });
 });
 
@@ -114,13 +114,13 @@ describe('an IP literal', () => {
     '%s is connected to without a server name',
     async (hostname) => {
       await connect({ hostname }, { resolve });
-      expect(asked).toEqual([{ hostname: hostname.replaceAll(/[[\]]/g, '') }]);
+      expect(lookups).toEqual([{ hostname: hostname.replaceAll(/[[\]]/g, '') }]);
     },
   );
 
   test.each(inside)('%s is refused', async (hostname) => {
     await expect(connect({ hostname }, { resolve })).rejects.toThrow(AddressNotAllowed);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 });
 
@@ -144,6 +144,6 @@ describe('an accepted URL is checked again before every message', () => {
     });
     const attempt = await sender.send({ url, headers: {}, body: '{}' });
     expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: null });
-    expect({ resolved, asked }).toEqual({ resolved: [], asked: [] });
+    expect({ resolved, lookups }).toEqual({ resolved: [], lookups: [] });
   });
 });

@@ -126,7 +126,7 @@ describe('dropped updates', () => {
   });
 
   test.each(['', 'ř', '0 1', 'x'.repeat(201)])(
-    'an update with the id "%s", from which nobody could resume',
+    'an update with the id "%s" cannot be resumed from and is dropped',
     (id) => {
       expect(read(update, id)).toEqual({ kind: 'dropped', reason: 'unknown_shape' });
     },

@@ -69,11 +69,11 @@ describe('frames', () => {
   const head = ['id: 0-1\n', 'event: update\n'];
 
   test.each([
-    ['whose data is one long line', [...head, ...long('data: ')]],
-    ['whose data is many lines', [...head, ...many('data: ')]],
-    ['whose data is very many empty lines', [...head, ...empty('data')]],
-    ['whose id comes after its data', [...long('data: '), 'event: update\n', 'id: 0-1\n']],
-    ['whose name comes after its data', ['id: 0-1\n', ...long('data:'), 'event: update\n']],
+    ['with one long data line', [...head, ...long('data: ')]],
+    ['with many data lines', [...head, ...many('data: ')]],
+    ['with very many empty data lines', [...head, ...empty('data')]],
+    ['with the id after the data', [...long('data: '), 'event: update\n', 'id: 0-1\n']],
+    ['with the event name after the data', ['id: 0-1\n', ...long('data:'), 'event: update\n']],
   ])('%s are skipped and reported, and the next one is complete', async (_which, lines) => {
     const good = (id: string) => `id: ${id}\nevent: update\ndata: good\n\n`;
     const text = [good('0-0'), ...lines, '\n', good('0-2'), 'event: end\ndata: {}\n\n'];

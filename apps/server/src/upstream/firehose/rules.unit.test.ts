@@ -42,7 +42,7 @@ describe('a 422 that mentions a limit', () => {
   });
 
   test.each([{ data: { valid: true } }, { valid: true }])(
-    'is known by a verdict like %j',
+    'is recognised by an answer like %j',
     async (verdict) => {
       const errors = { value: ['You have reached the number of rules of your plan.'] };
       const body = { message: 'The given data was invalid.', errors };

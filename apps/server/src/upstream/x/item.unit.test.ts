@@ -52,7 +52,7 @@ describe('a post', () => {
   });
 
   test.each(['edit_history_tweet_ids', 'edit_history_post_ids'])(
-    'says of which post it is an edit, by %s',
+    'has the id of the post that it edits, from %s',
     (field) => {
       const { edit_history_tweet_ids: own, ...data } = post.data;
       const edited = { ...post, data: { ...data, [field]: ['1961112223334445000', ...own] } };
@@ -105,21 +105,21 @@ describe('a post', () => {
 });
 
 describe('other records', () => {
-  const told = (disconnect_type: string) => ({
+  const disconnectedBy = (disconnect_type: string) => ({
     errors: [
       { title: 'operational-disconnect', disconnect_type, type: 'https://x/problems/operational-disconnect' },
     ],
   });
 
   test.each<[record: object, kind: EndingKind, words: string]>([
-    [told('OperationalDisconnect'), 'dropped', 'OperationalDisconnect'],
-    [told('UpstreamOperationalDisconnect'), 'dropped', 'UpstreamOperationalDisconnect'],
-    [told('UpstreamUncleanDisconnect'), 'dropped', 'UpstreamUncleanDisconnect'],
-    [told('InternalError'), 'dropped', 'InternalError'],
-    [told('ForceDisconnect'), 'displaced', 'ForceDisconnect'],
-    [told('SlowReader'), 'slow_reader', 'SlowReader'],
-    [told('InvalidRules'), 'rules_invalid', 'InvalidRules'],
-    [told('ClientApplicationStateDegraded'), 'degraded', 'ClientApplicationStateDegraded'],
+    [disconnectedBy('OperationalDisconnect'), 'dropped', 'OperationalDisconnect'],
+    [disconnectedBy('UpstreamOperationalDisconnect'), 'dropped', 'UpstreamOperationalDisconnect'],
+    [disconnectedBy('UpstreamUncleanDisconnect'), 'dropped', 'UpstreamUncleanDisconnect'],
+    [disconnectedBy('InternalError'), 'dropped', 'InternalError'],
+    [disconnectedBy('ForceDisconnect'), 'displaced', 'ForceDisconnect'],
+    [disconnectedBy('SlowReader'), 'slow_reader', 'SlowReader'],
+    [disconnectedBy('InvalidRules'), 'rules_invalid', 'InvalidRules'],
+    [disconnectedBy('ClientApplicationStateDegraded'), 'degraded', 'ClientApplicationStateDegraded'],
     [
       { errors: [{ type: 'https://x/problems/client-disconnected' }] },
       'dropped',

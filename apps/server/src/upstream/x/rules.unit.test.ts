@@ -163,7 +163,7 @@ describe('room', () => {
     ],
     ['more rules than the cap', 200, counts({ cap_per_client_app: '40' }), 0],
     ['no cap', 200, { data: {} }, null],
-    ['a cap that is no number', 200, counts({ cap_per_client_app: 'many' }), null],
+    ['a cap that is not a number', 200, counts({ cap_per_client_app: 'many' }), null],
     ['a refusal', 403, { title: 'Forbidden' }, null],
   ])('%s', async (_, status, body, room) => {
     const { rules, asked } = await rulesThatAnswer([{ status, body }]);

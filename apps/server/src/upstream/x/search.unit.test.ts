@@ -3,7 +3,7 @@ import { type Answer, startAnsweringServer } from '../../../test/answering-serve
 import { createUpstreamClient } from '../client.ts';
 import { createXSearch } from './search.ts';
 
-const asked = {
+const query = {
   value: 'acme',
   rule: { id: '1', tag: 'tag' },
   from: new Date('2026-11-16T10:00:00Z'),
@@ -45,7 +45,7 @@ async function searchThatAnswers(
         /fields|expansions/.test(name),
       ),
     );
-  return { search, words, asked: server.asked };
+  return { search, words, paths: server.asked };
 }
 
 describe('the field names of a search', () => {
@@ -54,26 +54,26 @@ describe('the field names of a search', () => {
 
   test('are the current ones first', async () => {
     const { search, words } = await searchThatAnswers([page]);
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page' });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page' });
     expect(words()).toEqual([newer]);
   });
 
   test('fall back to legacy names and remember it', async () => {
     const { search, words } = await searchThatAnswers([unknown('post.fields'), page, page]);
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page' });
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page' });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page' });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page' });
     expect(words()).toEqual([newer, older, older]);
   });
 
   test('are omitted if X accepts neither', async () => {
     const { search, words } = await searchThatAnswers([unknown('expansions'), unknown('user.fields'), page]);
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page', items: [{}] });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page', items: [{}] });
     expect(words()).toEqual([newer, older, []]);
   });
 
   test('stay the same if X refuses the query', async () => {
     const { search, words } = await searchThatAnswers([unknown('query'), page]);
-    expect(await search.page(asked, never)).toEqual({
+    expect(await search.page(query, never)).toEqual({
       kind: 'refused',
       words: 'Invalid Request, One or more parameters to your request was invalid.',
     });
@@ -105,7 +105,7 @@ test('results with newer names are stored with the names of the stream, each wit
     meta: {},
   };
   const { search } = await searchThatAnswers([{ status: 200, body }]);
-  const found = await search.page(asked, never);
+  const found = await search.page(query, never);
   expect(found.kind === 'page' && found.items.map(({ text }) => JSON.parse(text))).toEqual([
     {
       data: {
@@ -118,9 +118,9 @@ test('results with newer names are stored with the names of the stream, each wit
         public_metrics: { retweet_count: 3 },
       },
       includes: { tweets: [{ id: '1', text: 'acme' }], users: [{ id: '7', username: 'a' }] },
-      matching_rules: [asked.rule],
+      matching_rules: [query.rule],
     },
-    { data: body.data[1], includes: { users: [{ id: '8', username: 'b' }] }, matching_rules: [asked.rule] },
+    { data: body.data[1], includes: { users: [{ id: '8', username: 'b' }] }, matching_rules: [query.rule] },
   ]);
 });
 
@@ -139,8 +139,8 @@ test.each([
 });
 
 test('the full archive is searched if configured', async () => {
-  const { search, asked: paths } = await searchThatAnswers([page], { archive: 'all' });
-  await search.page(asked, never);
+  const { search, paths } = await searchThatAnswers([page], { archive: 'all' });
+  await search.page(query, never);
   expect(String(paths[0])).toMatch(/^\/2\/tweets\/search\/all\?/);
   expect(search.reachesBackMs).toBeGreaterThan(30 * 24 * 3_600_000);
 });
@@ -152,7 +152,7 @@ test('a refusal for lack of access keeps the text of X', async () => {
     detail: 'You must use keys of a Project.',
   };
   const { search } = await searchThatAnswers([{ status: 403, body }]);
-  await expect(search.page(asked, never)).rejects.toThrow(
+  await expect(search.page(query, never)).rejects.toThrow(
     'X answered 403 to a search: Client Forbidden, client-not-enrolled, You must use keys of a Project.',
   );
 });
