@@ -14,8 +14,8 @@ import {
 } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
-  acceptSuspicious,
   acceptEstimate,
+  acceptSuspicious,
   expiresAt,
   ifVersion,
   managedBy,

@@ -141,7 +141,7 @@ test('the log says of every request from which address it came, and whose key wa
   const { key } = newKey();
   await using server = serverWith(
     {
-      handlers: { ...handlers, ListKeys: async () => ({ keys: [] }) },
+      handlers: { ...handlers, ListKeys: async () => ({ keys: [], next_cursor: null }) },
       authenticate: (sent) => (sent ? Promise.resolve(principal) : Promise.reject(keyRefused())),
     },
     log,
@@ -214,7 +214,7 @@ test('what follows a request whose end cannot be known is not carried out', asyn
   const carriedOut: string[] = [];
   const ListKeys = async () => {
     carriedOut.push('ListKeys');
-    return { keys: [] };
+    return { keys: [], next_cursor: null };
   };
   await using server = serverWith({ handlers: { ...handlers, ListKeys } });
   const url = new URL(await server.listen('127.0.0.1', 0));
@@ -392,7 +392,7 @@ describe('a POST without a body', () => {
         ...handlers,
         ListReaders: async ({ request }) => {
           asked.push(request);
-          return { readers: [] };
+          return { readers: [], next_cursor: null };
         },
       },
     });
