@@ -162,7 +162,7 @@ const exampleDigest = {
 } as const;
 
 /** Matches that are sent together, on a schedule. */
-export const digestOperations = defineOperations({
+export const digestOperations = defineOperations('Digests', {
   CreateDigest: {
     scope: 'webhooks:write',
     changes: true,

@@ -51,7 +51,7 @@ const exampleFields = {
 
 const exampleKey = { id: exampleId, ...exampleFields, last_used_at: null, client: null } as const;
 
-export const keyOperations = defineOperations({
+export const keyOperations = defineOperations('Keys', {
   CreateKey: {
     scope: 'keys:write',
     changes: true,

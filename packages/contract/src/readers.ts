@@ -49,7 +49,7 @@ const exampleCursor = 'c1.MTk4OTQ3MjUx.5b1f0c7e';
 const reader = 'morning-report';
 
 /** The ways to follow matches. */
-export const readerOperations = defineOperations({
+export const readerOperations = defineOperations('Matches', {
   StreamMatches: {
     method: 'GET',
     path: '/matches/stream',

@@ -73,7 +73,7 @@ const exampleRule = {
 
 const notMatchedYet = { last_match_at: null, match_count: 0, warnings: [] };
 
-export const ruleOperations = defineOperations({
+export const ruleOperations = defineOperations('Rules', {
   CreateRule: {
     scope: 'rules:write',
     changes: true,

@@ -111,7 +111,7 @@ const exampleWebhook = {
 export const windowOnlyForChats = 'Works only with the formats "slack", "discord" and "teams".';
 
 /** Matches pushed to a URL, signed by Standard Webhooks. */
-export const webhookOperations = defineOperations({
+export const webhookOperations = defineOperations('Webhooks', {
   CreateWebhook: {
     scope: 'webhooks:write',
     changes: true,
