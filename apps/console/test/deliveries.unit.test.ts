@@ -3,7 +3,7 @@ import { type Delivery, messagesOf } from '../src/screens/webhooks/deliveries.ts
 
 const delivery = (id: string, message_id: string | null, outcome: Delivery['outcome']): Delivery => ({
   id,
-  at: '2026-11-14T00:00:00.000Z',
+  created_at: '2026-11-14T00:00:00.000Z',
   message_id,
   attempt: message_id === null ? null : 1,
   match_count: 1,
@@ -12,7 +12,7 @@ const delivery = (id: string, message_id: string | null, outcome: Delivery['outc
   outcome,
   status: null,
   latency_ms: null,
-  detail: null,
+  message: null,
   response: null,
 });
 

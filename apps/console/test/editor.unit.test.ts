@@ -14,7 +14,8 @@ const rule: Rule = {
   version: 3,
   state: 'active',
   expires_at: null,
-  budget: {
+  budget: { period: 'day', usd: 5, on_reached: 'pause' },
+  effective_budget: {
     period: 'day',
     usd: 5,
     on_reached: 'pause',
@@ -23,7 +24,7 @@ const rule: Rule = {
     resets_at: null,
     reserved: 0,
   },
-  paused_for: null,
+  pause: null,
   examples: null,
   managed_by: null,
   platforms: {
@@ -32,10 +33,8 @@ const rule: Rule = {
       value: 'chip lang:en',
       translated_value: 'chip lang:en',
       status: 'active',
-      heard: 'live',
-      heard_reason: null,
+      listening: { state: 'live', reason: null, since: null },
       rule_type: 'premium',
-      active_since: null,
       last_match_at: null,
       match_count: 0,
     },

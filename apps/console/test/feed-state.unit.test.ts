@@ -70,7 +70,7 @@ test('a live list is bounded, and what fell out of it is asked for again', () =>
   );
   expect(items).toHaveLength(liveItemsMax);
   // The last one that is left is number 10, and a second more.
-  expect(older).toEqual({ until: new Date(startMs + 11 * 1_000).toISOString() });
+  expect(older).toEqual({ to: new Date(startMs + 11 * 1_000).toISOString() });
 });
 
 test('more than was kept while away leaves no hole: the list goes on from its end', () => {
@@ -82,9 +82,9 @@ test('more than was kept while away leaves no hole: the list goes on from its en
   );
   expect(items).toHaveLength(liveItemsMax);
   expect(freshCount).toBe(0);
-  const until = Date.parse(older?.until ?? '');
+  const to = Date.parse(older?.to ?? '');
   // Late enough for everything that was dropped: the latest of those is number 500.
-  expect(until).toBeGreaterThan(startMs + 500 * 1_000);
+  expect(to).toBeGreaterThan(startMs + 500 * 1_000);
   const again = nextFeed(
     { ...emptyFeed, items, older },
     { type: 'listed', asked: older, matches: range(0, liveItemsMax + 501).toReversed(), older: null },

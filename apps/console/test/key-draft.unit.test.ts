@@ -34,5 +34,8 @@ test('an end is sent as the moment that it is in the reader’s time zone', () =
 });
 
 test('a scope that the page does not know is not offered', () => {
-  expect(scopesOf(['rules:read', 'moon:write', 'constructor'])).toEqual(['rules:read']);
+  expect(scopesOf(['rules:read', 'readers:write', 'moon:write', 'constructor'])).toEqual([
+    'rules:read',
+    'readers:write',
+  ]);
 });

@@ -130,7 +130,7 @@ describe('what strangers write stays text', () => {
     // As if the endpoint had answered with each of them.
     await running.world.database.query(
       `insert into deliveries (id, webhook_id, message_id, first_position, last_position, match_count, attempt, outcome,
-         status, latency_ms, detail, response)
+         status, latency_ms, message, response)
        select 'dlv_' || n, $1, 'msg_' || n, 1, 1, 1, 1, 'refused', 500, 1, text, text
        from unnest($2::text[]) with ordinality as answers (text, n)`,
       [webhook_id, texts.map(storable)],

@@ -6,6 +6,7 @@ const scopes = [
   'rules:read',
   'rules:write',
   'matches:read',
+  'readers:write',
   'keys:write',
   'audit:read',
   'webhooks:read',
@@ -56,8 +57,8 @@ export const sources: Answers['ListSources']['sources'] = [
     state: 'no_credit',
     since: ago(40, 'minute'),
     received_until: ago(40, 'minute'),
-    what_to_do: 'Add credit to the upstream account. It is tried again by itself.',
-    problem: platformWords,
+    what_to_do: 'Add credit to the upstream account. It is retried automatically.',
+    message: platformWords,
   },
   {
     platform: 'x',

@@ -41,7 +41,7 @@ export const fullAnswers: FixedAnswers = {
     outcome: 'refused',
     status: 401,
     latency_ms: 71,
-    detail: null,
+    message: null,
     response: '{"error":"signature does not match"}',
   })),
   '/api.PreviewRule': answer('PreviewRule', () => preview),

@@ -127,7 +127,7 @@ export const dialogs: readonly PicturedScreen[] = [
   full('new-key', '/keys', 'signed in with it', press('New key')),
   full('revoke-key', '/keys', 'signed in with it', press(/^Revoke esk_4f9K/)),
   full('new-webhook', '/webhooks', 'warehouse', press('New webhook')),
-  full('replay', `/webhooks/${webhookId}`, 'Send again from here …', press('Replay since …')),
+  full('replay', `/webhooks/${webhookId}`, 'Send again from here …', press('Replay from …')),
   full('test-webhook', `/webhooks/${webhookId}`, 'Send again from here …', press('Test')),
   full('plan', `/rules/${ruleIds.release}`, 'Registered as', async (page) => {
     await page.getByLabel('Name').fill('Rust releases');

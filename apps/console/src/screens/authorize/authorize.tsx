@@ -12,6 +12,7 @@ const scopeWords: Readonly<Record<string, string>> = {
   'rules:read': 'See rules, sources and what they cost',
   'rules:write': 'Create, change, pause and delete rules',
   'matches:read': 'Read matches, coverage and notices',
+  'readers:write': 'Delete readers and move them back',
   'webhooks:read': 'See webhooks and their deliveries',
   'webhooks:write': 'Create, change and delete webhooks',
   'keys:write': 'Create and revoke API keys',

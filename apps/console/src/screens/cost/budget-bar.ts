@@ -1,6 +1,6 @@
 import type { Rule } from '@earshot/sdk';
 
-export type BudgetState = NonNullable<Rule['budget']>;
+export type BudgetState = NonNullable<Rule['effective_budget']>;
 
 export interface BudgetBar {
   readonly unit: 'usd' | 'matches';

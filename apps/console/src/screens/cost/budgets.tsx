@@ -17,7 +17,10 @@ export function Budgets({ ruleId }: { ruleId: string | null }) {
   if (!data) return <Loading what="Reading the budgets" />;
   const rules = data.filter(({ id }) => ruleId === null || id === ruleId);
   const budgets = rules
-    .flatMap((rule) => (rule.budget ? [{ rule, budget: rule.budget, bar: barOf(rule.budget) }] : []))
+    .flatMap((rule) => {
+      const budget = rule.effective_budget;
+      return budget ? [{ rule, budget, bar: barOf(budget) }] : [];
+    })
     .toSorted((a, b) => b.bar.share - a.bar.share);
   const without = rules.length - budgets.length;
   return (
@@ -32,9 +35,7 @@ export function Budgets({ ruleId }: { ruleId: string | null }) {
       )}
       {without > 0 && (
         <p className={styles.quiet}>
-          {without === 1 ? '1 rule has' : `${without} rules have`} no budget of{' '}
-          {without === 1 ? 'its' : 'their'} own; the operator's default may apply. A budget is set in the
-          rule.
+          {without === 1 ? '1 rule has' : `${without} rules have`} no budget. To set one, edit the rule.
         </p>
       )}
       {rules.length === 0 && <p className={styles.quiet}>There is no rule, so there is nothing to limit.</p>}
@@ -61,7 +62,8 @@ function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
               ; resets <Time at={budget.resets_at} />
             </>
           )}
-          . {stopWords(rule, budget, words)}
+          . {rule.budget === null && "This is the operator's default. "}
+          {stopWords(rule, budget, words)}
         </p>
       </div>
     </li>

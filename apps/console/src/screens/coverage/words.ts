@@ -51,6 +51,8 @@ const gapWords: Readonly<Record<string, string>> = {
   not_listening_yet: 'No connection had been opened yet',
   process_died: 'The listening process died',
   rule_missing: 'The rule was not registered at the platform',
+  not_registered: 'The rule is not registered at the platform',
+  refused: 'The platform refuses the rule',
 };
 
 /** The reason of a gap. One that is newer than this page is shown as it is. */

@@ -7,8 +7,8 @@ export interface FeedItem {
   readonly marks: Marks;
 }
 
-/** How to ask for what comes behind the last item; null when nothing does. A cursor counts only beside the `until` it came with. */
-export type Older = { readonly until?: string; readonly cursor?: string } | null;
+/** The parameters that list the matches after the last item; null at the end. A cursor is valid only with its `to`. */
+export type Older = { readonly to?: string; readonly cursor?: string } | null;
 
 /**
  * The feed, newest first. While the reader is away from its top, what arrives waits in `fresh`, so that nothing moves
@@ -104,7 +104,7 @@ function bounded(state: FeedState, items: readonly FeedItem[]): FeedState {
  */
 function behind(kept: readonly FeedItem[]): Older {
   const last = kept.at(-1);
-  return last ? { until: new Date(Date.parse(last.match.created_at) + timesOverlapMs).toISOString() } : null;
+  return last ? { to: new Date(Date.parse(last.match.created_at) + timesOverlapMs).toISOString() } : null;
 }
 
 function remove(state: FeedState, ids: readonly string[]): FeedState {

@@ -129,7 +129,7 @@ async function listPage(
 ): Promise<FeedEvent> {
   const { rule_id, platform, from, to } = query;
   const { matches, next_cursor } = await api.listMatches(
-    { limit: pageSize, rule_id, platform, since: from, until: to, ...asked },
+    { limit: pageSize, rule_id, platform, from, to, ...asked },
     { signal },
   );
   const older = next_cursor === null ? null : { ...asked, cursor: next_cursor };

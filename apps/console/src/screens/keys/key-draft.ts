@@ -30,6 +30,7 @@ const known: Readonly<Record<Scope, true>> = {
   'rules:read': true,
   'rules:write': true,
   'matches:read': true,
+  'readers:write': true,
   'keys:write': true,
   'audit:read': true,
   'webhooks:read': true,

@@ -4,7 +4,7 @@ import { forecast } from './budget-forecast.ts';
 import styles from './rules.module.css';
 
 /** What is spent, and where it leads by the end of the period. */
-export function BudgetCell({ budget, now }: { budget: Rule['budget']; now: Date }) {
+export function BudgetCell({ budget, now }: { budget: Rule['effective_budget']; now: Date }) {
   if (!budget) return <span className={styles.quiet}>none</span>;
   const { amount, spent, expected } = forecast(budget, now);
   const format = budget.usd === undefined ? formatCount : formatUsd;

@@ -1,6 +1,6 @@
 import type { Rule } from '@earshot/sdk';
 
-type Budget = NonNullable<Rule['budget']>;
+type Budget = NonNullable<Rule['effective_budget']>;
 
 const dayMs = 86_400_000;
 

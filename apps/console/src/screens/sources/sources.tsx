@@ -64,7 +64,7 @@ function SourceTable({ sources }: { sources: readonly Source[] }) {
 }
 
 function SourceRow({
-  source: { platform, name, state, since, received_until, what_to_do, problem },
+  source: { platform, name, state, since, received_until, what_to_do, message },
 }: {
   source: Source;
 }) {
@@ -84,10 +84,10 @@ function SourceRow({
       <td>{received_until === null ? 'never' : <Time at={received_until} />}</td>
       <td className={styles.todo}>
         {what_to_do}
-        {problem !== undefined && (
+        {message !== undefined && (
           <blockquote className={styles.problem}>
             <span className={styles.quiet}>{platformNames[platform]} says:</span>{' '}
-            <StrangersText text={problem} />
+            <StrangersText text={message} />
           </blockquote>
         )}
       </td>

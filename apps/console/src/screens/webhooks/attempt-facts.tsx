@@ -4,11 +4,11 @@ import { type Delivery, outcomeMeaning, outcomeWords } from './deliveries.ts';
 import { standingOfOutcome } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
-type Attempt = Pick<Delivery, 'outcome' | 'status' | 'latency_ms' | 'detail' | 'response'>;
+type Attempt = Pick<Delivery, 'outcome' | 'status' | 'latency_ms' | 'message' | 'response'>;
 
 /** What came back, in full. */
 export function AttemptFacts({
-  attempt: { outcome, status, latency_ms, detail, response },
+  attempt: { outcome, status, latency_ms, message, response },
 }: {
   attempt: Attempt;
 }) {
@@ -31,11 +31,11 @@ export function AttemptFacts({
           <dd>{latency_ms.toLocaleString()} ms</dd>
         </>
       )}
-      {detail !== null && (
+      {message !== null && (
         <>
           <dt>Why</dt>
           <dd>
-            <StrangersText text={detail} />
+            <StrangersText text={message} />
           </dd>
         </>
       )}

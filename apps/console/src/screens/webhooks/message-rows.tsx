@@ -30,7 +30,7 @@ export function MessageRows({
             aria-expanded={isOpen}
             onClick={() => setOpen(!isOpen)}
           >
-            <Time at={latest.at} />
+            <Time at={latest.created_at} />
           </button>
         </td>
         <td>
@@ -63,7 +63,7 @@ function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; m
           {attempts.map((one) => (
             <li key={one.id}>
               <h3>
-                {one.attempt === null ? 'Parked' : `Attempt ${one.attempt}`}, <Time at={one.at} />
+                {one.attempt === null ? 'Parked' : `Attempt ${one.attempt}`}, <Time at={one.created_at} />
               </h3>
               <AttemptFacts attempt={one} />
             </li>

@@ -35,7 +35,7 @@ export function OneWebhook({ webhook }: { webhook: Webhook }) {
           >
             Test
           </Button>
-          <Button onClick={() => setDialog('replay')}>Replay since …</Button>
+          <Button onClick={() => setDialog('replay')}>Replay from …</Button>
           <Button onClick={() => setDialog('rotate')}>Rotate secret …</Button>
           <Button
             disabled={setState.isPending}

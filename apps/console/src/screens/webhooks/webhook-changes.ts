@@ -27,8 +27,8 @@ export function useTest(webhook_id: string) {
 export function useReplay(webhook_id: string) {
   const api = useApi();
   return useMutation({
-    mutationFn: (from: { since: string } | { from_match_id: string }) =>
-      api.replayWebhook({ webhook_id, ...from }),
+    mutationFn: (start: { from: string } | { from_match_id: string }) =>
+      api.replayWebhook({ webhook_id, ...start }),
     onSuccess: useReadAgain(),
   });
 }

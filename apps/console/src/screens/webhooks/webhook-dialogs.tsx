@@ -25,9 +25,9 @@ export function TestResult({ test, onClose }: { test: ReturnType<typeof useTest>
 const hourMs = 3_600_000;
 
 export function ReplayWebhook({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
-  const [since, setSince] = useState(() => toLocalInput(new Date(Date.now() - hourMs)));
+  const [from, setFrom] = useState(() => toLocalInput(new Date(Date.now() - hourMs)));
   const replay = useReplay(webhookId);
-  const time = new Date(since);
+  const time = new Date(from);
   const isTime = !Number.isNaN(time.getTime());
   return (
     <Modal title="Replay" onClose={onClose}>
@@ -36,24 +36,24 @@ export function ReplayWebhook({ webhookId, onClose }: { webhookId: string; onClo
       ) : (
         <Form
           submit="Send again"
-          error={otherError(replay.error, ['since'])}
+          error={otherError(replay.error, ['from'])}
           isPending={replay.isPending}
-          onSubmit={() => isTime && replay.mutate({ since: time.toISOString() })}
+          onSubmit={() => isTime && replay.mutate({ from: time.toISOString() })}
         >
           <p>
             Everything from then on is sent again as new messages, parked matches included. The endpoint gets
             what it already has once more.
           </p>
           <Field
-            label="Since, in your time zone"
-            problem={isTime ? violationOf(replay.error, 'since') : 'Choose a day and a time.'}
+            label="From, in your time zone"
+            problem={isTime ? violationOf(replay.error, 'from') : 'Choose a day and a time.'}
           >
             {(control) => (
               <input
                 {...control}
                 type="datetime-local"
-                value={since}
-                onChange={({ target }) => setSince(target.value)}
+                value={from}
+                onChange={({ target }) => setFrom(target.value)}
               />
             )}
           </Field>
@@ -121,7 +121,7 @@ export function RotateSecret({ webhookId, onClose }: { webhookId: string; onClos
         <>
           <ShownOnce what="new secret" value={rotate.data.secret} />
           <p>
-            Until <Time at={rotate.data.previous_valid_until} /> every message also carries the signature of
+            Until <Time at={rotate.data.previous_expires_at} /> every message also carries the signature of
             the previous one.
           </p>
         </>
