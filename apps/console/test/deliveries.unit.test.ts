@@ -16,7 +16,7 @@ const delivery = (id: string, message_id: string | null, outcome: Delivery['outc
   response: null,
 });
 
-test('attempts at one message stand together under the latest, and a parked match by itself', () => {
+test('groups the attempts of a message under the latest one, and lists a parked match alone', () => {
   const messages = messagesOf([
     delivery('dlv_4', 'msg_b', 'delivered'),
     delivery('dlv_3', null, 'parked'),

@@ -53,7 +53,7 @@ function budget(differs: Partial<Budget>): Pick<Rule, 'budget' | 'effective_budg
 const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
   id,
   name,
-  intent: 'Hear about it before customers write to us.',
+  intent: 'Find out about it before customers write to us.',
   created_at: ago(6, 'day'),
   updated_at: ago(2, 'day'),
   version: 1,
@@ -70,7 +70,7 @@ const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
 
 export const rules: readonly Rule[] = [
   rule(ruleIds.release, 'Rust release chatter', {
-    intent: 'Hear about new Rust releases and the problems that people meet with them.',
+    intent: 'Follow new Rust releases and the problems that people have with them.',
     ...budget({}),
     examples: {
       must_match: [{ platform: 'x', payload: { text: 'The Rust 2027 release is out' } }],

@@ -17,7 +17,7 @@ const nothing: Figures = {
 
 const dayMs = 86_400_000;
 
-/** Every UTC day of the window, those without matches too: a chart without them would lie about time. */
+/** One entry for every UTC day of the window, including days without matches, so that the time axis is linear. */
 export function byDay(
   entries: readonly UsageEntry[],
   { from, to }: { from: number; to: number },
@@ -39,12 +39,12 @@ export function startOfDay(time: number): number {
 
 export interface RuleUsage extends Figures {
   readonly ruleId: string;
-  /** Null for a rule that is deleted. */
+  /** Null for a deleted rule. */
   readonly name: string | null;
   readonly platforms: readonly UsageEntry['platform'][];
 }
 
-/** One line per rule, the dearest first. */
+/** One entry per rule, the most expensive first. */
 export function byRule(
   entries: readonly UsageEntry[],
   rules: readonly Pick<Rule, 'id' | 'name'>[],
