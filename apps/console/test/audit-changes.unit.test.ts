@@ -3,7 +3,7 @@ import {
   type AuditEntry,
   changesOf,
   matchesFilter,
-  summarizeChanges,
+  summariseChanges,
   targetName,
 } from '../src/screens/audit/changes.ts';
 
@@ -45,13 +45,13 @@ test('an empty filter matches every entry, and each part restricts it', () => {
   expect(matchesFilter(entry, { ...all, target: 'key_' })).toBe(false);
 });
 
-test('summarizes one short change in full, and long or several changes by their fields', () => {
+test('summarises one short change in full, and long or several changes by their fields', () => {
   const state = { field: 'state', before: 'active', after: 'paused' };
-  expect(summarizeChanges([state])).toBe('state: active → paused');
-  expect(summarizeChanges([{ field: 'state', before: null, after: 'paused' }])).toBe('state: – → paused');
-  expect(summarizeChanges([state, { ...state, field: 'name' }])).toBe('state, name');
-  expect(summarizeChanges([{ field: 'intent', before: 'a'.repeat(60), after: 'b' }])).toBe('intent');
-  expect(summarizeChanges([])).toBe('no changes');
+  expect(summariseChanges([state])).toBe('state: active → paused');
+  expect(summariseChanges([{ field: 'state', before: null, after: 'paused' }])).toBe('state: – → paused');
+  expect(summariseChanges([state, { ...state, field: 'name' }])).toBe('state, name');
+  expect(summariseChanges([{ field: 'intent', before: 'a'.repeat(60), after: 'b' }])).toBe('intent');
+  expect(summariseChanges([])).toBe('no changes');
 });
 
 test('names the target by its current name, or by its last name if it was deleted', () => {

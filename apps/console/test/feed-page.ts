@@ -9,7 +9,7 @@ export const patience = { timeoutMs: 240_000 };
 /** Longer than in other tests: a server on a busy machine would lose short leases. */
 export const longLeases = { EARSHOT_TEST: 'leaseTtlMs=10000' };
 
-/** Creates a rule that matches the posts of these tests. Retries, because on a busy machine the platform may confirm too late. */
+/** Creates a rule that matches the posts of these tests. Retries, because a busy platform may confirm too late. */
 export function createLanternRule({ server, account }: Console) {
   return eventually(() => server.api(account).createRule({ x: 'lantern', name: 'Lanterns' }), patience);
 }

@@ -63,7 +63,7 @@ test('a removed match disappears, even if it waits or its page arrives later', (
   expect([state.items, state.fresh, state.freshCount]).toEqual([[], [], 0]);
 });
 
-test('a live list is bounded, and what fell out of it is requested for again', () => {
+test('a live list is bounded, and dropped matches are requested again', () => {
   const { items, older } = play(
     { type: 'listed', requested: null, matches: [aMatch(0)], older: null },
     { type: 'arrived', matches: range(1, liveItemsMax + 10) },

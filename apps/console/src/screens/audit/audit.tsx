@@ -17,7 +17,7 @@ import {
   type Change,
   changesOf,
   matchesFilter,
-  summarizeChanges,
+  summariseChanges,
   targetName,
   targetPath,
 } from './changes.ts';
@@ -198,7 +198,7 @@ function Changes({ entry }: { entry: AuditEntry }) {
   return (
     <details className={styles.changes}>
       <summary>
-        <UntrustedText text={summarizeChanges(changes)} />
+        <UntrustedText text={summariseChanges(changes)} />
       </summary>
       <dl>
         {changes.map((change) => (

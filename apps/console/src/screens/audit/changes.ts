@@ -57,7 +57,7 @@ export function targetPath(id: string): string | null {
 const shortMax = 60;
 
 /** A single short change in full, otherwise only the names of the changed fields. */
-export function summarizeChanges(changes: readonly Change[]): string {
+export function summariseChanges(changes: readonly Change[]): string {
   if (changes.length === 0) return 'no changes';
   const names = changes.map(({ field }) => field).join(', ');
   const [only] = changes;

@@ -9,7 +9,7 @@ export interface DayUsage extends Figures {
   readonly day: string;
 }
 
-const nothing: Figures = {
+const zeroFigures: Figures = {
   matches: 0,
   resources: { posts: 0, referenced_posts: 0, users: 0, pages: 0 },
   usd: { min: 0, max: 0 },
@@ -24,11 +24,11 @@ export function byDay(
 ): DayUsage[] {
   const sums = new Map<string, Figures>();
   for (const entry of entries)
-    if (entry.day !== undefined) sums.set(entry.day, add(sums.get(entry.day) ?? nothing, entry));
+    if (entry.day !== undefined) sums.set(entry.day, add(sums.get(entry.day) ?? zeroFigures, entry));
   const days: DayUsage[] = [];
   for (let at = startOfDay(from); at <= to; at += dayMs) {
     const day = new Date(at).toISOString().slice(0, 10);
-    days.push({ day, ...(sums.get(day) ?? nothing) });
+    days.push({ day, ...(sums.get(day) ?? zeroFigures) });
   }
   return days;
 }
@@ -55,7 +55,7 @@ export function byRule(
       ruleId,
       name: names.get(ruleId) ?? null,
       platforms: own.map(({ platform }) => platform),
-      ...own.reduce(add, nothing),
+      ...own.reduce(add, zeroFigures),
     }))
     .toSorted((a, b) => b.usd.max - a.usd.max || b.matches - a.matches);
 }

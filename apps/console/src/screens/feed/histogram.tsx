@@ -14,7 +14,7 @@ interface HistogramProps {
 
 const heightPx = 96;
 
-/** Matches over time. Dragging selects a range. The table offers the same data and selection to keyboards and screen readers. */
+/** Matches over time. Dragging selects a range. The table has the same data and selection for keyboards and screen readers. */
 export function Histogram(props: HistogramProps) {
   const themeVersion = useThemeVersion();
   const total = props.counts.reduce((sum, count) => sum + count, 0);

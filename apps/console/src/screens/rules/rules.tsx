@@ -100,7 +100,7 @@ function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
             <RuleRow
               key={rule.id}
               rule={rule}
-              figures={counts.data && (counts.data.get(rule.id) ?? nothing)}
+              figures={counts.data && (counts.data.get(rule.id) ?? noMatches)}
               cost={costs.data?.get(rule.id)}
               now={now}
             />
@@ -111,7 +111,7 @@ function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
   );
 }
 
-const nothing = { week: [0, 0], day: 0 };
+const noMatches = { week: [0, 0], day: 0 };
 
 function contains(text: string, part: string): boolean {
   return text.toLocaleLowerCase().includes(part.trim().toLocaleLowerCase());

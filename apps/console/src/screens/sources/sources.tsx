@@ -89,7 +89,7 @@ function SourceRow({
         {what_to_do}
         {message !== undefined && (
           <blockquote className={styles.problem}>
-            <span className={styles.quiet}>{platformNames[platform]} says:</span>{' '}
+            <span className={styles.quiet}>Message from {platformNames[platform]}:</span>{' '}
             <UntrustedText text={message} />
           </blockquote>
         )}
