@@ -35,10 +35,10 @@ export { listForeignRules } from './compose/foreign-rules.ts';
 export { readSetting } from './config/config.ts';
 export { migrate, planMigrations } from './engines/migrate.ts';
 
-/** What an operator does directly on the database, before there is any key to do it over HTTP. */
+/** Commands that an operator runs directly on the database, also before there is a key for the API. */
 export interface Admin extends AsyncDisposable {
   createAccount(account: { name: string; plan?: PlanName }): Promise<{ accountId: string }>;
-  /** All accounts, or the one that is named, with what they did in the last UTC days. */
+  /** All accounts, or the named one, with their activity in the last UTC days. */
   listAccounts(asked: {
     accountId?: string;
     days: number;
@@ -52,12 +52,12 @@ export interface Admin extends AsyncDisposable {
   setPlanLimits(plan: PlanName, limits: Partial<AccountLimits>): Promise<PlanRow>;
   suspendAccount(accountId: string): Promise<boolean>;
   resumeAccount(accountId: string): Promise<boolean>;
-  /** With everything that belongs to it. Null when there is no such account. Nodes must be running. */
+  /** Deletes everything that belongs to the account. Null when there is no such account. Nodes must be running. */
   deleteAccount(
     accountId: string,
     onProgress?: (progress: DeletionProgress) => void,
   ): Promise<DeletedAccount | null>;
-  /** The key is in the answer and nowhere else. Null when there is no such account. */
+  /** The answer is the only place that has the key. Null when there is no such account. */
   createKey(key: {
     accountId: string;
     scopes?: readonly Scope[];
@@ -65,29 +65,29 @@ export interface Admin extends AsyncDisposable {
     budget?: Budget;
   }): Promise<{ keyId: string; key: string } | null>;
   revokeKey(keyId: string): Promise<boolean>;
-  /** What all rules of the account may spend together. Null when there is no such account. */
+  /** The budget of all rules of the account together. Null when there is no such account. */
   readBudget(accountId: string): Promise<{ budget: Budget | null } | null>;
   setBudget(accountId: string, budget: Budget | null): Promise<{ budget: Budget | null } | null>;
-  /** What the upstreams have, the newest rules first; all rules without an id. */
+  /** The upstream rules, newest first; of all rules if the id is null. */
   listUpstreamRules(ruleId: string | null): Promise<UpstreamRuleRow[]>;
-  /** Events that could not be stored, the newest first. */
+  /** Events that could not be stored, newest first. */
   listDeadLetters(): Promise<DeadLetterRow[]>;
-  /** Removes stored items and their matches, and keeps them from being stored again. Nodes may be running. */
+  /** Removes stored items and their matches, and prevents that they are stored again. Nodes may be running. */
   forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
-  /** What the upstreams billed in the last UTC days, today included; `prices` as in EARSHOT_PRICES. */
+  /** What the upstreams billed in the last UTC days, including today; `prices` as in EARSHOT_PRICES. */
   listBill(asked: {
     by: 'source' | 'account';
     days: number;
     prices?: string | undefined;
   }): Promise<{ lines: BillLine[]; prices_as_of: string }>;
-  /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
+  /** Records that PostgreSQL or NATS was restored, which Earshot cannot always detect. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
-  /** Seals the secrets of webhooks with the first of these keys, as in EARSHOT_SECRETS_KEY. Nodes may be running. */
+  /** Re-encrypts webhook signing secrets with the first of these keys, as in EARSHOT_SECRETS_KEY. Nodes may be running. */
   reencrypt(secretsKey: string): Promise<Reencrypted>;
-  /** False when the last rotation is not known to every node yet. */
+  /** False when some node may not know the last rotation yet. */
   rotateCursorSecret(): Promise<boolean>;
   forgetCursorSecret(): Promise<boolean>;
-  /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
+  /** Requests a retry of one dead letter, or of all if the id is null. A node with the role `match` retries them. Returns how many. */
   retryDeadLetters(id: number | null): Promise<number>;
 }
 
@@ -95,7 +95,7 @@ export interface ListedAccount extends AccountRow {
   readonly usd: Usd;
 }
 
-/** A rule and the upstream rule that serves it. Accounts see `platform_rule_id`; the upstream says `upstream_rule_id`. */
+/** A rule and the upstream rule that serves it. Accounts see `platform_rule_id`; the platform uses `upstream_rule_id`. */
 export interface UpstreamRuleRow {
   readonly rule_id: string;
   readonly account_id: string;
@@ -215,7 +215,7 @@ async function afterRestore(
     await bindLog(sql, null);
   }
   if (!isCopy) return { webhooksPaused: 0 };
-  // Its tags upstream and its cursors are its own from now on, and those who listen to the original hear nothing from it.
+  // A copy gets its own upstream tags and cursors, and processes that listen to the original get nothing from it.
   await sql.run(
     `update installation set id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
        cursor_secret = decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'),
@@ -224,7 +224,7 @@ async function afterRestore(
   return { webhooksPaused: await sql.run(`update webhooks set state = 'paused' where state = 'active'`) };
 }
 
-/** The account's rules are looked at anew: some may have to be paused, others may go on. */
+/** The account's budgets are checked again: some rules may have to be paused, others may be resumed. */
 async function setBudget(
   sql: Sql,
   accountId: string,

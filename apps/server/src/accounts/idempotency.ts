@@ -14,9 +14,9 @@ export interface KeyedRequest {
 export type AnswerOnce = ReturnType<typeof createAnswerOnce>;
 
 /**
- * One effect for one Idempotency-Key. The answer is stored in the transaction of the effect, and only by the attempt
- * that holds the claim. So a request after a crash finds the effect together with its answer, or neither; in the latter
- * case the key is free again once the claim has expired. Failures are not remembered: they had no effect.
+ * One effect per Idempotency-Key. The answer is stored in the transaction of the effect, and only by the attempt that holds the
+ * claim. So a request after a crash finds the effect together with its answer, or neither. If neither, the key is free again once
+ * the claim has expired. Failures are not stored: they had no effect.
  */
 export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'free'>) {
   return async (
@@ -36,13 +36,13 @@ export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'fr
           { details: { reason: 'in_progress' }, retryAfterSeconds: 1 },
         );
       case 'other_request':
-        throw badKey('invalid_value', 'Belongs to another request: use a new key for each request.');
+        throw badKey('invalid_value', 'Belongs to another request. Use a new key for each request.');
       case 'first':
         break;
     }
     try {
       const body = JSON.stringify(await run(claim));
-      // If this fails the request was answered all the same: a repeated one then runs again, without an effect.
+      // If this fails, the caller still gets its answer. A retry then runs again, without an effect.
       await claims.keep(asked, claim, body).catch(() => undefined);
       return { body, replayed: false };
     } catch (error) {
@@ -72,7 +72,7 @@ function badKey(code: string, message: string): Failure {
   });
 }
 
-/** The same for the same request, in whatever order its fields were sent. */
+/** The same for equal requests, whatever the order of their fields. */
 function fingerprintOf(request: unknown): Buffer {
   return createHash('sha256').update(JSON.stringify(request, sortFields)).digest();
 }
@@ -94,7 +94,7 @@ export type ClaimOutcome =
   | { readonly kind: 'other_request' }
   | { readonly kind: 'answered'; readonly body: string };
 
-/** Longer than any change takes. The claim of a process that died blocks its key for this long. */
+/** Longer than any change takes. If a process dies, its claim blocks the key for this long. */
 const claimSeconds = 60;
 const forgetBatch = 5_000;
 const isExpired = `created_at < now() - interval '24 hours'`;
@@ -103,16 +103,16 @@ export type ClaimStore = ReturnType<typeof createClaimStore>;
 
 export function createClaimStore(database: Database) {
   return {
-    /** Takes the key for this attempt when it is new, or when the attempt that had it died without an effect. */
+    /** Claims the key if it is new, or if the attempt that had it died without an effect. */
     async claim(asked: ClaimAsked, claim: Claim): Promise<ClaimOutcome> {
-      // The row can disappear between the two statements, when the first attempt fails just then.
+      // The row can disappear between the two statements, if the first attempt fails at that moment.
       for (;;) {
         if (await take(database, asked, claim)) return { kind: 'first' };
         const outcome = await look(database, asked, claim);
         if (outcome) return outcome;
       }
     },
-    /** Stores the answer of a request that changed nothing; a change has stored its answer already. */
+    /** Stores the answer of a request that changed nothing. A change has already stored its answer. */
     async keep({ accountId, operation }: ClaimAsked, { key, attempt }: Claim, body: string): Promise<void> {
       await database.run(
         `update idempotency_keys set answer = $5
@@ -120,7 +120,7 @@ export function createClaimStore(database: Database) {
         [accountId, operation, key, attempt, body],
       );
     },
-    /** Gives the key back after a failure. Never touches a stored answer. */
+    /** Frees the key after a failure. Never touches a stored answer. */
     async free({ accountId, operation }: ClaimAsked, { key, attempt }: Claim): Promise<void> {
       await database.run(
         `delete from idempotency_keys

@@ -9,7 +9,7 @@ import {
   readIdempotencyKey,
 } from './idempotency.ts';
 
-/** Remembers in memory; the real one is tested on PostgreSQL. */
+/** In memory; the real store is tested on PostgreSQL. */
 function memoryStore(): Omit<ClaimStore, 'forgetSome'> {
   const rows = new Map<string, { fingerprint: Buffer; attempt: string; body: string | null }>();
   const idOf = ({ accountId, operation }: ClaimAsked, { key }: Claim) =>
@@ -41,7 +41,7 @@ const asked: KeyedRequest = {
   request: { name: 'a', platforms: ['x', 'firehose'], overrides: { x: '1', firehose: '2' } },
 };
 
-test('the same request gets the same bytes, in whatever order its fields come', async () => {
+test('the same request gets the same bytes, whatever the order of its fields', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
   const first = await answerOnce(asked, async () => ({ b: 1, a: 2 }));
   expect(first).toEqual({ body: '{"b":1,"a":2}', replayed: false });
@@ -50,7 +50,7 @@ test('the same request gets the same bytes, in whatever order its fields come', 
   expect(again).toEqual({ body: first.body, replayed: true });
 });
 
-test('another request under the same key is refused, and the order of a list is part of the request', async () => {
+test('another request with the same key is refused, and the order of a list matters', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
   await answerOnce(asked, async () => ({}));
   const request = { name: 'a', platforms: ['firehose', 'x'], overrides: { x: '1', firehose: '2' } };
@@ -60,14 +60,14 @@ test('another request under the same key is refused, and the order of a list is 
   });
 });
 
-test('a key counts per account and per operation', async () => {
+test('keys are separate per account and per operation', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
   for (const other of [asked, { ...asked, accountId: 'acc_2' }, { ...asked, operation: 'DeleteRule' }]) {
     expect(await answerOnce(other, async () => ({}))).toMatchObject({ replayed: false });
   }
 });
 
-test('a second request is told to wait while the first runs, and a failure frees the key', async () => {
+test('a second request is asked to wait while the first runs, and a failure frees the key', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
   const running = Promise.withResolvers<object>();
   const first = answerOnce(asked, () => running.promise);

@@ -5,8 +5,8 @@ import { openSessions } from './console-sessions.ts';
 import { isServed, isValid } from './keys.ts';
 
 /**
- * A key that was revoked or has expired, or a session that is over, is noticed within this time. On top of it come the seconds for which a node
- * remembers a key that it looked up (promise: 5 s together).
+ * A key that is revoked or expires, or a session that ends, is noticed within this time. A node also caches a key for some seconds
+ * (promise: 5 s in total).
  */
 const lookEveryMs = 1_000;
 
@@ -14,7 +14,7 @@ type Watched = Pick<Principal, 'keyId' | 'sessionId'>;
 
 export type KeyWatch = ReturnType<typeof createKeyWatch>;
 
-/** Ends what is open with a key or session that stops being valid: one statement looks up all that the node watches. */
+/** Closes streams and waiting requests when their key or session stops being valid. One statement checks all that the node watches. */
 export function createKeyWatch(database: Database) {
   const watched = new Map<string, Set<AbortController>>();
   return {
@@ -24,7 +24,7 @@ export function createKeyWatch(database: Database) {
         for (const controller of watched.get(id) ?? []) controller.abort();
       }
     }),
-    /** `ended` is aborted when the key, or the session with it, is no longer valid. */
+    /** `ended` is aborted when the key or its session is no longer valid. */
     watch({ keyId, sessionId }: Watched): Disposable & { readonly ended: AbortSignal } {
       const id = sessionId ?? keyId;
       const controller = new AbortController();

@@ -42,7 +42,7 @@ export function createKey(options: GivingKeys): Handler<'CreateKey'> {
   };
 }
 
-/** A key never gives more than it has: neither scopes nor time nor another account. */
+/** A new key never gets more than the calling key has: scopes, lifetime and account. */
 export async function giveKey(
   { keys, contact }: GivingKeys,
   { principal, change }: { readonly principal: Principal; readonly change: Change },
@@ -97,7 +97,7 @@ export function listKeys(keys: Pick<KeyStore, 'listKeys'>): Handler<'ListKeys'> 
 export function revokeKey(keys: Pick<KeyStore, 'revokeKey'>): Handler<'RevokeKey'> {
   return async ({ request, change }) => {
     const answer = await keys.revokeKey(change, request.key_id);
-    // The same, to the byte, for an unknown key, a revoked one and another account's (I7).
+    // The same, to the byte, for an unknown key, a revoked key and a key of another account (I7).
     if (!answer) {
       throw new Failure('not_found', 'The key does not exist. List your keys to see their ids.');
     }
@@ -126,16 +126,16 @@ export function hashOf(key: string): Buffer {
 
 interface KeyGrant {
   readonly id: string;
-  /** Id of the key that asks, which the new one does not outlive; null for an operator. */
+  /** Id of the calling key, which the new one does not outlive; null for an operator. */
   readonly askedBy: string | null;
   readonly scopes: readonly Scope[];
-  /** Null: when the key that asks expires. */
+  /** Null: when the calling key expires. */
   readonly expiresAt: Date | null;
-  /** Of its own; null: it spends the budget of the key that asks, if that has one. */
+  /** Its own budget; null: it spends the budget of the calling key, if that has one. */
   readonly budget: Budget | null;
   /** Null: an operator is not bound by the plan. */
   readonly keysMax: number | null;
-  /** The program that was authorized by OAuth and acts with the key, which nobody else holds. */
+  /** Set for the key of an OAuth authorization: the program that acts with it. Nothing else can use the key. */
   readonly client?: KeyClient;
 }
 
@@ -163,19 +163,19 @@ interface KeyRow {
   readonly client: KeyClient | null;
 }
 
-/** SQL: of a row of `api_keys`. */
+/** SQL: the OAuth client of a row of `api_keys`. */
 const clientOfKey = `case when client_id is not null then json_build_object('id', client_id, 'name', client_name) end`;
 
-/** Of a row of `api_keys`. */
+/** SQL: whether a row of `api_keys` is valid. */
 export const isValid = 'revoked_at is null and (expires_at is null or expires_at > now())';
 
-/** The same: its account is not suspended. */
+/** SQL: whether the account of a row of `api_keys` is not suspended. */
 export const isServed = `not exists (
   select 1 from accounts where accounts.id = api_keys.account_id and suspended_at is not null)`;
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-/** The keys of an account. The account is that of the change; another account's key is like one that does not exist. */
+/** The keys of an account. The account is that of the change; a key of another account is treated as unknown. */
 export function createKeyStore(database: Database) {
   return {
     createKey: (change: Change, key: Omit<NewKey, 'key'>, grant: KeyGrant) =>
@@ -188,13 +188,13 @@ export function createKeyStore(database: Database) {
       );
       return rows.map(toKey);
     },
-    /** Null when there is no such key, or it was revoked before. */
+    /** Null when there is no such key, or it was already revoked. */
     revokeKey: (change: Change, keyId: string) =>
       database.forAccount(change.accountId).transaction((sql) => revoke(sql, change, keyId)),
   };
 }
 
-/** SQL: what a key may spend: its own budget, or that of the key that it was made with. */
+/** SQL: the budget that a key spends: its own, or that of the key that created it. */
 const budgetOfKey = '(select spent.budget from api_keys as spent where spent.id = api_keys.spends_from)';
 
 interface Asker extends Pick<KeyRow, 'expires_at' | 'budget'> {
@@ -203,7 +203,7 @@ interface Asker extends Pick<KeyRow, 'expires_at' | 'budget'> {
 
 const operator: Asker = { expires_at: null, budget: null, spends_from: null };
 
-/** Counted under the account's row lock, so that two requests cannot both create the last key. */
+/** Counted under the account's row lock, so that two concurrent requests cannot both create the last key. */
 async function insertKey(
   sql: Sql,
   change: Change,
@@ -263,7 +263,7 @@ async function insertKey(
   return { kind: 'created', answer };
 }
 
-/** Held until the new key is committed: a key that was revoked before makes no other, whatever a node remembers of it. */
+/** Locked until the new key is committed: a revoked key cannot create another, even if a node still caches it. */
 async function lockAsker(sql: Sql, keyId: string): Promise<Asker | null> {
   return await sql.one(
     `select expires_at, spends_from, ${budgetOfKey} as budget from api_keys where id = $1 and ${isValid} for share`,
@@ -271,7 +271,7 @@ async function lockAsker(sql: Sql, keyId: string): Promise<Asker | null> {
   );
 }
 
-/** Keys that this one made go on working: whoever replaces a key makes the new one with the old and then revokes it. */
+/** Keys that were created with this one stay valid: to rotate a key, you create the new one with the old one and revoke the old one. */
 async function revoke(sql: Sql, change: Change, keyId: string): Promise<AnswerOf<'RevokeKey'> | null> {
   const row = await sql.one<KeyRow & { revoked_at: Date }>(
     `update api_keys set revoked_at = now()

@@ -12,10 +12,10 @@ export interface RateLimitsOptions {
 }
 
 export interface Admission {
-  /** For every answer, also a refusal. */
+  /** Sent with every answer, also with a refusal. */
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: Failure | null;
-  /** To be called when the answer was sent, or becomes a stream; a second call does nothing. */
+  /** Call it when the answer was sent or becomes a stream. A second call does nothing. */
   release(): void;
 }
 
@@ -28,8 +28,8 @@ interface Counted {
 }
 
 /**
- * Counted in the memory of this node: no look-up for each request, and a flood is refused before it costs
- * anything. With N nodes an account gets up to N times its limits.
+ * Counted in the memory of this node: no lookup per request, and a flood is refused before it costs anything. With N nodes an
+ * account gets up to N times its limits.
  */
 export function createRateLimits(options: RateLimitsOptions) {
   const { contact, inFlightMax } = options;
@@ -125,7 +125,7 @@ function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, co
   const waitSeconds = Math.max(1, secondsUntil(bucket, 1, perMinute));
   return new Failure(
     'resource_exhausted',
-    `${whatIsLimited[policy](perMinute)}: wait ${waitSeconds} s, or ask ${contact} for more.`,
+    `${whatIsLimited[policy](perMinute)}. Wait ${waitSeconds} s, or ask ${contact} for more.`,
     {
       details: { reason: 'rate_limit', limit: perMinute, used: perMinute, contact },
       retryAfterSeconds: waitSeconds,
@@ -136,12 +136,12 @@ function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, co
 function tooManyAtOnce(limit: number, contact: string): Failure {
   return new Failure(
     'resource_exhausted',
-    `The account has ${limit} requests under way, which is as many as it may: wait for an answer, or ask ${contact} for more.`,
+    `The account has ${limit} requests in progress, which is the maximum. Wait for an answer, or ask ${contact} for more.`,
     { details: { reason: 'concurrency', limit, used: limit, contact }, retryAfterSeconds: 1 },
   );
 }
 
-/** Counts one more open stream of the key on this node, until it is disposed of. Throws when it has as many as it may. */
+/** Counts one more open stream of the key on this node, until it is disposed. Throws when the key has the maximum. */
 export type CountStream = (principal: Principal) => Disposable;
 
 export function createStreamLimit({
@@ -157,7 +157,7 @@ export function createStreamLimit({
     if (used >= perKeyMax) {
       throw new Failure(
         'resource_exhausted',
-        `The key has ${used} streams open, which is as many as it may: close one, or ask ${contact} for more.`,
+        `The key has ${used} open streams, which is the maximum. Close one, or ask ${contact} for more.`,
         { details: { reason: 'concurrency', limit: perKeyMax, used, contact }, retryAfterSeconds: 10 },
       );
     }

@@ -9,10 +9,10 @@ import { decide, isAbove } from './budget.ts';
 import { readSpending, readStanding, type Spending, type Subject, wasReached } from './budgets.sql.ts';
 
 export interface AssertAffordableOptions extends EstimateValueOptions {
-  /** Of a rule that has none of its own; null for none. */
+  /** Applies to rules without their own budget; null disables it. */
   readonly ruleBudget: Budget | null;
   readonly nowMs: () => number;
-  /** Without an answer by then, the rule is created. */
+  /** If there is no estimate by then, the rule is created without one. */
   readonly answerWithinMs?: number;
 }
 
@@ -62,7 +62,7 @@ async function assertNotReached(
   subjects: readonly Subject[],
 ): Promise<void> {
   for (const subject of subjects) {
-    // A rule that is created has spent nothing.
+    // A rule that is being created has spent nothing.
     if (subject.id === '') continue;
     const now = new Date(nowMs());
     const standing = await readStanding(database, subject, { prices, now });
@@ -71,7 +71,7 @@ async function assertNotReached(
   }
 }
 
-/** Of the platforms of which something is known. */
+/** Estimates for the platforms that have one. */
 async function estimateAll(options: AssertAffordableOptions, change: SpendingChange): Promise<Estimates> {
   const all = await Promise.all(
     change.values.map(
@@ -104,7 +104,7 @@ async function inTime<Answer>(answer: Promise<Answer>, withinMs: number): Promis
   }
 }
 
-/** An average day, at the highest reading of the prices, as budgets are counted. */
+/** An average day, at the highest reading of the prices, as budgets count. */
 function sumOf(estimates: Estimates): { matches: number; usd: number } {
   let [matches, usd] = [0, 0];
   for (const { bound, matches_per_day, usd_per_day } of Object.values(estimates)) {
@@ -129,7 +129,7 @@ function aboveBudget(
   const average = `about ${Math.round(matches)} matches and $${usd.toFixed(2)} on an average day`;
   return new Failure(
     'failed_precondition',
-    `The rule would get ${average}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true: then the rule is paused when the budget is reached.`,
+    `The rule would get ${average}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true to let the budget pause the rule.`,
     { details: { reason: 'budget_exceeded', budget, estimate } },
   );
 }

@@ -5,24 +5,24 @@ export interface CapStreamOptions {
   readonly budget: InstallationBudget;
   /** The most that an item may cost. */
   readonly itemUsdMax: number;
-  /** How many sources share what is left. */
+  /** How many sources share the remaining budget. */
   readonly sources: () => Promise<number>;
   readonly nowMs: () => number;
   readonly lookEveryMs?: number;
 }
 
-/** A timer cannot wait for a month, and what was not sure may turn out well. */
+/** A timer cannot wait for a month, and an unconfirmed state may change. */
 const lookAgainMsMax = 3_600_000;
 const lookAgainMs = 60_000;
 
 /**
- * The stream of a source as long as the installation's budget lasts: it is closed when that is reached, or would be, and not opened
- * before the next period. What is left is divided among the sources, and an upstream that ends its stream after so many items is
- * told how many are paid for. While the database cannot be read, an open stream stays open.
+ * Limits a source's stream to the installation's budget. The stream is closed when the budget is reached, or about to be, and does
+ * not open before the next period. The sources share what remains. An upstream that can end its stream after a number of items gets
+ * the number that the budget pays for. While the database cannot be read, an open stream stays open.
  */
 export function capStream(upstream: UpstreamStream, options: CapStreamOptions): UpstreamStream {
   const { budget, itemUsdMax, nowMs, lookEveryMs = 1_000 } = options;
-  /** It stays closed although the rate has fallen to nothing since. */
+  /** Stays set although the rate has since fallen to nothing. */
   let closed: { readonly resetsAt: Date } | null = null;
   const assertNotReached = ({ reached }: Pick<Allowance, 'reached'>) => {
     if (!reached) return;
@@ -52,11 +52,11 @@ function ended(resetsAt: Date, waitMs: number): StreamEnded {
   const retryAfterMs = Math.min(lookAgainMsMax, Math.max(0, waitMs));
   return new StreamEnded(
     { kind: 'budget', retryAfterMs, resetsAt },
-    'what the installation may spend in this period is spent',
+    "the installation's budget for this period is spent",
   );
 }
 
-/** Its signal is aborted once the budget is reached. */
+/** Polls the budget. The signal is aborted once the budget is reached. */
 function watchBudget(budget: InstallationBudget, lookEveryMs: number) {
   const controller = new AbortController();
   let reached: Allowance['reached'] = null;

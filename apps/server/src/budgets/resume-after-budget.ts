@@ -22,13 +22,13 @@ interface DueRule extends Allowed {
 }
 
 const dueMax = 100;
-/** Registration waits for the upstreams, and those that wait at the same time share a call. */
+/** A resume waits for the upstreams, and resumes that wait at the same time share a call. */
 const resumesAtOnce = 20;
 const tryAgainMs = 30_000;
 
 /**
- * Resumes what was paused for budgets or with its account, once none of them holds it back any more: the next period has begun, or somebody raised the
- * budget. Any number of nodes may try: a rule takes one change at a time.
+ * Resumes rules that were paused for a budget or with their account, once no budget holds them back: the next period has begun, or
+ * a budget was raised. Any number of nodes may try: a rule takes one change at a time.
  */
 export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
   const due = await options.database.prepared<DueRule>(
@@ -67,7 +67,7 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
   }
 }
 
-/** Until when the last of its budgets is reached, null for good. What no longer holds of them is told on the way. */
+/** Returns when the last of its reached budgets resets; null for never. Resolves notices of replaced budgets. */
 async function heldBackUntil(
   { database, prices, ruleBudget, now }: ResumeAfterBudgetOptions,
   ruleId: string,
@@ -90,7 +90,7 @@ async function heldBackUntil(
   return new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
 }
 
-/** Unless a budget was changed since the rule was read, or somebody else has dealt with it. */
+/** Does nothing if a budget was changed since the rule was read, or another node has handled the rule. */
 async function postpone(
   sql: Sql,
   { id, read_at }: DueRule,

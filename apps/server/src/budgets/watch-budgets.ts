@@ -22,10 +22,9 @@ import {
 } from './budgets.sql.ts';
 
 /*
- * Looks at the budgets of rules that were matched since the last look, and of those that ask for it (`rules.budget_check_at`).
- * Every node with the role `match` does, and none relies on another: what is told is told once because a row decides
- * (`budget_marks`), and a rule that is paused already is left alone. A node remembers only how far in the match log it has looked;
- * one that starts looks at everything that was matched lately.
+ * Checks the budgets of rules that matched since the last check, and of rules with a due `budget_check_at`. Every node with the role
+ * `match` does so independently: a row in `budget_marks` decides that a notice is raised once, and a paused rule is skipped. A node
+ * remembers only how far in the match log it has checked. A node that starts checks everything that matched lately.
  */
 
 export interface WatchBudgetsOptions {
@@ -33,7 +32,7 @@ export interface WatchBudgetsOptions {
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly prices: Prices;
-  /** Of a rule that has none of its own; null for none. */
+  /** Applies to rules without their own budget; null disables it. */
   readonly ruleBudget: Budget | null;
   readonly now: () => Date;
 }
@@ -44,7 +43,7 @@ const toldMax = 100_000;
 export function createBudgetWatch(options: WatchBudgetsOptions): () => Promise<void> {
   const { database } = options;
   let lookedThrough: number | null = null;
-  /** Rules with a change under way, which cannot be paused in it. */
+  /** Rules that cannot be paused because a change is in progress. */
   let unfinished: readonly string[] = [];
   const told = new Set<string>();
   return async () => {
@@ -58,14 +57,14 @@ export function createBudgetWatch(options: WatchBudgetsOptions): () => Promise<v
       left.push(...(await lookAt(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), told)));
     await setLookedAt(database, due);
     if (hasEnded) await database.transaction(resolveEnded);
-    // Only now: after a failure everything is looked at again.
+    // After a failure, everything is checked again.
     [lookedThrough, unfinished] = [last, left];
     if (told.size > toldMax) told.clear();
   };
 }
 
 interface Look {
-  /** Of the match log. */
+  /** The last position of the match log. */
   readonly last: number;
   readonly hasDue: boolean;
   readonly hasEnded: boolean;
@@ -74,7 +73,7 @@ interface Look {
 const isListening = `state in ('active', 'failed')`;
 const isDue = `budget_check_at <= now() and ${isListening}`;
 
-/** Whether there is anything to do: mostly not, which one statement finds. */
+/** Whether there is anything to do. One statement, because usually there is nothing. */
 async function look(sql: Sql): Promise<Look> {
   const [found] = await sql.prepared<Look>(
     `select coalesce((select last_position from match_log), 0) as last,
@@ -85,7 +84,7 @@ async function look(sql: Sql): Promise<Look> {
   return found ?? { last: 0, hasDue: false, hasEnded: false };
 }
 
-/** Positions become visible in order, so nothing appears behind what was looked at. */
+/** Positions become visible in order, so none appears behind a position that was read. */
 async function matchedIn(sql: Sql, after: number, through: number): Promise<string[]> {
   if (through <= after) return [];
   const rows = await sql.many<{ rule_id: string }>(
@@ -107,7 +106,7 @@ async function dueRules(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Not when a budget was changed meanwhile. Whoever is slower than that looks once more, and finds nothing to do. */
+/** Not if a budget was changed in the meantime. A slower node checks the rules again and finds nothing to do. */
 async function setLookedAt(sql: Sql, ruleIds: readonly string[]): Promise<void> {
   if (ruleIds.length === 0) return;
   await sql.run(
@@ -151,7 +150,7 @@ async function lookAt(
   return left;
 }
 
-/** Each budget once, with those of the rules that spend it. */
+/** Each budget once, with the rules that spend it. */
 function bySubject(rules: readonly WatchedRule[]): Map<Subject, WatchedRule[]> {
   const named = new Map<string, Subject>();
   const spenders = new Map<Subject, WatchedRule[]>();
@@ -169,7 +168,7 @@ function factsOf({ budget }: Subject, { spent, period }: Standing) {
   return { budget: formatBudget(budget), spent, resets_at: period.end?.toISOString() ?? null };
 }
 
-/** What this node has told, or found told, it need not ask the database for again. */
+/** Remembers which notices exist, so that this node does not query the database for them again. */
 function createTell({ database, bells }: WatchBudgetsOptions, subject: Subject, told: Set<string>) {
   return async <Type extends BudgetNotice>(telling: Telling<Type>): Promise<void> => {
     const name = `${subject.kind} ${subject.id} ${telling.type} ${telling.key}`;
@@ -196,7 +195,7 @@ async function reach(
   return left;
 }
 
-/** Those that listen. */
+/** The rules of a budget that listen. */
 async function rulesOf(sql: Sql, { kind, id }: Subject): Promise<string[]> {
   const which = {
     rule: 'id = $1',
@@ -224,8 +223,8 @@ function reached(subject: Subject, standing: Standing, isTrial = false): Telling
 }
 
 /**
- * Under the rule's lock, with the notice of its own budget. It leaves its slots at once, so nothing more is stored for it; the
- * upstream rules stay while others hold them. False when a change of it is under way.
+ * Runs under the rule's lock, with the notice of its own budget. The rule leaves its slots at once, so nothing more is stored for it.
+ * Upstream rules stay while other rules hold them. False if a change of the rule is in progress.
  */
 async function stop(
   { database, telemetry, prices, ruleBudget }: WatchBudgetsOptions,
@@ -237,7 +236,7 @@ async function stop(
     const rule = await lockRule(sql, ruleId);
     if (!rule || rule.state === 'paused') return true;
     const isOwn = subject.kind === 'rule';
-    // Changed meanwhile: then it is looked at again.
+    // The budget was changed in the meantime: it is checked again.
     if (isOwn && !isDeepStrictEqual(rule.budget ?? ruleBudget, subject.budget)) return true;
     if (subject.budget.on_reached === 'pause') {
       if (rule.changing_to !== null) return false;

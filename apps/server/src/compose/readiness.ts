@@ -5,14 +5,14 @@ import type { Nats } from '../engines/nats.ts';
 import { eventsStream, findEventsStream } from '../event-log/events-stream.ts';
 import type { Shared } from './shared.ts';
 
-/** What keeps the node from serving requests; empty when nothing does. */
+/** The reasons why the node cannot serve requests; empty if it can. */
 export type Readiness = () => Promise<string[]>;
 
 const natsAnswersWithinMs = 1_000;
 
 /**
- * Ready means that requests can be served, and that the log takes what the node appends, if it appends anything: only a node with
- * the role `ingest` does. The upstreams are not part of it.
+ * Ready means that the node can serve requests. A node with the role `ingest` also needs an event log that takes its events. The
+ * upstreams are not part of it.
  */
 export async function createReadiness({
   database,
@@ -44,9 +44,9 @@ async function lacksOfPostgres(database: Database, migration: string): Promise<s
       [migration],
     );
     return [
-      ...(row?.reads_only ? ['postgresql only reads: it is a standby'] : []),
-      ...(row?.role ? [] : ['postgresql lacks the role earshot_account: deploy/postgres-roles.sql']),
-      ...(row?.migrated ? [] : [`postgresql lacks ${migration}: earshot admin migrate`]),
+      ...(row?.reads_only ? ['postgresql is a read-only standby'] : []),
+      ...(row?.role ? [] : ['postgresql lacks the role earshot_account: see deploy/postgres-roles.sql']),
+      ...(row?.migrated ? [] : [`postgresql lacks ${migration}: run earshot admin migrate`]),
       ...(row?.today ? [] : ['postgresql lacks a partition for today']),
     ];
   } catch {
@@ -62,6 +62,6 @@ async function lacksOfNats(nats: Nats): Promise<string[]> {
       (stream) => (stream ? [] : [`nats lacks the stream ${eventsStream}`]),
       () => ['nats'],
     );
-  // While it reconnects it does not answer, and is not closed either.
+  // While it reconnects it does not answer, although it is not closed.
   return await Promise.race([asked, sleep(natsAnswersWithinMs, ['nats'])]);
 }

@@ -19,7 +19,7 @@ interface AskedValue {
   readonly nowMs: number;
 }
 
-/** What the same value brought, or else what the platform counts, or what a trial found; why not, where none is known. */
+/** A basis from the history of the same query, or else from the platform's counts or a trial. The reason if there is none. */
 export async function betterBasis(
   options: EstimateValueOptions,
   asked: AskedValue,
@@ -32,7 +32,7 @@ export async function betterBasis(
   return trial ? fromTrial(trial) : counted;
 }
 
-/** What cannot be read in time is not known. */
+/** A basis that cannot be read in time counts as unknown. */
 function orNull(error: unknown): null {
   if (error instanceof Failure && error.code === 'unavailable') return null;
   throw error;

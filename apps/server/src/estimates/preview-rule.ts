@@ -30,12 +30,12 @@ type Request = RequestOf<'PreviewRule'>;
 type Asked = Pick<Call<'PreviewRule'>, 'principal' | 'request'>;
 
 const dayMs = 86_400_000;
-/** For looking at items, on all platforms together; with the rest a preview takes less than two seconds. */
+/** For evaluating items, on all platforms together. With the rest, a preview takes less than 2 s. */
 const lookingMsMax = 1_200;
-/** Of the matches that are shown: pages can be large. */
+/** Limits the matches that are shown: web pages can be large. */
 const shownBytesMax = 256 * 1024;
 
-/** What a draft would bring, from what the account itself has stored; nothing is created. */
+/** Shows what a query would match, from what the account itself has stored. Nothing is created. */
 export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'> {
   const { tiers, rules, config } = options;
   return async ({ principal, request }: Asked) => {
@@ -126,7 +126,7 @@ function withReason(basis: Basis, { notCounted }: NotCounted): Basis {
   return { ...basis, note: `${basis.note} The platform’s counts do not help: ${notCounted}.` };
 }
 
-/** Numbers are for whoever may read rules; the items themselves are matches. */
+/** Numbers require `rules:read`. The items themselves are matches and require `matches:read`. */
 function mayReadMatches({ scopes }: Principal): boolean {
   return scopes.includes('matches:read');
 }

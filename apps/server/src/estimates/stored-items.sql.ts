@@ -11,7 +11,7 @@ export interface StoredItem {
   readonly platformPostId: string;
   /** JSON. */
   readonly payload: string;
-  /** Whether the rule that is compared with had it, in its present version. */
+  /** Whether the compared rule has matched it, in its present version. */
   readonly ofRule: boolean;
 }
 
@@ -23,9 +23,9 @@ export interface ItemsAsked {
   readonly rule: { readonly id: string; readonly version: number } | null;
 }
 
-/** A reading is given up rather than waited for. */
+/** After this time, reading is given up. */
 const statementMsMax = 1_000;
-/** Far above what a range has on average; many matches of one moment are cut here. */
+/** Far above the average of a range. Many matches of one moment are cut here. */
 const rangeRowsMax = 200;
 
 export type StoredItems = ReturnType<typeof createStoredItems>;
@@ -46,7 +46,7 @@ export function createStoredItems(database: Database) {
           limit: 1,
         }),
       ),
-    /** Each item once, however many rules it matched. */
+    /** Returns each item once, however many rules it matched. */
     read: (
       asked: ItemsAsked,
       ranges: readonly SampleRange[],
@@ -67,7 +67,7 @@ function bounded<Result>(
   });
 }
 
-/** Not prepared, for the reason that readers/match-reader.sql.ts gives: a plan that does not know the account may read everybody's. */
+/** Not prepared, for the reason in readers/match-reader.sql.ts: a plan that does not know the account may read rows of all accounts. */
 async function readItems(
   sql: Sql,
   { accountId, platform, rule }: ItemsAsked,
@@ -88,7 +88,7 @@ async function readItems(
        group by event_key, event_day
      )
      select picked.position, picked.rule_id as "ruleId", picked.created_at as "createdAt",
-       -- Its match may be behind an end of the range.
+       -- The item's match by the rule may be outside of the range.
        exists (select 1 from matches where rule_id = $6 and event_key = picked.event_key and event_day = picked.event_day
          and event_day = any($8::date[]) and rule_version = $7) as "ofRule", posts.platform_post_id as "platformPostId", posts.payload
      from (

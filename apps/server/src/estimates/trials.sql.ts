@@ -4,10 +4,10 @@ import { coverageOf } from '../coverage/ledger.ts';
 import type { Database } from '../engines/database.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 
-/** What a trial of a value has found. */
+/** The result of a trial of a query. */
 export interface HeardTrial {
   readonly matches: number;
-  /** As long as somebody listened for it. */
+  /** How long the trial was covered: its source received for it. */
   readonly heardMs: number;
   readonly isRunning: boolean;
 }
@@ -24,15 +24,15 @@ interface AskedTrial {
   readonly nowMs: number;
 }
 
-/** One that is still running tells something from either of these on. */
+/** A running trial is significant once it has either of these. */
 const runningMatchesMin = 10;
 const runningMsMin = 10 * 60_000;
 const trialsMax = 3;
 const statementMsMax = 1_000;
 
 /**
- * The newest trial of the account that was made with exactly this value, of which something is known. Found by the versions of
- * its own rules and not by slots: whether a slot outlives a pause depends on who else holds it.
+ * The newest trial of the account with exactly this query that has a significant result. It is found by the versions of the
+ * account's rules and not by slots: whether a slot outlives a pause depends on which other accounts hold it.
  */
 export async function readTrial(options: ReadTrialOptions, asked: AskedTrial): Promise<HeardTrial | null> {
   for (const trial of await findTrials(options.database, asked)) {
@@ -54,8 +54,7 @@ interface TrialRow {
 }
 
 /**
- * A trial is the first time that its rule listened, until that was paused or got another value. What the rule brings later, when it
- * goes on, becomes a history.
+ * A trial ends when its rule was first paused or got another query. What the rule matches later, after a resume, becomes a history.
  */
 async function findTrials(database: Database, { accountId, value, since }: AskedTrial): Promise<TrialRow[]> {
   const { platform, translatedValue, options = {} } = value;
@@ -86,7 +85,7 @@ async function findTrials(database: Database, { accountId, value, since }: Asked
   });
 }
 
-/** By the ledger of the account: what a dead stream did not bring tells nothing. */
+/** From the account's coverage ledger: a disconnected stream says nothing about the query. */
 async function heardMsOf(
   coverage: CoverageStore,
   { rule_id: ruleId, from_at: from, to_at, first_at }: TrialRow,
@@ -100,7 +99,7 @@ async function heardMsOf(
   for (const span of spans) {
     const until = Math.min(span.to, to.getTime());
     if (span.state === 'live') heardMs += until - span.from;
-    // A platform may heed a rule earlier than it says: from the first match on it does.
+    // A platform may apply a rule earlier than it says: at the latest from the first match on.
     if (span.state === 'starting' && first_at !== null)
       heardMs += Math.max(0, until - Math.max(span.from, first_at.getTime()));
   }

@@ -74,23 +74,23 @@ test.each([
   expect(Object.keys(headers)).toEqual(passes ? ['retry-after'] : []);
 });
 
-test('a platform without a credential is no reason to wait', () => {
+test('a platform without a credential has no retry-after', () => {
   const { headers, body } = errorAnswer(refused({ kind: 'no_source', platform: 'x' }), 'req_1');
   expect(body).toMatchObject({ code: 'failed_precondition', details: { reason: 'credentials' } });
   expect(headers).toEqual({});
 });
 
-test('a failure that passes always says when to try again', () => {
+test('a temporary failure always has a retry-after', () => {
   const { status, headers } = errorAnswer(new Failure('unavailable', 'Away.'), 'req_1');
   expect([status, headers['retry-after']]).toEqual([503, '5']);
 });
 
-test('a limit does not compile without its reason, or with a wait that does not help', () => {
+test('a limit without a reason, or with a pointless wait, does not compile', () => {
   // @ts-expect-error -- no reason
   expect(new Failure('resource_exhausted', 'Full.')).toBeInstanceOf(Failure);
-  // @ts-expect-error -- a rate limit passes, so it says when
+  // @ts-expect-error -- a rate limit is temporary, so it needs a wait
   expect(new Failure('resource_exhausted', 'Full.', { details: { reason: 'rate_limit' } })).toBeTruthy();
   const waiting = { details: { reason: 'plan_limit' }, retryAfterSeconds: 60 } as const;
-  // @ts-expect-error -- a plan limit does not pass
+  // @ts-expect-error -- a plan limit is not temporary
   expect(new Failure('resource_exhausted', 'Full.', waiting)).toBeInstanceOf(Failure);
 });

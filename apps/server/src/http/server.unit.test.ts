@@ -15,7 +15,7 @@ import type { Handlers } from './handlers.ts';
 import { startMetricsServer } from './metrics-server.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
-/** Those that a test does not expect. */
+/** Handlers that a test does not expect to be called. */
 const handlers = Object.fromEntries(
   Object.keys(operations).map((id) => [id, () => Promise.reject(new Error(`${id} was called`))]),
 ) as unknown as Handlers;
@@ -48,7 +48,7 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
   });
 }
 
-test('a caller that goes while its key is looked up gives its place back', async () => {
+test('a caller that disconnects while its key is looked up frees its place', async () => {
   const asked = Promise.withResolvers<void>();
   const known = Promise.withResolvers<Principal>();
   const released = Promise.withResolvers<void>();
@@ -65,7 +65,7 @@ test('a caller that goes while its key is looked up gives its place back', async
   await asked.promise;
   socket.destroy();
   await once(socket, 'close');
-  // Whoever gets these answers knows that the server has seen the other connection end.
+  // When these answers arrive, the server has seen the other connection end.
   for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
   known.resolve(principal);
   await expect(released.promise).resolves.toBeUndefined();
@@ -77,7 +77,7 @@ describe('a key that ends while it is in use', () => {
     headers: { 'content-type': 'application/json' },
     body: '{"key_id":"key_2"}',
   };
-  /** A server with one handler, and the key that it watches. */
+  /** A server with one handler and a watched key. */
   const withKey = (handler: Partial<Handlers>) => {
     const key = new AbortController();
     const watched = new Set<string>();
@@ -89,7 +89,7 @@ describe('a key that ends while it is in use', () => {
     return { server, key, watched };
   };
 
-  test('cuts off an answer that is half sent', async () => {
+  test('ends an answer that is partly sent', async () => {
     const endless = new Readable({ read: () => undefined });
     endless.push('{"rules":[');
     const { server, key, watched } = withKey({ ListRules: async () => endless });
@@ -103,7 +103,7 @@ describe('a key that ends while it is in use', () => {
     expect(watched).toEqual(new Set());
   });
 
-  test('leaves a change its answer: refused, it would seem not done', async () => {
+  test('does not affect the answer of a change, which would otherwise seem not made', async () => {
     const answer = { key_id: 'key_2', revoked_at: new Date().toISOString() };
     const { server, key } = withKey({
       RevokeKey: async ({ signal }) => {
@@ -119,7 +119,7 @@ describe('a key that ends while it is in use', () => {
     expect(await response.json()).toEqual(answer);
   });
 
-  test('is not listened to by requests that are over', async () => {
+  test('has no listeners of requests that have ended', async () => {
     const during = Promise.withResolvers<number>();
     const { server, key } = withKey({
       RevokeKey: async () => {
@@ -135,7 +135,7 @@ describe('a key that ends while it is in use', () => {
   });
 });
 
-test('the log says of every request from which address it came, and whose key was accepted', async () => {
+test('the log has the address of every request, and the key that was accepted', async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
   const { key } = newKey();
@@ -184,7 +184,7 @@ test('the log says of every request from which address it came, and whose key wa
 
 test.each([
   [[], '198.51.100.1, 203.0.113.7', '127.0.0.1'],
-  // What stands before it was sent by the stranger; what stands behind it, by a proxy before ours.
+  // The part before it was sent by the caller; the part after it, by a proxy.
   [['127.0.0.1', '203.0.113.0/24'], '198.51.100.1, 192.0.2.1, 203.0.113.7', '192.0.2.1'],
 ])('behind the proxies %j, X-Forwarded-For: %s means %s', async (trustedProxies, forwarded, expected) => {
   const asked: string[] = [];
@@ -200,7 +200,7 @@ test.each([
   expect(asked).toEqual([expected]);
 });
 
-test('without an authorization server there is no OAuth, and a 401 does not speak of it', async () => {
+test('without an authorization server there is no OAuth, and a 401 does not mention it', async () => {
   await using server = serverWith({ authenticate: () => Promise.reject(keyRefused()) });
   const url = await server.listen('127.0.0.1', 0);
   const metadata = ['oauth-protected-resource/mcp', 'oauth-authorization-server'];
@@ -210,7 +210,7 @@ test('without an authorization server there is no OAuth, and a 401 does not spea
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
 });
 
-test('what follows a request whose end cannot be known is not carried out', async () => {
+test('data that follows a request without a known end is not processed', async () => {
   const carriedOut: string[] = [];
   const ListKeys = async () => {
     carriedOut.push('ListKeys');
@@ -266,7 +266,7 @@ test('every answer has `nosniff`, so that browsers do not guess its type', async
   }
 });
 
-test('probes are answered on both ports, by HEAD without a body, say why a node is not ready, and are not in the log', async () => {
+test('probes are answered on both ports, support HEAD, give reasons, and are not logged', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   let missing: string[] = [];
@@ -295,7 +295,7 @@ test('probes are answered on both ports, by HEAD without a body, say why a node 
     expect(await ask('HEAD', '/healthz')).toEqual({ status: 200, text: '' });
   }
   expect(lines).toEqual([]);
-  // So that it is seen that requests would be.
+  // Shows that other requests are logged.
   await (await fetch(`${url}/nowhere`)).text();
   await expect.poll(() => lines.length).toBe(1);
 });
@@ -311,12 +311,12 @@ test('connections that cannot be accepted do not end the process', async () => {
   const servers = listen.mock.contexts.filter((one) => one instanceof Server);
   listen.mockRestore();
   expect(servers).toHaveLength(2);
-  // As Node does it. Twice: a listener for the first one would not do.
+  // Like Node. Twice, because a listener with `once` would not be enough.
   for (const one of [...servers, ...servers]) one.emit('error', new Error('accept ENFILE'));
   expect(lines.filter((line) => line.includes('accept ENFILE'))).toHaveLength(2);
 });
 
-test('a server that is closed waits for no connection that is idle or silent, and lets a long poll answer', async () => {
+test('a server that closes does not wait for idle or silent connections, but for a long poll', async () => {
   const asked = Promise.withResolvers<void>();
   const ListMatches: Handlers['ListMatches'] = async ({ signal }) => {
     asked.resolve();

@@ -17,24 +17,24 @@ interface AuthorizationServerOptions extends ProviderOptions {
   readonly nowMs: () => number;
 }
 
-/** A request and its answer, as Node has them. */
+/** A request and its answer, as Node's objects. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** What a program has asked for, and somebody is to decide. */
+/** The request of a program that the user has to decide about. */
 export interface AuthorizationRequest {
   readonly client: {
     readonly id: string;
     readonly name: string;
     readonly uri: string | null;
-    /** Where the browser goes with the answer. */
+    /** The host to which the browser goes with the answer. */
     readonly redirectHost: string;
   };
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date;
-  /** Where the browser goes on after the decision, on this very host. */
+  /** The path on this host at which the browser continues after the decision. */
   readonly continuePath: string;
   readonly isDecided: boolean;
 }
@@ -47,9 +47,9 @@ export interface Allowing {
 }
 
 export interface AuthorizationServer extends ResourceServer {
-  /** Answers a request. `path` is below `/oauth`, with the query, as the library spells it. */
+  /** Answers a request. `path` is below `/oauth`, with the query string, as the library spells it. */
   answer(path: string, exchange: Exchange): void;
-  /** Null unless this browser has begun it, and it is not over. */
+  /** Null unless this browser has started it and it has not ended. */
   findRequest(uid: string, exchange: Exchange): Promise<AuthorizationRequest | null>;
   allow(request: AuthorizationRequest, allowing: Allowing, exchange: Exchange): Promise<void>;
   refuse(exchange: Exchange): Promise<void>;
@@ -83,7 +83,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   };
 }
 
-/** The one that the cookie of this browser names. */
+/** The interaction that the cookie of this browser names. */
 async function interactionOf(
   provider: Provider,
   { request, response }: Exchange,
@@ -117,13 +117,13 @@ async function toRequest(provider: Provider, interaction: Interaction): Promise<
 
 const nameLengthMax = 80;
 
-/** What a stranger calls itself, without characters that nobody sees or that change the direction of the rest. */
+/** The client's name without invisible characters and without those that change the direction of text. */
 function readable(text: string | undefined): string {
   const visible = (text ?? '').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
   return visible.length > nameLengthMax ? `${visible.slice(0, nameLengthMax - 1)}…` : visible;
 }
 
-/** Makes the key that the grant is, and the grant under its id. */
+/** Creates the key of the grant, and the grant with the id of the key. */
 async function giveGrant(
   options: AuthorizationServerOptions & { readonly provider: Provider; readonly resource: string },
   { client: { id: clientId, name }, scopes: asked, isDecided }: AuthorizationRequest,
@@ -140,7 +140,7 @@ async function giveGrant(
   if (beyond !== undefined) throw badField('scopes', `The program did not request "${beyond}".`);
   const { accountId, keyId: actor } = principal;
   const change: Change = { accountId, actor, operation: 'CreateKey', requestId, claim: null };
-  // A hash that belongs to no key: nobody can ever send one.
+  // A hash that belongs to no key: no request can contain a matching one.
   const key = { hash: hashOf(randomBytes(32).toString('base64')), display: `${name} (OAuth)` };
   const { key_id: grantId } = await giveKey(
     { ...options, keys: createKeyStore(database) },

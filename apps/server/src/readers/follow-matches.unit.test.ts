@@ -33,10 +33,10 @@ function stored(position: number, ruleId: string, text: string | null = null): S
   };
 }
 
-/** Where positions go on after the log went back. */
+/** Where positions continue after the log went back. */
 const jumpedTo = 2 ** 40;
 
-/** A match log in memory that counts who asks what, with a way to hold up or break a look at the end of it. */
+/** A match log in memory that counts queries, and can delay or fail a read of its end. */
 function createLog() {
   let log: { accountId: string; match: StoredMatch }[] = [];
   let last = 0;
@@ -88,7 +88,7 @@ function createLog() {
   };
   const write = (accountId: string, ruleId: string, text?: string) =>
     log.push({ accountId, match: stored(++last, ruleId, text) });
-  /** What is after the position is lost, and the next match is stored far behind it. */
+  /** Loses everything after the position, and stores the next match far behind it. */
   const goBack = (to: number) => {
     const through = last;
     log = log.filter(({ match }) => match.position <= to);
@@ -108,7 +108,7 @@ async function start(bounds: { matchesMax?: number; nowMs?: () => number } = {},
   const stop = new AbortController();
   const follow = (accountId: string, position: number, ruleId: string | null = null) =>
     following.follow(ofRule(accountId, ruleId), position);
-  /** As whoever was told that the log went back, and where to go on. */
+  /** Follows like a client that was notified that the log went back, and where to continue. */
   const followAgain = (accountId: string, position: number) =>
     following.follow(ofRule(accountId), position, jumpedTo);
   const page = (accountId: string) =>
@@ -146,7 +146,7 @@ const ofRule = (accountId: string, ruleId: string | null = null) => ({ accountId
 const take = async (follower: Follower, limit = 100) =>
   (await follower.next({ limit, waitMs: 10_000, signal })).map(({ position }) => position);
 
-test('however many wait, a commit costs one look at the log, and the match is made once', async () => {
+test('a commit costs one read of the log, and each match is made once, however many readers wait', async () => {
   const { follow, write, ring, run, asked } = await start();
   const followers = Array.from({ length: 200 }, () => follow('acc_1', 0));
   await using _running = run();
@@ -162,7 +162,7 @@ test('however many wait, a commit costs one look at the log, and the match is ma
   expect(asked.after - before.after).toBeLessThanOrEqual(2);
 });
 
-test('nothing is loaded for accounts and rules that nobody waits for', async () => {
+test('nothing is loaded for accounts and rules without waiting readers', async () => {
   const { follow, write, ring, run, asked } = await start();
   using follower = follow('acc_1', 0, 'rule_2');
   await using _running = run();
@@ -181,7 +181,7 @@ test('nothing is loaded for accounts and rules that nobody waits for', async () 
   expect(await waiting).toEqual([3]);
 });
 
-test('who joins while the tail loads a page misses nothing of it', async () => {
+test('a reader that joins while the tail loads a page misses nothing of it', async () => {
   const { follow, write, ring, run, asked, hooks } = await start();
   using first = follow('acc_1', 0);
   const loading = Promise.withResolvers<void>();
@@ -207,13 +207,13 @@ test('who joins while the tail loads a page misses nothing of it', async () => {
   expect(asked.read).toBeGreaterThan(0);
 });
 
-test('when the tail fails between finding and loading, everybody reads for itself', async () => {
+test('when the tail fails between finding and loading, each reader reads the log', async () => {
   const { follow, write, ring, run, work, hooks } = await start();
   using follower = follow('acc_1', 0);
   const waiting = take(follower);
-  hooks.beforeLoad = () => Promise.reject(new Error('the database is away'));
+  hooks.beforeLoad = () => Promise.reject(new Error('the database is down'));
   write('acc_1', 'rule_1');
-  await expect(work()).rejects.toThrow('the database is away');
+  await expect(work()).rejects.toThrow('the database is down');
   expect(await waiting).toEqual([1]);
   delete hooks.beforeLoad;
   await using _running = run();
@@ -222,7 +222,7 @@ test('when the tail fails between finding and loading, everybody reads for itsel
   expect(await take(follower)).toEqual([2]);
 });
 
-test('who is further behind than the tail keeps reads the log, and then follows on without a gap', async () => {
+test('a reader that is further behind than the tail reads the log, and then follows without a gap', async () => {
   const { follow, write, ring, run, asked } = await start({ matchesMax: 5 });
   using slow = follow('acc_1', 0);
   using quick = follow('acc_1', 0);
@@ -260,7 +260,7 @@ test('large matches are loaded and taken a few at a time, and all of them arrive
   expect(await take(other)).toEqual([7]);
 });
 
-test('thousands that come back at once read a few at a time', async () => {
+test('thousands of readers that reconnect at once read a few at a time', async () => {
   const log = createLog();
   const accounts = Array.from({ length: 10 }, (_, index) => `acc_${index}`);
   for (const account of accounts) log.write(account, 'rule_1');
@@ -271,7 +271,7 @@ test('thousands that come back at once read a few at a time', async () => {
   expect(asked.atOnceMax).toBe(6);
 });
 
-test('an account that asks for many pages at once waits for itself, and nobody else does', async () => {
+test('an account that requests many pages at once queues behind its own requests, and delays no other account', async () => {
   const log = createLog();
   log.write('acc_busy', 'rule_1');
   log.write('acc_other', 'rule_2');
@@ -287,7 +287,7 @@ test('an account that asks for many pages at once waits for itself, and nobody e
   expect(asked.atOnceMax).toBe(2);
 });
 
-test('who left and has not come back is not collected for any more', async () => {
+test('nothing is collected for a reader that left and has not returned', async () => {
   let nowMs = 0;
   const { follow, write, ring, run, asked } = await start({ nowMs: () => nowMs });
   const follower = follow('acc_1', 0);
@@ -300,7 +300,7 @@ test('who left and has not come back is not collected for any more', async () =>
   expect(asked).toMatchObject({ after: expect.any(Number), load: 0, read: 0 });
 });
 
-test('a page that begins behind a lost position is not given: its follower was not told', async () => {
+test('a page that begins behind a lost position is not returned: its follower was not notified', async () => {
   const log = createLog();
   const far = 2 ** 40;
   const reader = { read: async () => ({ matches: [stored(far, 'rule_1')], removals: [], more: false }) };
@@ -312,8 +312,8 @@ test('a page that begins behind a lost position is not given: its follower was n
   expect((await page('acc_1')).entries).toHaveLength(1);
 });
 
-describe('who was told that the log went back', () => {
-  /** The node keeps 1 to 3, of which 2 and 3 are lost; a new match is behind them. */
+describe('a reader that was notified that the log went back', () => {
+  /** The node has 1 to 3 in memory, of which 2 and 3 are lost; a new match is behind them. */
   async function startWithLost() {
     const started = await start();
     const waiting = started.follow('acc_1', 0);
@@ -325,12 +325,12 @@ describe('who was told that the log went back', () => {
     return { ...started, waiting, [Symbol.asyncDispose]: running[Symbol.asyncDispose] };
   }
 
-  test('gets nothing of what is lost from a node that has not noticed', async () => {
+  test('gets nothing that was lost from a node that has not noticed', async () => {
     await using started = await startWithLost();
     expect(await take(started.followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
   });
 
-  test('nor from one that has', async () => {
+  test('gets nothing that was lost from a node that has noticed', async () => {
     await using started = await startWithLost();
     const { followAgain, waiting, ring, tail } = started;
     ring();

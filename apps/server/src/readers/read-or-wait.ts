@@ -13,16 +13,16 @@ export interface Waiting {
 
 interface CoveredPage {
   readonly entries: readonly Followed[];
-  /** False when these are all that there are. */
+  /** False if these are all. */
   readonly more: boolean;
-  /** Null where neither a rule nor a platform was asked for. */
+  /** Null unless a rule or a platform was requested. */
   readonly coverage: Coverage | null;
 }
 
 /**
- * A page of the match log, after waiting for the first match or removal if that was asked for. That there is nothing is said only
- * of the log itself, read after its coverage: the tail is behind, and a match that is stored between the two would be missing from
- * what is said to be complete.
+ * A page of the match log, after waiting for the first match or removal if requested. An empty result always comes from the log itself,
+ * read after its coverage. The tail is behind, and a match that is stored between the two reads would be missing from a result that is
+ * reported as complete.
  */
 export async function readOrWait(
   {

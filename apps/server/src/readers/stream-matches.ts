@@ -22,7 +22,7 @@ export interface StreamMatchesOptions {
   readonly countStream: CountStream;
 }
 
-/** Matches as they are stored and removed, from a cursor or from now on. */
+/** Streams matches and removals as they are stored, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
   const { following, rules, cursors, countStream } = options;
   const eventsOf = createEventMaker(cursors);
@@ -35,7 +35,7 @@ export function streamMatches(options: StreamMatchesOptions) {
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const filter = { accountId, ruleId, platform };
     const scope = scopeOfFilter(filter);
-    // A client that reconnects repeats its first URL, and with it the cursor from which it once began.
+    // A client that reconnects repeats its first URL, and with it the cursor with which it started.
     const cursor = lastEventId ?? request.cursor;
     const offset =
       cursor === undefined
@@ -56,7 +56,7 @@ export function streamMatches(options: StreamMatchesOptions) {
   };
 }
 
-/** What every stream has in common. A client that is disconnected before the first event must know where to continue. */
+/** The common part of all streams. A client that is disconnected before the first event needs a cursor to continue with. */
 export function createTake(
   firstId: string,
   take: () => ReturnType<EventStream['take']>,
@@ -72,7 +72,7 @@ export function createTake(
   };
 }
 
-/** While the database is down, ending the stream would only make the client reconnect and fail again. */
+/** If the database is down, ending the stream would only make the client reconnect and fail again. */
 async function outlastOutages(
   first: Promise<EventBatch>,
   take: () => ReturnType<EventStream['take']>,
@@ -92,7 +92,7 @@ async function outlastOutages(
   }
 }
 
-/** Streams with the same filter share what they send, and so one text and one signature, however many they are. */
+/** Streams with the same filter share their text and signature, however many they are. */
 function createEventMaker(cursors: Cursors) {
   const made = new WeakMap<
     readonly Followed[],
@@ -101,7 +101,7 @@ function createEventMaker(cursors: Cursors) {
   return (entries: readonly Followed[], scope: CursorScope, offset: Offset): EventBatch => {
     const { knownRemoved } = offset;
     const known = made.get(entries);
-    // Of one array the filter is the same; what they know of retention may differ.
+    // One array has one filter, but the readers' knowledge of retention may differ.
     if (known?.knownRemoved === knownRemoved) return known.batch;
     const idOf = ({ position }: Followed) => sealOffset(cursors, scope, { position, knownRemoved });
     const batch = { events: entries.map((followed) => toEvent(followed, idOf(followed))) };

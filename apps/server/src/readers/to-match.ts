@@ -4,7 +4,7 @@ import { createTurns } from '../runtime/concurrency.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import type { StoredMatch, StoredRemoval } from './match-reader.sql.ts';
 
-/** A match as callers see it, with its position in the log. */
+/** A match in the form of the API, with its position in the log. */
 export interface FollowedMatch {
   readonly position: number;
   readonly match: Match;
@@ -12,7 +12,7 @@ export interface FollowedMatch {
   json?: string;
 }
 
-/** The removal of an earlier match, at a position of its own. */
+/** The removal of an earlier match, at a separate position. */
 export interface FollowedRemoval {
   readonly position: number;
   readonly platform: Platform;
@@ -21,7 +21,7 @@ export interface FollowedRemoval {
 
 export type Followed = FollowedMatch | FollowedRemoval;
 
-/** What was followed, as answers have it: without a trace of removals where there are none. */
+/** The form of answers. Without removals, the field is omitted. */
 export function toAnswer(followed: readonly Followed[]): { matches: Match[]; removed?: Removal[] } {
   const matches = followed.flatMap((one) => ('match' in one ? [one.match] : []));
   const removed = followed.flatMap((one) => ('removal' in one ? [one.removal] : []));
@@ -37,7 +37,7 @@ export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason
   return { type: 'removed', match_id: matchIdOf(matchPosition), reason, at: at.toISOString() };
 }
 
-/** A long page under a rule of hundreds of clauses takes tens of milliseconds to explain. */
+/** Explaining a long page under a rule of hundreds of clauses takes tens of milliseconds. */
 export async function toFollowed(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
@@ -67,7 +67,7 @@ export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
   };
 }
 
-/** Made once per match, however many readers get it. */
+/** Encoded once per match, however many readers get it. */
 export function jsonOf(followed: FollowedMatch): string {
   followed.json ??= JSON.stringify(followed.match);
   return followed.json;

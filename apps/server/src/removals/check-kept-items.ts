@@ -20,8 +20,8 @@ export interface CheckKeptItemsOptions {
 }
 
 /**
- * Once a day: asks the platform about everything of it that is kept, and removes what is gone there. Who dies half-way, or is refused,
- * begins anew the next time.
+ * Once a day: sends the ids of all kept items to the platform, and removes those that no longer exist there. If it is interrupted or
+ * refused, it starts anew the next time.
  */
 export async function checkKeptItems(options: CheckKeptItemsOptions, signal: AbortSignal): Promise<void> {
   const { database, bells, platform, compliance, telemetry } = options;
@@ -68,7 +68,7 @@ async function removeGone(
   const sum = { items: 0, matches: 0 };
   for (const [reason, its] of Map.groupBy(gone, (one) => one.reason)) {
     const ids = new Set(its.map(({ id }) => id));
-    // The answer names nothing that was not asked about.
+    // The platform names only items that were sent to it.
     const doomed = kept.filter(({ id }) => ids.has(id));
     const names = [...new Set(doomed.map(({ id }) => id))].map(
       (value): ItemName => ({ kind: 'item', value }),
@@ -84,7 +84,7 @@ async function removeGone(
   return sum;
 }
 
-/** Everything that is kept of a platform, in parts of at most so many items. */
+/** All kept items of a platform, in parts of limited size. */
 async function* keptItems(
   database: Database,
   platform: Platform,

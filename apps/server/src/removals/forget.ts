@@ -10,11 +10,11 @@ import { recordTombstones } from './tombstones.sql.ts';
 const postsAtOnceMax = 10_000;
 const lettersAtOnceMax = 1_000;
 
-/** What an operator asks to be forgotten: one item by its id or URL, or an author by id or handle. */
+/** A request to forget: one item by its id or URL, or an author by id or handle. */
 export type Asked =
   | { readonly post: string }
   | { readonly url: string }
-  /** With `@` the handle; digits alone are an id; anything else may be either. */
+  /** With `@` it is a handle; digits only are an id; anything else may be either. */
   | { readonly author: string };
 
 export interface Progress extends Removed {
@@ -22,8 +22,8 @@ export interface Progress extends Removed {
 }
 
 /**
- * Looks through everything that is stored, one page after the other: no index leads from an author or a URL to items, and asking is
- * too rare to keep one. What waits in the event log is not looked through: the tombstone keeps it from being stored.
+ * Searches everything that is stored, page by page. No index leads from an author or a URL to items, and such requests are too rare for
+ * one. The event log is not searched: the tombstone prevents that its events are stored.
  */
 export async function forget(
   database: Database,
@@ -32,7 +32,7 @@ export async function forget(
 ): Promise<Removed> {
   const sum = { items: 0, matches: 0 };
   const names = toNames(asked);
-  // Grows: a handle leads to the author's id, under which there may be items with an older handle.
+  // The list grows: a handle leads to the author's id, which may have items with an older handle.
   for (const name of names) {
     const until = await recordTombstones(database, [name], { on: platforms, reason: 'forgotten' });
     const isMeant = (item: Named) => hasName(item, name, until);
@@ -67,7 +67,7 @@ function addAuthor(names: ItemName[], { kind, value }: ItemName, id: string | un
 
 type Named = Pick<LogEvent, 'platform' | 'key' | 'platformPostId' | 'payload'>;
 
-/** As the match transaction decides it. */
+/** Decides like the match transaction. */
 function hasName(item: Named, { kind, value }: ItemName, until: Date): boolean {
   if (kind === 'author' && Date.parse(item.payload.published_at ?? '') > until.getTime()) return false;
   return namesOf(item).some((name) => name.kind === kind && name.value === value);
@@ -85,7 +85,7 @@ interface PostRow {
   payload: string | null;
 }
 
-/** Pages of a day's items; those without the name anywhere in them are not even read. */
+/** Pages of a day's items. Items that do not contain the name anywhere are not read. */
 async function* findItems(database: Database, day: string, search: Search): AsyncGenerator<Named[]> {
   const { words, has } = occurrencesOf(search.name);
   let after = ['', ''];
@@ -109,7 +109,7 @@ async function* findItems(database: Database, day: string, search: Search): Asyn
   }
 }
 
-/** What stands in the JSON of every item with the name, and how SQL finds it. Handles may be written in any case. */
+/** The JSON text of every item with the name, and the SQL condition that finds it. Handles may be written in any case. */
 function occurrencesOf({ kind, value }: ItemName) {
   const isHandle = kind === 'author' && value.startsWith('@');
   return {
@@ -119,7 +119,7 @@ function occurrencesOf({ kind, value }: ItemName) {
   };
 }
 
-/** Also those that are no events any more, as far as the name stands in them. */
+/** Also removes dead letters that are not valid events, if they contain the name. */
 async function removeDeadLetters(
   database: Database,
   name: ItemName,

@@ -3,14 +3,14 @@ import { type Database, type Sql, untilNothingIsInTheWay } from '../engines/data
 import { takeOutOfBatches } from '../webhooks/webhooks.sql.ts';
 
 /*
- * Items that are taken back. A tombstone comes first (tombstones.sql.ts), so that the item is not stored again. Its matches follow, in
- * small transactions: each leaves a removal, at a new position of the match log, which every reader gets in order. The item itself goes
+ * Removal of items. First a tombstone is written (tombstones.sql.ts), so that the item is not stored again. Its matches follow in small
+ * transactions. Each leaves a removal at a new position of the match log, which every reader gets in order. The item itself is deleted
  * with the last of its matches.
  */
 
-/** Whose matches are looked for at once, under each rule of the day. */
+/** The number of items whose matches are searched at once, under each rule of the day. */
 const itemsAtOnceMax = 100;
-/** Of one transaction, which keeps all writers of matches waiting. */
+/** Per transaction, because it blocks all writers of matches. */
 const matchesAtOnceMax = 5_000;
 
 export interface Removed {
@@ -34,7 +34,7 @@ export async function removeItems(
     for (let from = 0; from < its.length; from += itemsAtOnceMax) {
       const keys = its.slice(from, from + itemsAtOnceMax).map(({ eventKey }) => eventKey);
       for (let isDone = false; !isDone; ) {
-        // The purge of deleted rules removes matches in another order: one of the two is rolled back.
+        // The purge of deleted rules removes matches in another order: one of the two may be rolled back.
         const step = await untilNothingIsInTheWay(() =>
           database.transaction((sql) => removeSome(sql, { day, platform, keys, reason })),
         );
@@ -55,8 +55,8 @@ interface Doomed {
 }
 
 /**
- * Positions are taken with a ticket and committed in order, like those of matches (matching/match-store.sql.ts). Other writers wait
- * from `take_turn` to the commit.
+ * Positions are assigned in commit order, like those of matches (matching/match-store.sql.ts). Other writers wait from `take_turn` to
+ * the commit.
  */
 async function removeSome(sql: Sql, doomed: Doomed): Promise<Removed & { isDone: boolean }> {
   const { day, platform, keys } = doomed;
@@ -83,8 +83,8 @@ interface Gone {
 }
 
 /**
- * Looks for matches under each rule that has some on that day, because the index of matches begins with the rule. The inner limit
- * makes it one index lookup per rule.
+ * Searches matches under each rule that has some on that day, because the index of matches begins with the rule. The inner limit makes
+ * it one index lookup per rule.
  */
 async function deleteMatches(sql: Sql, { day, platform, keys }: Doomed): Promise<Gone[]> {
   return await sql.many<Gone>(

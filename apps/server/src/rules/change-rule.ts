@@ -31,15 +31,15 @@ export interface RuleChange {
 }
 
 /**
- * What an update and a resume have in common: rows are written first, then the registrars register the new slots, then
- * the change is applied or undone. If this process dies in between, undo-abandoned.ts undoes it.
+ * The common part of an update and a resume. Rows are written first, then the registrars register the new slots, then the change is
+ * applied or undone. If this process dies in between, undo-abandoned.ts undoes it.
  */
 export async function changeRule(options: ChangeRuleOptions, change: RuleChange): Promise<Rule> {
   using outcomes = options.bells.listen('slot_outcomes');
   const outcome = await change.begin();
   switch (outcome.kind) {
     case 'applied':
-      // The slot of a platform that was taken off the rule is released.
+      // The slot of a platform that was removed from the rule is released.
       options.bells.ring('slots');
       return outcome.rule;
     case 'begun':

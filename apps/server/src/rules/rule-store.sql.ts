@@ -28,7 +28,7 @@ import {
 export interface NewRule {
   readonly id: string;
   readonly accountId: string;
-  /** The key that asked for it. */
+  /** The calling key. */
   readonly createdBy: string;
   readonly name: string;
   readonly intent: string;
@@ -44,16 +44,16 @@ export interface NewRule {
 export type BeginOutcome =
   | {
       readonly kind: 'begun';
-      /** The oldest other rule of the account with the same values on the same platforms. */
+      /** The oldest other rule of the account with the same queries on the same platforms. */
       readonly equivalentRuleId: string | null;
-      /** When the rule is active already: nothing was left to wait for. */
+      /** Set if the rule is already active: there was nothing to wait for. */
       readonly answer: Answer | null;
     }
   | PlacementRefusal;
 
 type Answer = AnswerOf<'CreateRule'>;
 
-/** How a creation ends: the answer is made from the rule as it is stored. */
+/** The end of a creation: the answer is made from the rule as it is stored. */
 export interface Completion {
   readonly change: Change;
   readonly ruleId: string;
@@ -62,7 +62,7 @@ export interface Completion {
 
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
-/** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
+/** Rules with their slots. Every call names the account; a rule of another account is treated as missing. */
 export function createRuleStore(database: Database, pricing: RulePricing = defaultPricing()) {
   const heldSlots = createHeldSlots(database);
   const [byId, page] = [ruleById(pricing), rulePage(pricing)];
@@ -72,8 +72,8 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
   };
   return {
     /**
-     * Writes the rule as `creating` and takes its slots, before any upstream is called. When all of them are registered already,
-     * and `completion` is given, the rule becomes active in the same transaction.
+     * Writes the rule as `creating` and takes its slots, before any upstream is called. If all slots are already registered and
+     * `completion` is given, the same transaction activates the rule.
      */
     begin: (rule: NewRule, completion?: Completion): Promise<BeginOutcome> =>
       givingKey(rule.managedBy, () =>
@@ -85,7 +85,7 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
       ),
     /** The slots that the rule holds for a version. */
     slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
-    /** Records the answer with it. Null if the creation was undone in the meantime. */
+    /** Activates the rule and records the answer. Null if the creation was undone in the meantime. */
     activate: createActivate(database, read),
     /** Undoes a rule that never became active: it leaves its slots. */
     abandon: (ruleId: string) => database.transaction((sql) => abandon(sql, ruleId)),
@@ -97,7 +97,7 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    /** Null when there is no such rule. Throws when it has another version than `ifVersion`. */
+    /** Null if there is no such rule. Throws if its version differs from `ifVersion`. */
     delete: (change: Change, ruleId: string, ifVersion?: number) =>
       database.forRuleChange(change.accountId).transaction((sql) => remove(sql, change, ruleId, ifVersion)),
     async exists(accountId: string, ruleId: string): Promise<boolean> {
@@ -123,7 +123,7 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
 
 interface Begun {
   readonly equivalentRuleId: string | null;
-  /** Of every platform; null where the upstream has to register the slot. */
+  /** One entry per platform; null if the upstream has to register the slot. */
   readonly held: readonly (HeldSlot | null)[];
 }
 
@@ -142,7 +142,7 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
   return { equivalentRuleId, held };
 }
 
-/** Null when there is something to wait for. */
+/** Null if there is something to wait for. */
 async function completeAtOnce(
   sql: Sql,
   { held, equivalentRuleId }: Begun,
@@ -163,14 +163,14 @@ const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <>
   where v.rule_id = rules.id and v.version = rules.version) = $5::text[]`;
 
 /**
- * Returns the oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
- * slots of its values, so it is among the holders of any one of them. They are compared in the order of their age, up to the first
- * that is equivalent. Before slots are taken: a new one is placed under a lock that others wait for.
+ * Returns the oldest other rule of the account with the same queries on the same platforms. Unless it is paused, it holds the slots of its
+ * queries, so it is among the holders of any one of them. They are compared from the oldest to the first that is equivalent. Runs before
+ * slots are taken: a new slot is placed under a lock that other requests wait for.
  */
 async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
   const { id, accountId, values } = rule;
   const [first] = values;
-  if (!first) throw new Error('a rule without a value');
+  if (!first) throw new Error('a rule without a query');
   const compared = values
     .map(
       ({ platform, options = {}, translatedValue }) =>
@@ -213,7 +213,7 @@ type Activation = Pick<Completion, 'change' | 'ruleId'>;
 /** Null if the account has no such rule. */
 type ReadRule = (sql: Pick<Sql, 'one'>, accountId: string, ruleId: string) => Promise<Rule | null>;
 
-/** A registration wakes many creations at once: those without a claim become active in one statement. */
+/** A registration completes many creations at once. Those without an idempotency claim are activated in one statement. */
 function createActivate(database: Database, read: ReadRule) {
   const joined = joinCalls((activations: readonly Activation[]) => activateAll(database, activations));
   const activated = async (sql: Pick<Sql, 'one'>, { change, ruleId, answer }: Completion) => {
@@ -235,7 +235,7 @@ function createActivate(database: Database, read: ReadRule) {
   };
 }
 
-/** With their audit, in one statement. Locked in the order of their ids, so that two batches cannot deadlock. */
+/** Activates rules with their audit, in one statement. Locked in the order of their ids, so that two batches cannot deadlock. */
 async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<boolean[]> {
   const rows = await sql.prepared<{ id: string }>(
     `with asked as (
@@ -304,6 +304,6 @@ async function abandon(sql: Sql, ruleId: string): Promise<void> {
   const mine = await sql.one(`select 1 from rules where id = $1 and state = 'creating' for update`, [ruleId]);
   if (!mine) return;
   await leaveSlots(sql, ruleId);
-  // The row stays as deleted, because an event may already have matched it: the purge removes both.
+  // The row stays as deleted, because an event may already have matched it. The purge removes both.
   await sql.run(`update rules set state = 'deleted', deleted_at = now() where id = $1`, [ruleId]);
 }

@@ -40,13 +40,13 @@ import {
 import { givingKey, isPremium, managedByOf, premiumRulesReached } from './rule-rows.sql.ts';
 
 export interface UpdateRuleOptions extends ChangeRuleOptions {
-  /** How long an old value stays registered beside its successor, which is not effective at once (x.md §3.6). */
+  /** How long an old query stays registered beside the new one, which is not effective at once (x.md §3.6). */
   readonly keepOldMs: number;
   readonly tiers: Tiers;
   readonly assertAffordable: AssertAffordable;
 }
 
-/** The named fields change, all of them or none. */
+/** Changes all named fields, or none of them. */
 export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
   return async ({ principal, request, change: asked }) => {
     const { accountId } = principal;
@@ -89,7 +89,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
   };
 }
 
-/** Checks the rule as it would be after the update: a new value must not break the rule's examples. */
+/** Checks the rule as it would be after the update: a new query must not break the rule's examples. */
 async function assertExamples(
   rule: Rule,
   { accountId }: Principal,
@@ -111,7 +111,7 @@ function maySpendMore({ overrides, options, platforms, budget, expires_at }: Req
   return [overrides, options, platforms, budget, expires_at].some((field) => field !== undefined);
 }
 
-/** Reads without a lock: the change may be estimated for seconds, and its budgets hold whatever happens meanwhile. */
+/** Reads without a lock: estimating the change may take seconds, and its budgets hold in any case. */
 async function spendingAfter(database: Database, rule: Rule, update: RuleUpdate) {
   const current = valuesOf(rule.platforms);
   const former = await formerValues(database.forAccount(update.accountId), rule, current, update);
@@ -120,7 +120,7 @@ async function spendingAfter(database: Database, rule: Rule, update: RuleUpdate)
   return { values, kind: isNew ? ('query' as const) : ('limits' as const) };
 }
 
-/** Writes the next version and takes the slots it needs; without upstream work the update is applied at once. */
+/** Writes the next version and takes the slots that it needs. If nothing upstream must change, the update is applied at once. */
 export function beginUpdate(
   database: Database,
   update: RuleUpdate,
@@ -163,7 +163,7 @@ async function begin(
   return { kind: 'applied', rule: await record(sql, rule, asked, pricing) };
 }
 
-/** Of the platforms to which the rule returns without a new value. */
+/** The last queries on platforms to which the rule returns without a new query. */
 async function formerValues(
   sql: Pick<Sql, 'many'>,
   rule: Pick<LockedRule, 'id' | 'version'>,
@@ -180,11 +180,11 @@ async function formerValues(
 }
 
 function noValue(platform: Platform): Failure {
-  const message = `The rule has never been on "${platform}": send a value for it.`;
+  const message = `The rule has never been on "${platform}". Send a query for it.`;
   return badField(`overrides.${platform}`, message, 'missing_override');
 }
 
-/** The rule's values after the update; those that it does not name are not judged again. */
+/** The rule's queries after the update. Those that the update does not name are not validated again. */
 function valuesAfter(
   current: readonly RuleValue[],
   former: readonly RuleValue[],
@@ -215,7 +215,7 @@ function sameSlot(current: readonly VersionRow[], value: RuleValue) {
   return current.find((row) => isSameQuery(toValue(row), value));
 }
 
-/** Whether both are the same upstream rule. */
+/** Whether both have the same upstream rule. */
 function isSameQuery({ options = {}, ...one }: RuleValue, other: RuleValue): boolean {
   return (
     one.platform === other.platform &&
@@ -224,7 +224,7 @@ function isSameQuery({ options = {}, ...one }: RuleValue, other: RuleValue): boo
   );
 }
 
-/** The new version of a value that needs no new slot. A paused rule has none: it takes its slots when it is resumed. */
+/** Writes the new version of a query that needs no new slot. A paused rule has no slots: it takes them when it is resumed. */
 async function keepSlot(
   sql: Sql,
   { ruleId, version }: BegunChange,

@@ -6,7 +6,7 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** Exponential with jitter in [½, 1] of the step, so that many nodes do not retry at the same moment. */
+/** Exponential, with jitter in [½, 1] of the step, so that many nodes do not retry at the same moment. */
 export function backoffDelayMs(backoff: Backoff, attempt: number, random: () => number): number {
   const step = Math.min(backoff.maxMs, backoff.firstMs * backoff.factor ** Math.max(0, attempt - 1));
   return Math.round(step * (0.5 + random() / 2));
@@ -14,7 +14,7 @@ export function backoffDelayMs(backoff: Backoff, attempt: number, random: () => 
 
 const tellEveryMs = 5_000;
 
-/** Tries until it succeeds, or fails for good; says every five seconds that it still does not. */
+/** Retries until it succeeds or fails permanently. Reports every five seconds that it still waits. */
 export async function keepTrying<Result>(
   attempt: () => Promise<Result>,
   options: {

@@ -1,6 +1,5 @@
 /**
- * Makes one call out of many: while one is under way, those that come are gathered for the next. What a caller gets
- * was read after it asked.
+ * Combines calls: while one is running, later ones are collected for the next. A caller's answer was always read after its call.
  */
 export function joinCalls<Asked, Answer>(
   askAll: (asked: readonly Asked[]) => Promise<Answer[]>,
@@ -32,7 +31,7 @@ export function joinCalls<Asked, Answer>(
       waiting.push({ asked, resolve, reject });
       if (running) return;
       running = true;
-      // Those who are woken by the same ring ask within the same turn of the event loop.
+      // Callers that are woken by the same ring call within the same turn of the event loop.
       setImmediate(() => void run());
     });
 }

@@ -17,29 +17,29 @@ import type { RegistrarStore } from './registrar.sql.ts';
 
 type CallStore = Pick<RegistrarStore, 'callsMade' | 'recordCall'>;
 
-/** A call waits at most this long for its turn; when more is needed, it fails and is tried again later. */
+/** The longest wait of a call. If more is needed, the call fails and is retried later. */
 const shortWaitMs = 2_000;
 
-/** One source's budget of rule calls, spent by the holder of its lease. */
+/** The budget of rule calls of one source, spent by the holder of its lease. */
 export interface Pace {
-  /** For every call: waits until the budget allows it and records it, under the lease, before it is made. */
+  /** For every call: waits until the budget allows it, and records it under the lease before it is made. */
   readonly call: UpstreamCall;
-  /** The same, charged to these accounts: one per slot. */
+  /** The same, charged to these accounts, one per slot. */
   callFor(accounts: readonly string[]): UpstreamCall;
   /** The same for removals. */
   readonly removal: UpstreamCall;
-  /** The same for removals after a budget's stop, for which calls are reserved. */
+  /** The same for removals after a budget is reached, for which calls are reserved. */
   readonly stop: UpstreamCall;
   room(kind: CallKind): number;
   /** Calls that removals may use now. */
   removalRoom(): number;
-  /** Calls that removals after a stop may use now. */
+  /** Calls that removals after a reached budget may use now. */
   stopRoom(): number;
   isShort(kind: CallKind): boolean;
-  /** How far apart work of so many calls has to be so that it uses half of them. */
+  /** The interval between pieces of work with so many calls, so that they use half of the budget. */
   apartMs(kind: CallKind, calls: number): number;
   collect(kind: CallKind): Promise<void>;
-  /** Calls since this was last asked. */
+  /** Calls since the last call of this function. */
   callsMade(): number;
 }
 
@@ -47,7 +47,7 @@ export interface PaceOptions {
   readonly sourceId: string;
   readonly limits: Readonly<Record<CallKind, CallLimit>>;
   readonly store: CallStore;
-  /** How much of the calls removals may use before they have to wait; all of them unless it is said. */
+  /** The share of the calls that removals may use before they wait; by default all. */
   readonly accountShare?: number | undefined;
 }
 
@@ -102,14 +102,14 @@ export async function openPace(
   };
 }
 
-/** What counts together with changes leaves the reserve alone, too. */
+/** Limits that count together with changes leave out the reserve, too. */
 function usualLimits({ read, change }: PaceOptions['limits']): PaceOptions['limits'] {
   const usual = withoutReserve(change);
   return { read: read.bucket === change.bucket ? { ...read, calls: usual.calls } : read, change: usual };
 }
 
 function allCallsUsed(retryAfterMs: number): UpstreamUnavailable {
-  const words = 'all rule calls that the upstream allows at the moment are used';
+  const words = 'all rule calls that the upstream allows now are used';
   return new UpstreamUnavailable(words, { retryAfterMs, notCalled: true });
 }
 

@@ -17,7 +17,7 @@ const defaultTiming = {
   lookAgainMs: 1_000,
   retryDelayMs: 1_000,
 };
-/** While calls are scarce, the periodic comparison comes this many times less often. */
+/** While calls are scarce, the periodic comparison runs this many times less often. */
 const scarceReconcileFactor = 10;
 
 export interface RegistrarOptions
@@ -28,10 +28,9 @@ export interface RegistrarOptions
 }
 
 /**
- * Keeps one source's upstream rules equal to its slots. Everything that changes the upstream happens here, one
- * step after the other, so a list and a change never interleave. At the start, after a lost answer and every 30 s it
- * compares with the upstream's list before it changes anything again; less often when the list takes so many calls that this
- * would use up more than half of them.
+ * Keeps one source's upstream rules equal to its slots. Everything that changes the upstream happens here, one step after the other, so
+ * a list and a change never interleave. At the start, after a lost answer and every 30 s it compares with the upstream's list before it
+ * changes anything again. It compares less often if the list would use more than half of the calls.
  */
 export function createRegistrarWorker(options: RegistrarOptions): Worker {
   const name = `registrar:${options.sourceId}`;
@@ -75,10 +74,10 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       const { notCalled, retryAfterMs } = error;
       if (notCalled) step.telemetry.ruleCallPostponed({ platform, sourceId, waitMs: retryAfterMs ?? 0 });
       else step.telemetry.upstreamRulesFailed({ platform, sourceId, err: error });
-      // A call that was not made may be tried again soon.
+      // A call that was not made may be retried soon.
       const waitMs = notCalled ? lookAgainMs : Math.max(retryDelayMs, retryAfterMs ?? 0);
       const untilMs = performance.now() + waitMs;
-      // Whoever begins to wait meanwhile is told why as well.
+      // Slots that begin to wait in the meantime get the reason as well.
       for (let leftMs = waitMs; leftMs > 0 && !signal.aborted; leftMs = untilMs - performance.now()) {
         await tellWhoWaits(step, error);
         await bell.wait(Math.min(lookAgainMs, leftMs), signal);
@@ -87,19 +86,19 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
   }
 }
 
-/** Returns how many slots it dealt with. */
+/** Returns how many slots it handled. */
 async function workOff(step: RegistrarStep): Promise<number> {
   const stopped = await removeStopped(step);
   return stopped + (await registerWanted(step)) + (await removeReleased(step));
 }
 
-/** How far apart the periodic comparisons are, whose list took so many calls. */
+/** The interval of the periodic comparison, whose list needed so many calls. */
 function apartMs({ pace }: RegistrarStep, reconcileEveryMs: number, listCalls: number): number {
   const isScarce = pace.isShort('read') || pace.isShort('change');
   return Math.max(reconcileEveryMs * (isScarce ? scarceReconcileFactor : 1), pace.apartMs('read', listCalls));
 }
 
-/** Writes the reason to the slots that wait, where their callers find it. */
+/** Writes the reason to the waiting slots, where their callers find it. */
 async function tellWhoWaits(
   { store, sourceId, upstream, bells, lease }: RegistrarStep,
   error: UpstreamUnavailable,
