@@ -63,7 +63,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     keys: createKeyStore(database),
     tiers: {},
     contact: 'us',
-    prices,
+    pricing: { prices, ruleBudget },
     bells: createLocalBells(),
     checkpoint: () => undefined,
     telemetry: silentTelemetry(),
@@ -227,7 +227,7 @@ describe('a key with a budget', () => {
         code: 'invalid_argument',
         details: { violations: [{ field: 'budget' }] },
       });
-    const keys = await createKeyStore(world.database).listKeys('acc_1');
+    const keys = await createKeyStore(world.database).listKeys('acc_1', { before: null, limit: 100 });
     expect(keys.filter(({ budget }) => budget?.usd === 1)).toHaveLength(2);
     expect(keys.filter(({ budget }) => budget === null)).toHaveLength(1);
     expect(keys).toHaveLength(3);

@@ -9,7 +9,7 @@ import type { RuleUpdate } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { undoChangesOlderThan } from '../src/rules/undo-abandoned.ts';
 import { every } from '../src/runtime/worker.ts';
-import { changeBy, changesOf, created } from './changes.ts';
+import { changeBy, changesOf, completionOf } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule, runWorker } from './upstream-world.ts';
@@ -42,7 +42,7 @@ async function openRules() {
   const create = async (values: Partial<Record<Platform, string>>) => {
     const { ruleId } = await beginRule(store, values);
     await register();
-    await store.activate(byAlice, created(ruleId));
+    await store.activate(completionOf(byAlice, ruleId));
     return ruleId;
   };
   const begin = (ruleId: string, x: string, changed: Partial<RuleUpdate> = {}) =>

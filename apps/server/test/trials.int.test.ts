@@ -1,7 +1,7 @@
 import type { Budget, Estimate, RequestOf } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPrices } from '../src/billing/prices.ts';
+import { defaultPrices, defaultPricing } from '../src/billing/prices.ts';
 import { createAssertAffordable } from '../src/budgets/assert-affordable.ts';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { previewRule } from '../src/estimates/preview-rule.ts';
@@ -60,6 +60,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
   const options = {
     ...estimating,
     store,
+    pricing: defaultPricing(),
     rules: store,
     tiers: {},
     contact: 'us',

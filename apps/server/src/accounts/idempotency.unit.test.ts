@@ -72,7 +72,7 @@ test('a second request is asked to wait while the first runs, and a failure free
   const running = Promise.withResolvers<object>();
   const first = answerOnce(asked, () => running.promise);
   await expect(answerOnce(asked, async () => ({}))).rejects.toMatchObject({ code: 'aborted' });
-  running.reject(new Failure('unavailable', 'not now'));
+  running.reject(new Failure('unavailable', 'not now', { details: { reason: 'database' } }));
   await expect(first).rejects.toMatchObject({ code: 'unavailable' });
   expect(await answerOnce(asked, async () => ({}))).toMatchObject({ replayed: false });
 });

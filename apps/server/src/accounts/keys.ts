@@ -1,6 +1,7 @@
 import { createHash, randomInt } from 'node:crypto';
 import { type AnswerOf, type Budget, formatKey, type Key, type Scope } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
+import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import type { Handler, Principal } from './call.ts';
@@ -90,8 +91,12 @@ export function whoAmI(): Handler<'WhoAmI'> {
   return async ({ principal: { keyId, scopes } }) => ({ key_id: keyId, scopes: [...scopes] });
 }
 
-export function listKeys(keys: Pick<KeyStore, 'listKeys'>): Handler<'ListKeys'> {
-  return async ({ principal }) => ({ keys: await keys.listKeys(principal.accountId) });
+export function listKeys(keys: Pick<KeyStore, 'listKeys'>, cursors: Cursors): Handler<'ListKeys'> {
+  return async ({ principal: { accountId }, request }) => {
+    const read = (page: PageQuery) => keys.listKeys(accountId, page);
+    const page = await cursors.page({ accountId, filter: ['keys'] }, request, read, ({ id }) => id);
+    return { keys: page.items, next_cursor: page.next_cursor };
+  };
 }
 
 export function revokeKey(keys: Pick<KeyStore, 'revokeKey'>): Handler<'RevokeKey'> {
@@ -180,11 +185,12 @@ export function createKeyStore(database: Database) {
   return {
     createKey: (change: Change, key: Omit<NewKey, 'key'>, grant: KeyGrant) =>
       database.forAccount(change.accountId).transaction((sql) => insertKey(sql, change, key, grant)),
-    async listKeys(accountId: string): Promise<Key[]> {
+    async listKeys(accountId: string, { before, limit }: PageQuery): Promise<Key[]> {
       const rows = await database.forAccount(accountId).many<KeyRow>(
         `select id, display, scopes, created_at, expires_at, last_used_at, ${budgetOfKey} as budget, ${clientOfKey} as client
-         from api_keys where account_id = $1 and ${isValid} order by id desc`,
-        [accountId],
+         from api_keys where account_id = $1 and ${isValid} and ($2::text is null or id < $2)
+         order by id desc limit $3`,
+        [accountId, before, limit],
       );
       return rows.map(toKey);
     },

@@ -1,4 +1,3 @@
-import type { Budget } from '@earshot/contract';
 import { byEarshot, byOperator } from '../accounts/change.ts';
 import { type Allowed, allowedColumns, ofPlan } from '../accounts/plans.ts';
 import type { Sql } from '../engines/database.ts';
@@ -10,7 +9,6 @@ import { decide } from './budget.ts';
 import { markKey, readStanding, resolveReplaced, wasReached, watchedRules } from './budgets.sql.ts';
 
 export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
-  readonly ruleBudget: Budget | null;
   readonly now: () => Date;
 }
 
@@ -69,7 +67,7 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
 
 /** Returns when the last of its reached budgets resets; null for never. Resolves notices of replaced budgets. */
 async function heldBackUntil(
-  { database, prices, ruleBudget, now }: ResumeAfterBudgetOptions,
+  { database, pricing: { prices, ruleBudget }, now }: ResumeAfterBudgetOptions,
   ruleId: string,
 ): Promise<Date | null | 'free'> {
   const [rule] = await watchedRules(database, [ruleId], ruleBudget);

@@ -3,7 +3,7 @@ import { createAuthenticate, createKeyGuesses, createKeyLookup } from '../accoun
 import { createConsoleSessions } from '../accounts/console-sessions.ts';
 import { createAnswerOnce, createClaimStore } from '../accounts/idempotency.ts';
 import { createKeyWatch } from '../accounts/key-watch.ts';
-import { createKey, createKeyStore, whoAmI, listKeys, revokeKey } from '../accounts/keys.ts';
+import { createKey, createKeyStore, listKeys, revokeKey, whoAmI } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import { getUsage } from '../billing/get-usage.ts';
@@ -151,7 +151,7 @@ function handlersOf(
     store: rules,
     tiers,
     contact,
-    prices: config.prices,
+    pricing: config,
     assertAffordable,
   };
   const common = { database, rules, reader, parsedRules, cursors, contact };
@@ -215,7 +215,7 @@ function keyHandlers(common: Common) {
   return {
     CreateKey: createKey({ ...common, keys }),
     WhoAmI: whoAmI(),
-    ListKeys: listKeys(keys),
+    ListKeys: listKeys(keys, common.cursors),
     RevokeKey: revokeKey(keys),
     ListAudit: listAudit(common),
   };

@@ -283,6 +283,7 @@ function budgetWorkers(shared: Shared): Worker[] {
   const resuming = {
     ...common,
     store: createRuleStore(database, config),
+    pricing: config,
     contact: config.supportContact,
   };
   return [

@@ -1,4 +1,4 @@
-import type { Preview, RequestOf, Rule } from '@earshot/contract';
+import { listedPlatforms, type Preview, type RequestOf, type Rule } from '@earshot/contract';
 import type { Call, Handler, Principal } from '../accounts/call.ts';
 import { itemPrice } from '../billing/prices.ts';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
@@ -39,22 +39,23 @@ const shownBytesMax = 256 * 1024;
 export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'> {
   const { tiers, rules, config } = options;
   return async ({ principal, request }: Asked) => {
-    const { values } = checkRule({ ...request, accept_suspicious: true }, tiers);
-    assertPlanAllows(principal, request.platforms);
+    const platforms = listedPlatforms(request);
+    const { values } = checkRule({ ...request, platforms, accept_suspicious: true }, tiers);
+    assertPlanAllows(principal, platforms);
     assertKept(request.days, config.retentionDays);
     const { accountId } = principal;
     const { rule_id: ruleId } = request;
     const rule = ruleId === undefined ? null : await readRule(rules, { accountId, ruleId });
-    const platforms: Awaited<ReturnType<Handler<'PreviewRule'>>>['platforms'] = {};
+    const previews: Awaited<ReturnType<Handler<'PreviewRule'>>>['platforms'] = {};
     for (const value of values)
-      platforms[value.platform] = await previewOn(options, {
+      previews[value.platform] = await previewOn(options, {
         principal,
         request,
         rule,
         value,
         lookingMs: lookingMsMax / values.length,
       });
-    return { platforms };
+    return { platforms: previews };
   };
 }
 

@@ -81,7 +81,10 @@ test('a platform without a credential has no retry-after', () => {
 });
 
 test('a temporary failure always has a retry-after', () => {
-  const { status, headers } = errorAnswer(new Failure('unavailable', 'Away.'), 'req_1');
+  const { status, headers } = errorAnswer(
+    new Failure('unavailable', 'Away.', { details: { reason: 'database' } }),
+    'req_1',
+  );
   expect([status, headers['retry-after']]).toEqual([503, '5']);
 });
 

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type AnswerOf, type Operation, type OperationId, violationsOf } from '@earshot/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Call, EventStream, Principal } from '../accounts/call.ts';
+import type { Call, EventStream } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
 import type { KeyWatch } from '../accounts/key-watch.ts';

@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, Server } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { openApiDocument, operations } from '@earshot/contract';
+import { scopes as allScopes, openApiDocument, operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import { testLimits } from '../../test/call-of.ts';
@@ -11,6 +11,7 @@ import type { Principal } from '../accounts/call.ts';
 import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { createTelemetry } from '../observability/telemetry.ts';
+import { Failure } from '../runtime/failure.ts';
 import type { Handlers } from './handlers.ts';
 import { startMetricsServer } from './metrics-server.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
@@ -141,7 +142,7 @@ test('the log has the address of every request, and the key that was accepted', 
   const { key } = newKey();
   await using server = serverWith(
     {
-      handlers: { ...handlers, ListKeys: async () => ({ keys: [] }) },
+      handlers: { ...handlers, ListKeys: async () => ({ keys: [], next_cursor: null }) },
       authenticate: (sent) => (sent ? Promise.resolve(principal) : Promise.reject(keyRefused())),
     },
     log,
@@ -214,7 +215,7 @@ test('data that follows a request without a known end is not processed', async (
   const carriedOut: string[] = [];
   const ListKeys = async () => {
     carriedOut.push('ListKeys');
-    return { keys: [] };
+    return { keys: [], next_cursor: null };
   };
   await using server = serverWith({ handlers: { ...handlers, ListKeys } });
   const url = new URL(await server.listen('127.0.0.1', 0));
@@ -392,7 +393,7 @@ describe('a POST without a body', () => {
         ...handlers,
         ListReaders: async ({ request }) => {
           asked.push(request);
-          return { readers: [] };
+          return { readers: [], next_cursor: null };
         },
       },
     });
@@ -408,7 +409,83 @@ describe('a POST without a body', () => {
     const json = { 'content-type': 'application/json', 'content-length': '2' };
     for (const { path } of posts)
       expect(await send(path, wayOf[way] ?? {})).toBe(await send(path, json, '{}'));
-    expect(asked).toEqual([{}, {}]);
+    expect(asked).toEqual([{ limit: 100 }, { limit: 100 }]);
     expect(await send('/api.DeleteRule', wayOf[way] ?? {})).toContain('"violations":[{"field":"rule_id"');
+  });
+});
+
+describe('the routes of operations', () => {
+  const rows = Object.values(operations);
+  const called: string[] = [];
+  const recording = Object.fromEntries(
+    rows.map(({ id }) => [
+      id,
+      async () => {
+        called.push(id);
+        throw new Failure('not_found', 'recorded');
+      },
+    ]),
+  ) as unknown as typeof handlers;
+  const open = () =>
+    serverWith({
+      authenticate: async () => ({ ...principal, scopes: [...allScopes] }),
+      handlers: recording,
+    });
+
+  test('are the path of the contract and /api.<Name>', async () => {
+    await using server = open();
+    const url = await server.listen('127.0.0.1', 0);
+    for (const { id, path, method, example } of rows) {
+      for (const one of new Set([path, `/api.${id}`])) {
+        const [query, body] =
+          method === 'GET'
+            ? [`?${new URLSearchParams(example.request as Record<string, string>)}`, null]
+            : ['', JSON.stringify(example.request)];
+        called.length = 0;
+        const { status } = await fetch(new URL(one + query, url), {
+          method,
+          body,
+          headers: { authorization: 'Bearer key', 'content-type': 'application/json' },
+        });
+        expect([one, status, called]).toEqual([one, 404, [id]]);
+      }
+    }
+  });
+
+  test('ListRules also takes POST, with its parameters in the body', async () => {
+    const requests: unknown[] = [];
+    await using server = serverWith({
+      authenticate: async () => ({ ...principal, scopes: [...allScopes] }),
+      handlers: {
+        ...handlers,
+        ListRules: async ({ request }) => {
+          requests.push(request);
+          return { rules: [], next_cursor: null };
+        },
+      },
+    });
+    const url = await server.listen('127.0.0.1', 0);
+    const headers = { authorization: 'Bearer key', 'content-type': 'application/json' };
+    const post = await fetch(new URL('/api.ListRules', url), {
+      method: 'POST',
+      headers,
+      body: '{"limit":7}',
+    });
+    const get = await fetch(new URL('/api.ListRules?limit=7', url), { headers });
+    expect([post.status, get.status, requests]).toEqual([200, 200, [{ limit: 7 }, { limit: 7 }]]);
+  });
+
+  test('answer another method with 405 and the allowed ones', async () => {
+    await using server = open();
+    const url = await server.listen('127.0.0.1', 0);
+    const answered = async (method: string, path: string) => {
+      const response = await fetch(new URL(path, url), { method });
+      const { code } = (await response.json()) as { code: string };
+      return [response.status, response.headers.get('allow'), code];
+    };
+    expect(await answered('GET', '/api.CreateRule')).toEqual([405, 'POST', 'unimplemented']);
+    expect(await answered('DELETE', '/api.ListRules')).toEqual([405, 'GET, POST', 'unimplemented']);
+    expect(await answered('POST', '/matches/stream')).toEqual([405, 'GET', 'unimplemented']);
+    expect(await answered('POST', '/api.Unknown')).toEqual([404, null, 'not_found']);
   });
 });

@@ -160,9 +160,9 @@ test('CreateRule refuses failing examples: all of them, with the clause that dec
     code: 'invalid_argument',
     details: {
       violations: [
-        { field: 'examples.must_match.1', code: 'example_failed', span: { start: 8, end: 14 } },
-        { field: 'examples.must_not_match.0', code: 'example_failed', span: { start: 0, end: 6 } },
-        { field: 'examples.must_not_match.1', code: 'invalid_value' },
+        { field: 'examples.must_match[1]', code: 'example_failed', span: { start: 8, end: 14 } },
+        { field: 'examples.must_not_match[0]', code: 'example_failed', span: { start: 0, end: 6 } },
+        { field: 'examples.must_not_match[1]', code: 'invalid_value' },
       ],
     },
   });

@@ -6,7 +6,7 @@ const removal = {
   type: 'removed',
   match_id: 'match_1',
   reason: 'deleted',
-  at: '2026-11-14T00:00:00Z',
+  removed_at: '2026-11-14T00:00:00Z',
 } as const;
 const entry = (position: number): Followed => ({ position, platform: 'x', removal });
 

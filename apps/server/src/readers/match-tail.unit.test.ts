@@ -72,7 +72,7 @@ test('a match that is removed before a waiting reader has taken it is not return
   expect(takenAfter(0, member)).toEqual(['post 1', 'post 2']);
   await write(header(3, { matchPosition: 1, reason: 'deleted' }), header(4));
   const at = new Date(3).toISOString();
-  const removal = { type: 'removed', match_id: matchIdOf(1), reason: 'deleted', at };
+  const removal = { type: 'removed', match_id: matchIdOf(1), reason: 'deleted', removed_at: at };
   expect(takenAfter(0, member)).toEqual(['post 2', removal, 'post 4']);
   expect(takenAfter(0, ofRule)).toEqual(['post 2', removal, 'post 4']);
 });

@@ -34,7 +34,7 @@ export function toFollowedRemoval({ position, platform, ...removed }: StoredRemo
 
 export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason' | 'at'>): Removal {
   const { matchPosition, reason, at } = removed;
-  return { type: 'removed', match_id: matchIdOf(matchPosition), reason, at: at.toISOString() };
+  return { type: 'removed', match_id: matchIdOf(matchPosition), reason, removed_at: at.toISOString() };
 }
 
 /** Explaining a long page under a rule of hundreds of clauses takes tens of milliseconds. */

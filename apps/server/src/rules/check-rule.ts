@@ -24,7 +24,9 @@ export interface CheckedRule {
  * them at once.
  */
 export function checkRule(
-  rule: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'options' | 'accept_suspicious'>,
+  rule: Pick<RequestOf<'CreateRule'>, 'overrides' | 'options' | 'accept_suspicious'> & {
+    readonly platforms: readonly Platform[];
+  },
   tiers: Tiers = {},
 ): CheckedRule {
   const { platforms, overrides, options = {}, accept_suspicious: acceptSuspicious = false } = rule;
@@ -52,7 +54,7 @@ export function checkRule(
   const [first] = violations;
   if (first) {
     const isSuspicious = violations.every(({ severity }) => severity === 'suspicious');
-    const accept = isSuspicious ? ' If it is meant as it is, send "accept_suspicious": true.' : '';
+    const accept = isSuspicious ? ' If you mean it as it is, send "accept_suspicious": true.' : '';
     throw new Failure('invalid_argument', `${first.field}: ${first.message}${accept}`, {
       details: { violations },
     });
@@ -137,5 +139,5 @@ function warningsOf(undecided: readonly JudgedExample[]): Map<Platform, WireDiag
 }
 
 function fieldOf({ expectation, index }: JudgedExample): string {
-  return `examples.${expectation}.${index}`;
+  return `examples.${expectation}[${index}]`;
 }

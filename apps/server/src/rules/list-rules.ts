@@ -19,6 +19,7 @@ export function listRules({ store, cursors }: { store: Pick<RuleStore, 'page'>; 
       scope,
       { cursor, limit: limit ?? pageSizeDefault },
       (page) => store.page(accountId, page),
+      ({ id }) => id,
     );
     return { rules, next_cursor };
   };

@@ -59,7 +59,7 @@ const spendingOf = (
   from usage where usage.rule_id = v.rule_id and usage.platform = v.platform and day >= ${periodStart(budget)}`;
 
 /** SQL: rules with their state on each platform. A paused rule holds no slot, even if another rule still holds its former one. */
-const selectRules = (budget: string) => `
+const selectRules = ({ ruleBudget }: RulePricing, budget = effectiveBudget(ruleBudget)) => `
   select now() as read_at, rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
     rules.expires_at, rules.budget, rules.pause_reason, rules.budget_check_at, rules.examples, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
@@ -81,15 +81,20 @@ const selectRules = (budget: string) => `
      ) counted on true
      where v.rule_id = rules.id and v.version = rules.version) as platforms
   from rules
-  where rules.account_id = $1 and rules.state not in ('creating', 'deleted')`;
+  where rules.state not in ('creating', 'deleted')`;
 
-export function ruleById({ ruleBudget }: RulePricing): string {
-  return `${selectRules(effectiveBudget(ruleBudget))} and rules.id = $2`;
+export function ruleById(pricing: RulePricing): string {
+  return `${selectRules(pricing)} and rules.account_id = $1 and rules.id = $2`;
+}
+
+/** Of any account. */
+export function rulesByIds(pricing: RulePricing): string {
+  return `${selectRules(pricing)} and rules.id = any($1)`;
 }
 
 /** A page of an account's rules, newest first. */
-export function rulePage({ ruleBudget }: RulePricing): string {
-  return `${selectRules(effectiveBudget(ruleBudget))}
+export function rulePage(pricing: RulePricing): string {
+  return `${selectRules(pricing)} and rules.account_id = $1
     and ($2::text is null or rules.id < $2)
   order by rules.id desc
   limit $3`;

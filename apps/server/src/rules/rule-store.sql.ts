@@ -22,6 +22,7 @@ import {
   type RuleRow,
   ruleById,
   rulePage,
+  rulesByIds,
   toRule,
 } from './rule-rows.sql.ts';
 
@@ -65,10 +66,12 @@ export type RuleStore = ReturnType<typeof createRuleStore>;
 /** Rules with their slots. Every call names the account; a rule of another account is treated as missing. */
 export function createRuleStore(database: Database, pricing: RulePricing = defaultPricing()) {
   const heldSlots = createHeldSlots(database);
-  const [byId, page] = [ruleById(pricing), rulePage(pricing)];
-  const read: ReadRule = async (sql, accountId, ruleId) => {
-    const row = await sql.one<RuleRow>(byId, [accountId, ruleId]);
-    return row && toRule(row, pricing);
+  const [byId, byIds, page] = [ruleById(pricing), rulesByIds(pricing), rulePage(pricing)];
+  const activate: Activate = async (sql, activations) => {
+    const activated = await activateAll(sql, activations);
+    const rows = await sql.prepared<RuleRow>(byIds, [activated]);
+    const rules = new Map(rows.map((row) => [row.id, toRule(row, pricing)]));
+    return activations.map(({ ruleId }) => rules.get(ruleId) ?? null);
   };
   return {
     /**
@@ -79,14 +82,14 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
       givingKey(rule.managedBy, () =>
         refusable<BeginOutcome>(database.forRuleChange(rule.accountId), async (sql, refuse) => {
           const begun = await begin(sql, rule, refuse);
-          const answer = completion ? await completeAtOnce(sql, begun, completion, read) : null;
+          const answer = completion ? await completeAtOnce(sql, begun, completion, activate) : null;
           return { kind: 'begun', equivalentRuleId: begun.equivalentRuleId, answer };
         }),
       ),
     /** The slots that the rule holds for a version. */
     slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
     /** Activates the rule and records the answer. Null if the creation was undone in the meantime. */
-    activate: createActivate(database, read),
+    activate: createActivate(database, activate),
     /** Undoes a rule that never became active: it leaves its slots. */
     abandon: (ruleId: string) => database.transaction((sql) => abandon(sql, ruleId)),
     async abandonOlderThan(ms: number): Promise<number> {
@@ -109,7 +112,10 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
         );
       return row !== null;
     },
-    get: (accountId: string, ruleId: string) => read(database.forAccount(accountId), accountId, ruleId),
+    async get(accountId: string, ruleId: string): Promise<Rule | null> {
+      const row = await database.forAccount(accountId).one<RuleRow>(byId, [accountId, ruleId]);
+      return row && toRule(row, pricing);
+    },
     /** Newest first, below the given id. */
     async page(
       accountId: string,
@@ -146,16 +152,15 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
 async function completeAtOnce(
   sql: Sql,
   { held, equivalentRuleId }: Begun,
-  { change, ruleId, answer }: Completion,
-  read: ReadRule,
+  completion: Completion,
+  activate: Activate,
 ): Promise<Answer | null> {
   if (!held.every((slot) => slot?.live)) return null;
-  await activateAll(sql, [{ change, ruleId }]);
-  const rule = await read(sql, change.accountId, ruleId);
+  const [rule] = await activate(sql, [completion]);
   if (!rule) throw new Error('a rule is gone in the transaction that creates it');
-  const complete = answer(rule, equivalentRuleId);
-  await keepAnswer(sql, change, complete);
-  return complete;
+  const answer = completion.answer(rule, equivalentRuleId);
+  await keepAnswer(sql, completion.change, answer);
+  return answer;
 }
 
 const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <> $1 and (
@@ -210,33 +215,30 @@ async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
 
 type Activation = Pick<Completion, 'change' | 'ruleId'>;
 
-/** Null if the account has no such rule. */
-type ReadRule = (sql: Pick<Sql, 'one'>, accountId: string, ruleId: string) => Promise<Rule | null>;
+/** Makes rules active and reads them; null for a rule that was abandoned. */
+type Activate = (sql: Sql, activations: readonly Activation[]) => Promise<(Rule | null)[]>;
 
 /** A registration completes many creations at once. Those without an idempotency claim are activated in one statement. */
-function createActivate(database: Database, read: ReadRule) {
-  const joined = joinCalls((activations: readonly Activation[]) => activateAll(database, activations));
-  const activated = async (sql: Pick<Sql, 'one'>, { change, ruleId, answer }: Completion) => {
-    const rule = await read(sql, change.accountId, ruleId);
-    return rule && answer(rule, null);
-  };
+function createActivate(database: Database, activate: Activate) {
+  const joined = joinCalls((activations: readonly Activation[]) => activate(database, activations));
   return async (completion: Completion): Promise<Answer | null> => {
     const { change } = completion;
-    if (change.claim === null)
-      return (await joined(completion))
-        ? await activated(database.forAccount(change.accountId), completion)
-        : null;
+    if (change.claim === null) {
+      const rule = await joined(completion);
+      return rule && completion.answer(rule, null);
+    }
     return await database.transaction(async (sql) => {
-      const [isActive = false] = await activateAll(sql, [completion]);
-      const answer = isActive ? await activated(sql, completion) : null;
-      if (answer) await keepAnswer(sql, change, answer);
+      const [rule] = await activate(sql, [completion]);
+      if (!rule) return null;
+      const answer = completion.answer(rule, null);
+      await keepAnswer(sql, change, answer);
       return answer;
     });
   };
 }
 
-/** Activates rules with their audit, in one statement. Locked in the order of their ids, so that two batches cannot deadlock. */
-async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<boolean[]> {
+/** Activates rules with their audit, in one statement, and returns their ids. Locks them in id order, so that two batches cannot deadlock. */
+async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<string[]> {
   const rows = await sql.prepared<{ id: string }>(
     `with asked as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
@@ -260,8 +262,7 @@ async function activateAll(sql: Sql, activations: readonly Activation[]): Promis
       activations.map(({ change }) => change.requestId),
     ],
   );
-  const activated = new Set(rows.map(({ id }) => id));
-  return activations.map(({ ruleId }) => activated.has(ruleId));
+  return rows.map(({ id }) => id);
 }
 
 async function remove(

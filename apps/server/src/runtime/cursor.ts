@@ -56,15 +56,16 @@ export function createCursors(...secrets: readonly Buffer[]) {
     use(next: readonly Buffer[]): void {
       keys = keysOf(next);
     },
-    /** One page of a list by id. The cursor is null if the page is not full: nothing follows. */
-    async page<Item extends { readonly id: string }>(
+    /** A page of a list that is ordered by a unique text. The cursor is null if the page is not full. */
+    async page<Item>(
       scope: CursorScope,
       { cursor, limit }: { readonly cursor?: string | undefined; readonly limit: number },
       read: (query: PageQuery) => Promise<Item[]>,
+      orderOf: (item: Item) => string,
     ): Promise<{ items: Item[]; next_cursor: string | null }> {
       const items = await read({ before: cursor === undefined ? null : open(scope, cursor), limit });
       const last = items.length === limit ? items.at(-1) : undefined;
-      return { items, next_cursor: last === undefined ? null : seal(scope, last.id) };
+      return { items, next_cursor: last === undefined ? null : seal(scope, orderOf(last)) };
     },
   };
 }

@@ -106,7 +106,10 @@ describe('a supervisor', () => {
       run: () => (starts[name]++, Promise.reject(error)),
     });
     await using _supervisor = supervise(
-      [failing('away', new Failure('unavailable', 'away')), failing('broken', new Error('broken'))],
+      [
+        failing('away', new Failure('unavailable', 'away', { details: { reason: 'database' } })),
+        failing('broken', new Error('broken')),
+      ],
       { log, metrics: createMetrics(), isOutage: () => false },
     );
     await vi.advanceTimersByTimeAsync(60_000);
