@@ -26,7 +26,7 @@ interface Remembered {
 export function tooManyGuesses(waitSeconds: number): Failure {
   return new Failure(
     'resource_exhausted',
-    `Too many requests with unknown API keys come from your address: wait ${waitSeconds} s.`,
+    `Too many requests with unknown API keys come from your address. Wait ${waitSeconds} s.`,
     { details: { reason: 'rate_limit' }, retryAfterSeconds: waitSeconds },
   );
 }

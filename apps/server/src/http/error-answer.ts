@@ -49,7 +49,7 @@ function toFailure(error: unknown): Failure {
   const message =
     frameworkMessages[code] ?? (isBadJson(error) ? frameworkMessages['FST_ERR_CTP_INVALID_JSON_BODY'] : null);
   if (message) return new Failure('invalid_argument', message, { cause: error, details: { violations: [] } });
-  return new Failure('internal', 'An internal error occurred.', { cause: error });
+  return new Failure('internal', 'Something went wrong on our side.', { cause: error });
 }
 
 /** The SyntaxError of the JSON parser, which the framework passes on with a 400. */

@@ -102,7 +102,7 @@ function assertWithin(waitSeconds: number | null): void {
   if (waitSeconds === null) return;
   throw new Failure(
     'resource_exhausted',
-    `Too many requests come from your address: wait ${waitSeconds} s.`,
+    `Too many requests come from your address. Wait ${waitSeconds} s.`,
     { details: { reason: 'rate_limit' }, retryAfterSeconds: waitSeconds },
   );
 }
