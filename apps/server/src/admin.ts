@@ -25,7 +25,7 @@ import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { type DeletedAccount, type DeletionProgress, deleteAccount } from './removals/delete-account.ts';
-import { type Asked, forget, type Progress } from './removals/forget.ts';
+import { type ForgetRequest, forget, type Progress } from './removals/forget.ts';
 import type { Removed } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
 import { type Reencrypted, reencrypt } from './webhooks/reencrypt.ts';
@@ -39,7 +39,7 @@ export { migrate, planMigrations } from './engines/migrate.ts';
 export interface Admin extends AsyncDisposable {
   createAccount(account: { name: string; plan?: PlanName }): Promise<{ accountId: string }>;
   /** All accounts, or the named one, with their activity in the last UTC days. */
-  listAccounts(asked: {
+  listAccounts(request: {
     accountId?: string;
     days: number;
     prices?: string | undefined;
@@ -73,9 +73,9 @@ export interface Admin extends AsyncDisposable {
   /** Events that could not be stored, newest first. */
   listDeadLetters(): Promise<DeadLetterRow[]>;
   /** Removes stored items and their matches, and prevents that they are stored again. Nodes may be running. */
-  forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
+  forget(request: ForgetRequest, onProgress?: (progress: Progress) => void): Promise<Removed>;
   /** What the upstreams billed in the last UTC days, including today; `prices` as in EARSHOT_PRICES. */
-  listBill(asked: {
+  listBill(request: {
     by: 'source' | 'account';
     days: number;
     prices?: string | undefined;
@@ -116,7 +116,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
   const letters = createDeadLetters(database);
   return {
     createAccount: ({ name, plan = 'paid' }) => createAccount(database, { name, plan }),
-    listAccounts: (asked) => listAccounts(database, asked),
+    listAccounts: (request) => listAccounts(database, request),
     setPlan: (accountId, plan) => setPlan(database, accountId, plan),
     setLimits: (accountId, limits) => setLimits(database, accountId, limits),
     listPlans: () => readPlans(database),
@@ -124,7 +124,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     suspendAccount: (accountId) => suspendAccount(database, accountId),
     resumeAccount: (accountId) => resumeAccount(database, accountId),
     deleteAccount: (accountId, onProgress) => deleteAccount(database, accountId, { onProgress }),
-    createKey: (asked) => createKey(keys, asked),
+    createKey: (request) => createKey(keys, request),
     async revokeKey(keyId) {
       const row = await database.one<{ account_id: string }>(
         'select account_id from api_keys where id = $1',
@@ -147,7 +147,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
         [ruleId, upstreamRulesMax],
       ),
     afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
-    forget: (asked, onProgress) => forget(database, asked, onProgress),
+    forget: (request, onProgress) => forget(database, request, onProgress),
     async listBill({ by, days, prices: text }) {
       const prices = pricesOf(text);
       const read = by === 'source' ? readBillBySource : readBillByAccount;
@@ -194,7 +194,7 @@ async function createKey(
   const keyId = newId('key');
   const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
     id: keyId,
-    askedBy: null,
+    callingKeyId: null,
     scopes: granted,
     expiresAt: expiresAt ?? null,
     budget: budget ?? null,

@@ -43,7 +43,7 @@ export function createAuthenticate(options: {
   const unknownUntil = new Map<string, number>();
   const touchedAt = new Map<string, number>();
   /** Requests with the same key at the same time share one look-up: a flood must not overload the database. */
-  const underWay = new Map<string, Promise<Principal | null>>();
+  const pending = new Map<string, Promise<Principal | null>>();
 
   const touch = (keyId: string) => {
     const now = nowMs();
@@ -55,8 +55,8 @@ export function createAuthenticate(options: {
   };
 
   const lookUp = (id: string, hash: Buffer) => {
-    const found = underWay.get(id) ?? store.principalOf(hash).finally(() => underWay.delete(id));
-    underWay.set(id, found);
+    const found = pending.get(id) ?? store.principalOf(hash).finally(() => pending.delete(id));
+    pending.set(id, found);
     return found;
   };
 

@@ -17,13 +17,13 @@ const guessesPerMinute = 10;
 function setUp(known: readonly string[]) {
   let valid = new Set(known);
   const clock = { now: 0 };
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const touched: string[] = [];
   const nowMs = () => clock.now;
   const authenticateFrom = createAuthenticate({
     store: {
       principalOf: async (hash) => {
-        asked.push(hash.toString('hex'));
+        lookups.push(hash.toString('hex'));
         return valid.has(hash.toString('hex')) ? principal : null;
       },
       touch: async (keyId) => void touched.push(keyId),
@@ -32,7 +32,7 @@ function setUp(known: readonly string[]) {
     nowMs,
   });
   const authenticate = (authorization: string | undefined) => authenticateFrom(authorization, '192.0.2.1');
-  return { authenticate, authenticateFrom, clock, asked, touched, revokeAll: () => (valid = new Set()) };
+  return { authenticate, authenticateFrom, clock, lookups, touched, revokeAll: () => (valid = new Set()) };
 }
 
 const { key, hash } = newKey();
@@ -40,9 +40,9 @@ const bearer = `Bearer ${key}`;
 
 describe('authenticate', () => {
   test('returns the principal of a valid key, and gives the store only the hash of the key', async () => {
-    const { authenticate, asked } = setUp([hash.toString('hex')]);
+    const { authenticate, lookups } = setUp([hash.toString('hex')]);
     expect(await authenticate(bearer)).toBe(principal);
-    expect(asked).toEqual([hash.toString('hex')]);
+    expect(lookups).toEqual([hash.toString('hex')]);
   });
 
   test.each([
@@ -58,9 +58,9 @@ describe('authenticate', () => {
     `Bearer ${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`,
     `Bearer ${'x'.repeat(100_000)}`,
   ])('rejects a malformed key without a lookup: %s', async (authorization) => {
-    const { authenticate, asked } = setUp([hash.toString('hex')]);
+    const { authenticate, lookups } = setUp([hash.toString('hex')]);
     await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 
   test('answers an unknown key like a malformed one', async () => {
@@ -70,16 +70,16 @@ describe('authenticate', () => {
   });
 
   test('caches a key for a few seconds, and accepts it for at most five seconds after it was revoked', async () => {
-    const { authenticate, clock, asked, revokeAll } = setUp([hash.toString('hex')]);
+    const { authenticate, clock, lookups, revokeAll } = setUp([hash.toString('hex')]);
     await authenticate(bearer);
     await authenticate(bearer);
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
     revokeAll();
     clock.now = 5_000;
     await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
     await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
     // A revoked key is not looked up again.
-    expect(asked).toHaveLength(2);
+    expect(lookups).toHaveLength(2);
   });
 
   test('marks a key as used at its first use, also in a young process, and then once a minute', async () => {
@@ -150,10 +150,10 @@ describe('unknown keys', () => {
   });
 
   test('are not looked up again', async () => {
-    const { authenticate, asked } = setUp([]);
+    const { authenticate, lookups } = setUp([]);
     for (let n = 0; n < 100; n++)
       await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
   });
 
   test('are not counted when they turn out to be valid, also when many arrive at once', async () => {

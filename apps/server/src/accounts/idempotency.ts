@@ -23,9 +23,9 @@ export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'fr
     { accountId, operation, key, request }: KeyedRequest,
     run: (claim: Claim) => Promise<unknown>,
   ): Promise<{ body: string; replayed: boolean }> => {
-    const asked = { accountId, operation, fingerprint: fingerprintOf(request) };
+    const claimed = { accountId, operation, fingerprint: fingerprintOf(request) };
     const claim = { key, attempt: newId('try') };
-    const outcome = await claims.claim(asked, claim);
+    const outcome = await claims.claim(claimed, claim);
     switch (outcome.kind) {
       case 'answered':
         return { body: outcome.body, replayed: true };
@@ -43,10 +43,10 @@ export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'fr
     try {
       const body = JSON.stringify(await run(claim));
       // If this fails, the caller still gets its answer. A retry then runs again, without an effect.
-      await claims.keep(asked, claim, body).catch(() => undefined);
+      await claims.keep(claimed, claim, body).catch(() => undefined);
       return { body, replayed: false };
     } catch (error) {
-      await claims.free(asked, claim).catch(() => undefined);
+      await claims.free(claimed, claim).catch(() => undefined);
       throw error;
     }
   };
@@ -82,7 +82,7 @@ function sortFields(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export interface ClaimAsked {
+export interface ClaimedRequest {
   readonly accountId: string;
   readonly operation: string;
   readonly fingerprint: Buffer;
@@ -104,16 +104,20 @@ export type ClaimStore = ReturnType<typeof createClaimStore>;
 export function createClaimStore(database: Database) {
   return {
     /** Claims the key if it is new, or if the attempt that had it died without an effect. */
-    async claim(asked: ClaimAsked, claim: Claim): Promise<ClaimOutcome> {
+    async claim(request: ClaimedRequest, claim: Claim): Promise<ClaimOutcome> {
       // The row can disappear between the two statements, if the first attempt fails at that moment.
       for (;;) {
-        if (await take(database, asked, claim)) return { kind: 'first' };
-        const outcome = await look(database, asked, claim);
+        if (await take(database, request, claim)) return { kind: 'first' };
+        const outcome = await readOutcome(database, request, claim);
         if (outcome) return outcome;
       }
     },
     /** Stores the answer of a request that changed nothing. A change has already stored its answer. */
-    async keep({ accountId, operation }: ClaimAsked, { key, attempt }: Claim, body: string): Promise<void> {
+    async keep(
+      { accountId, operation }: ClaimedRequest,
+      { key, attempt }: Claim,
+      body: string,
+    ): Promise<void> {
       await database.run(
         `update idempotency_keys set answer = $5
          where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
@@ -121,7 +125,7 @@ export function createClaimStore(database: Database) {
       );
     },
     /** Frees the key after a failure. Never touches a stored answer. */
-    async free({ accountId, operation }: ClaimAsked, { key, attempt }: Claim): Promise<void> {
+    async free({ accountId, operation }: ClaimedRequest, { key, attempt }: Claim): Promise<void> {
       await database.run(
         `delete from idempotency_keys
          where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
@@ -137,7 +141,7 @@ export function createClaimStore(database: Database) {
   };
 }
 
-async function take(database: Database, asked: ClaimAsked, { key, attempt }: Claim): Promise<boolean> {
+async function take(database: Database, request: ClaimedRequest, { key, attempt }: Claim): Promise<boolean> {
   const taken = await database.run(
     `insert into idempotency_keys as mine (account_id, operation, key, fingerprint, attempt, lease_until)
      values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
@@ -145,19 +149,23 @@ async function take(database: Database, asked: ClaimAsked, { key, attempt }: Cla
        fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until,
        answer = null, created_at = now()
      where (mine.answer is null and mine.lease_until < now()) or mine.${isExpired}`,
-    [asked.accountId, asked.operation, key, asked.fingerprint, attempt, claimSeconds],
+    [request.accountId, request.operation, key, request.fingerprint, attempt, claimSeconds],
   );
   return taken === 1;
 }
 
-async function look(database: Database, asked: ClaimAsked, { key }: Claim): Promise<ClaimOutcome | null> {
+async function readOutcome(
+  database: Database,
+  request: ClaimedRequest,
+  { key }: Claim,
+): Promise<ClaimOutcome | null> {
   const row = await database
-    .forAccount(asked.accountId)
+    .forAccount(request.accountId)
     .one<{ fingerprint: Buffer; answer: string | null }>(
       'select fingerprint, answer from idempotency_keys where account_id = $1 and operation = $2 and key = $3',
-      [asked.accountId, asked.operation, key],
+      [request.accountId, request.operation, key],
     );
   if (!row) return null;
-  if (!row.fingerprint.equals(asked.fingerprint)) return { kind: 'other_request' };
+  if (!row.fingerprint.equals(request.fingerprint)) return { kind: 'other_request' };
   return row.answer === null ? { kind: 'running' } : { kind: 'answered', body: row.answer };
 }

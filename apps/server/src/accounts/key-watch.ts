@@ -8,7 +8,7 @@ import { isServed, isValid } from './keys.ts';
  * A key that is revoked or expires, or a session that ends, is noticed within this time. A node also caches a key for some seconds
  * (promise: 5 s in total).
  */
-const lookEveryMs = 1_000;
+const pollIntervalMs = 1_000;
 
 type Watched = Pick<Principal, 'keyId' | 'sessionId'>;
 
@@ -18,7 +18,7 @@ export type KeyWatch = ReturnType<typeof createKeyWatch>;
 export function createKeyWatch(database: Database) {
   const watched = new Map<string, Set<AbortController>>();
   return {
-    worker: every('key-watch', lookEveryMs, async () => {
+    worker: every('key-watch', pollIntervalMs, async () => {
       const ids = [...watched.keys()];
       for (const id of ids.length === 0 ? [] : await invalidOf(database, ids)) {
         for (const controller of watched.get(id) ?? []) controller.abort();

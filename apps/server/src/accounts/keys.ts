@@ -52,7 +52,7 @@ export async function giveKey(
 ): Promise<AnswerOf<'CreateKey'>> {
   for (const scope of wanted.scopes) assertScope(principal, scope);
   const keysMax = principal.limits.keys;
-  const grant = { ...wanted, id: newId('key'), askedBy: principal.keyId, keysMax };
+  const grant = { ...wanted, id: newId('key'), callingKeyId: principal.keyId, keysMax };
   const outcome = await keys.createKey(change, key, grant);
   switch (outcome.kind) {
     case 'created':
@@ -63,14 +63,14 @@ export async function giveKey(
         `The account has ${outcome.used} of ${keysMax} keys. Revoke one, or ask ${contact} for more.`,
         { details: { reason: 'plan_limit', limit: keysMax, used: outcome.used, contact } },
       );
-    case 'asker_ended':
+    case 'calling_key_ended':
       throw keyRefused();
-    case 'asker_ends_before':
+    case 'calling_key_ends_before':
       throw badField(
         'expires_at',
         `Must not be after ${outcome.at.toISOString()}, when the calling key expires.`,
       );
-    case 'asker_has_budget':
+    case 'calling_key_has_budget':
       throw badField(
         'budget',
         'The calling key has a budget, which also limits the new key. Leave this field out.',
@@ -132,7 +132,7 @@ export function hashOf(key: string): Buffer {
 interface KeyGrant {
   readonly id: string;
   /** Id of the calling key, which the new one does not outlive; null for an operator. */
-  readonly askedBy: string | null;
+  readonly callingKeyId: string | null;
   readonly scopes: readonly Scope[];
   /** Null: when the calling key expires. */
   readonly expiresAt: Date | null;
@@ -152,9 +152,9 @@ export interface KeyClient {
 type CreateKeyOutcome =
   | { readonly kind: 'created'; readonly answer: AnswerOf<'CreateKey'> }
   | { readonly kind: 'no_account' }
-  | { readonly kind: 'asker_ended' }
-  | { readonly kind: 'asker_ends_before'; readonly at: Date }
-  | { readonly kind: 'asker_has_budget' }
+  | { readonly kind: 'calling_key_ended' }
+  | { readonly kind: 'calling_key_ends_before'; readonly at: Date }
+  | { readonly kind: 'calling_key_has_budget' }
   | { readonly kind: 'keys_limit'; readonly used: number };
 
 interface KeyRow {
@@ -203,29 +203,29 @@ export function createKeyStore(database: Database) {
 /** SQL: the budget that a key spends: its own, or that of the key that created it. */
 const budgetOfKey = '(select spent.budget from api_keys as spent where spent.id = api_keys.spends_from)';
 
-interface Asker extends Pick<KeyRow, 'expires_at' | 'budget'> {
+interface CallingKey extends Pick<KeyRow, 'expires_at' | 'budget'> {
   readonly spends_from: string | null;
 }
 
-const operator: Asker = { expires_at: null, budget: null, spends_from: null };
+const operator: CallingKey = { expires_at: null, budget: null, spends_from: null };
 
 /** Counted under the account's row lock, so that two concurrent requests cannot both create the last key. */
 async function insertKey(
   sql: Sql,
   change: Change,
   { hash, display }: Omit<NewKey, 'key'>,
-  { id, askedBy, scopes, expiresAt: asked, budget, keysMax, client }: KeyGrant,
+  { id, callingKeyId, scopes, expiresAt: requested, budget, keysMax, client }: KeyGrant,
 ): Promise<CreateKeyOutcome> {
   const { accountId } = change;
   const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
   if (!account) return { kind: 'no_account' };
-  const asker = askedBy === null ? operator : await lockAsker(sql, askedBy);
-  if (!asker) return { kind: 'asker_ended' };
-  const bound = asker.expires_at;
-  if (asked && bound && asked > bound) return { kind: 'asker_ends_before', at: bound };
-  if (budget && asker.spends_from !== null) return { kind: 'asker_has_budget' };
-  const spendsFrom = budget ? id : asker.spends_from;
-  const expiresAt = asked ?? bound;
+  const callingKey = callingKeyId === null ? operator : await lockCallingKey(sql, callingKeyId);
+  if (!callingKey) return { kind: 'calling_key_ended' };
+  const bound = callingKey.expires_at;
+  if (requested && bound && requested > bound) return { kind: 'calling_key_ends_before', at: bound };
+  if (budget && callingKey.spends_from !== null) return { kind: 'calling_key_has_budget' };
+  const spendsFrom = budget ? id : callingKey.spends_from;
+  const expiresAt = requested ?? bound;
   const count = await sql.one<{ used: number }>(
     `select count(*) as used from api_keys where account_id = $1 and ${isValid}`,
     [accountId],
@@ -252,7 +252,7 @@ async function insertKey(
     display,
     scopes: [...scopes],
     expires_at: expiresAt?.toISOString() ?? null,
-    budget: budget ?? asker.budget,
+    budget: budget ?? callingKey.budget,
   };
   const createdAt = (row?.created_at ?? new Date()).toISOString();
   const answer = {
@@ -270,7 +270,7 @@ async function insertKey(
 }
 
 /** Locked until the new key is committed: a revoked key cannot create another, even if a node still caches it. */
-async function lockAsker(sql: Sql, keyId: string): Promise<Asker | null> {
+async function lockCallingKey(sql: Sql, keyId: string): Promise<CallingKey | null> {
   return await sql.one(
     `select expires_at, spends_from, ${budgetOfKey} as budget from api_keys where id = $1 and ${isValid} for share`,
     [keyId],

@@ -115,7 +115,7 @@ function headersOf(states: readonly (Counted & { bucket: Bucket })[]): Record<st
   };
 }
 
-const whatIsLimited = {
+const limitDescriptions = {
   default: (limit: number) => `This key may send ${limit} requests per minute`,
   account: (limit: number) => `All keys of the account together may send ${limit} requests per minute`,
   changes: (limit: number) => `The account may make ${limit} changes per minute`,
@@ -125,7 +125,7 @@ function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, co
   const waitSeconds = Math.max(1, secondsUntil(bucket, 1, perMinute));
   return new Failure(
     'resource_exhausted',
-    `${whatIsLimited[policy](perMinute)}. Wait ${waitSeconds} s, or ask ${contact} for more.`,
+    `${limitDescriptions[policy](perMinute)}. Wait ${waitSeconds} s, or ask ${contact} for more.`,
     {
       details: { reason: 'rate_limit', limit: perMinute, used: perMinute, contact },
       retryAfterSeconds: waitSeconds,

@@ -13,10 +13,11 @@ function start(options: Partial<RateLimitsOptions> = {}) {
     nowMs: () => clock.nowMs,
     ...options,
   });
-  const ask = (who: Principal, changes = false) => limits.admit(who, { changes });
-  const admitted = (who: Principal, times: number, changes = false) =>
-    Array.from({ length: times }, () => ask(who, changes)).filter(({ refusal }) => refusal === null).length;
-  return { clock, ask, admitted };
+  const admit = (caller: Principal, changes = false) => limits.admit(caller, { changes });
+  const admitted = (caller: Principal, times: number, changes = false) =>
+    Array.from({ length: times }, () => admit(caller, changes)).filter(({ refusal }) => refusal === null)
+      .length;
+  return { clock, admit, admitted };
 }
 
 function principal(keyId: string, accountId = 'acc_1', requests = 60): Principal {
@@ -49,37 +50,37 @@ test('changes have a separate limit, which does not affect reads', () => {
 });
 
 test('every answer reports the limits and what remains', () => {
-  const { ask } = start();
-  expect(ask(principal('key_1')).headers).toEqual({
+  const { admit } = start();
+  expect(admit(principal('key_1')).headers).toEqual({
     'ratelimit-policy': '"default";q=60;w=60, "account";q=120;w=60',
     ratelimit: '"default";r=59;t=1, "account";r=119;t=1',
   });
-  expect(ask(principal('key_1'), true).headers).toEqual({
+  expect(admit(principal('key_1'), true).headers).toEqual({
     'ratelimit-policy': '"default";q=60;w=60, "account";q=120;w=60, "changes";q=6;w=60',
     ratelimit: '"default";r=58;t=2, "account";r=118;t=1, "changes";r=5;t=10',
   });
 });
 
 test('a refusal names the limit, its use, the contact and the wait, and uses nothing up', () => {
-  const { clock, ask, admitted } = start();
+  const { clock, admit, admitted } = start();
   admitted(principal('key_1'), 60);
-  for (let n = 0; n < 1_000; n++) ask(principal('key_1'));
-  expect(ask(principal('key_1')).headers['ratelimit']).toBe('"default";r=0;t=60, "account";r=60;t=30');
-  expect(ask(principal('key_1')).refusal).toMatchObject({
+  for (let n = 0; n < 1_000; n++) admit(principal('key_1'));
+  expect(admit(principal('key_1')).headers['ratelimit']).toBe('"default";r=0;t=60, "account";r=60;t=30');
+  expect(admit(principal('key_1')).refusal).toMatchObject({
     code: 'resource_exhausted',
     message: 'This key may send 60 requests per minute. Wait 1 s, or ask us@example.com for more.',
     details: { limit: 60, used: 60, contact: 'us@example.com' },
     retryAfterSeconds: 1,
   });
   clock.nowMs += 1_000;
-  expect(ask(principal('key_1')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).toBeNull();
 });
 
 test('an account has a maximum of requests in progress, until answers are sent', () => {
-  const { ask } = start({ inFlightMax: 2 });
-  const [first, second] = [ask(principal('key_1')), ask(principal('key_2'))];
+  const { admit } = start({ inFlightMax: 2 });
+  const [first, second] = [admit(principal('key_1')), admit(principal('key_2'))];
   expect(second?.refusal).toBeNull();
-  const third = ask(principal('key_1'));
+  const third = admit(principal('key_1'));
   expect(third.refusal).toMatchObject({
     code: 'resource_exhausted',
     details: { limit: 2, used: 2 },
@@ -87,21 +88,21 @@ test('an account has a maximum of requests in progress, until answers are sent',
   });
   // A refused request was never in progress.
   third.release();
-  expect(ask(principal('key_1')).refusal).not.toBeNull();
-  expect(ask(principal('key_3', 'acc_2')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).not.toBeNull();
+  expect(admit(principal('key_3', 'acc_2')).refusal).toBeNull();
   first?.release();
-  expect(ask(principal('key_1')).refusal).toBeNull();
-  expect(ask(principal('key_1')).refusal).not.toBeNull();
+  expect(admit(principal('key_1')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).not.toBeNull();
 });
 
 test('releasing an answer twice frees one place only', () => {
-  const { ask } = start({ inFlightMax: 2 });
-  const first = ask(principal('key_1'));
-  ask(principal('key_1'));
+  const { admit } = start({ inFlightMax: 2 });
+  const first = admit(principal('key_1'));
+  admit(principal('key_1'));
   first.release();
   first.release();
-  expect(ask(principal('key_1')).refusal).toBeNull();
-  expect(ask(principal('key_1')).refusal).not.toBeNull();
+  expect(admit(principal('key_1')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).not.toBeNull();
 });
 
 test('a key has a maximum of open streams, until one is closed', () => {

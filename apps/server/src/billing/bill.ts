@@ -127,7 +127,7 @@ export type UsageLine = Line;
 export type ShareLine = Line & Recipient;
 
 /** Bears the cost of what no rule got. */
-export const nobody: Recipient = { accountId: '', ruleId: '' };
+export const noRecipient: Recipient = { accountId: '', ruleId: '' };
 
 /**
  * `brought` are the keys of all new resources (at most), `delivered` those of new delivered items (at least). The rules that got a
@@ -142,7 +142,7 @@ export function billOf(
   const add = ({ sourceId, kind }: Resource, by: Delivery, reading: 'atLeast' | 'atMost') => {
     const { day } = by;
     lineIn(usage, `${sourceId} ${day} ${kind}`, { sourceId, day, kind, atLeast: 0, atMost: 0 })[reading]++;
-    const recipients = by.recipients.length > 0 ? by.recipients : [nobody];
+    const recipients = by.recipients.length > 0 ? by.recipients : [noRecipient];
     const parts = recipients.length === 1 ? [whole] : partsOf(recipients.length);
     recipients.forEach(({ accountId, ruleId }, index) => {
       const empty = { sourceId, day, kind, accountId, ruleId, atLeast: 0, atMost: 0 };

@@ -6,7 +6,7 @@ import {
   billOf,
   type Delivery,
   keyOf,
-  nobody,
+  noRecipient,
   type Resource,
   type Resources,
   resourcesOf,
@@ -119,7 +119,7 @@ export async function recordCall(sql: Sql, sourceId: string, kind: CallKind): Pr
   const line = { sourceId, day: (await databaseTime(sql)).toISOString().slice(0, 10), kind };
   await recordBill(sql, {
     usage: [{ ...line, atLeast: 1, atMost: 1 }],
-    shares: [{ ...line, ...nobody, atLeast: whole, atMost: whole }],
+    shares: [{ ...line, ...noRecipient, atLeast: whole, atMost: whole }],
   });
 }
 

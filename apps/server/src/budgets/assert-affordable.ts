@@ -87,8 +87,8 @@ async function estimate(
   value: RuleValue,
 ): Promise<Estimate | null> {
   const nowMs = options.nowMs();
-  const asked = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
-  const basis = await betterBasis(options, asked);
+  const query = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
+  const basis = await betterBasis(options, query);
   if (!('basis' in basis)) return null;
   return toEstimate(basis, itemPrice(options.prices, options.config, value.platform));
 }

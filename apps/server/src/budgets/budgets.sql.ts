@@ -77,11 +77,11 @@ export async function readSpending(
   const [row] = await sql.prepared<Omit<RuleRow, 'id' | 'account_id'> & { other_budget: Budget | null }>(
     `select coalesce(rules.name, '') as name, rules.budget, other.budget as other_budget, spender.id as key_id,
        spender.display as key_name, spender.budget as key_budget, accounts.name as account_name, accounts.budget as account_budget
-     from accounts left join api_keys asker on asker.id = $2
+     from accounts left join api_keys calling_key on calling_key.id = $2
      left join rules on rules.id = $3 and rules.account_id = accounts.id
      left join api_keys creator on creator.id = case when $3::text is null then $2 else rules.created_by end
      left join api_keys spender on spender.id = creator.spends_from
-     left join api_keys other on other.id = asker.spends_from and other.id is distinct from spender.id
+     left join api_keys other on other.id = calling_key.spends_from and other.id is distinct from spender.id
      where accounts.id = $1`,
     [accountId, keyId, ruleId],
   );
@@ -143,9 +143,9 @@ export function markKey({ budget }: Subject, { period }: Standing): string {
   return `${formatBudget(budget)} ${dayOf(period.start)}`;
 }
 
-export type BudgetNotice = 'budget.threshold' | 'budget.reached' | 'budget.forecast';
+export type BudgetNoticeType = 'budget.threshold' | 'budget.reached' | 'budget.forecast';
 
-export interface Telling<Type extends BudgetNotice> {
+export interface BudgetNotice<Type extends BudgetNoticeType> {
   readonly type: Type;
   readonly key: string;
   readonly endsAt: Date | null;
@@ -153,10 +153,10 @@ export interface Telling<Type extends BudgetNotice> {
 }
 
 /** Raises a notice once per key, whichever node is first: a row in the same transaction decides. */
-export async function tellOnce<Type extends BudgetNotice>(
+export async function notifyOnce<Type extends BudgetNoticeType>(
   sql: Sql,
   { kind, id, name, accountId }: Subject,
-  { type, key, endsAt, data }: Telling<Type>,
+  { type, key, endsAt, data }: BudgetNotice<Type>,
 ): Promise<boolean> {
   const isFirst = await sql.run(
     `insert into budget_marks (account_id, subject_kind, subject_id, type, key, ends_at)
@@ -182,7 +182,7 @@ interface MarkRow {
   account_id: string;
   subject_kind: Subject['kind'];
   subject_id: string;
-  type: BudgetNotice;
+  type: BudgetNoticeType;
   key: string;
 }
 

@@ -10,7 +10,7 @@ const reached = (isSure: boolean): Allowance => ({ remainingUsd: 1, reached: { r
 const start: StreamStart = { after: '7', since: null, now: new Date() };
 
 function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90_000 } = {}) {
-  const state = { allowance: enough, nowMs, looks: 0 };
+  const state = { allowance: enough, nowMs, reads: 0 };
   const opened: StreamStart[] = [];
   /** Opens, and then sends nothing until it is aborted. */
   const upstream: UpstreamStream = {
@@ -23,8 +23,8 @@ function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90
   };
   const stream = capStream(upstream, {
     budget: {
-      async look() {
-        state.looks++;
+      async read() {
+        state.reads++;
         if (state.allowance === undefined) throw new Error('no database');
         return state.allowance;
       },
@@ -32,7 +32,7 @@ function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90
     itemUsdMax,
     sources: async () => sources,
     nowMs: () => state.nowMs,
-    lookEveryMs: 5,
+    pollIntervalMs: 5,
   });
   const stop = new AbortController();
   return {
@@ -101,9 +101,9 @@ describe("a stream under the installation's budget", () => {
     const world = setUp();
     const ending = await world.listen(() => {
       Object.assign(world.state, { allowance: undefined });
-      const looked = world.state.looks;
+      const before = world.state.reads;
       const timer = setInterval(() => {
-        if (world.state.looks < looked + 3) return;
+        if (world.state.reads < before + 3) return;
         clearInterval(timer);
         world.stop();
       }, 5);

@@ -99,7 +99,7 @@ export interface InstallationBudgetOptions {
 }
 
 export interface InstallationBudget {
-  look(): Promise<Allowance>;
+  read(): Promise<Allowance>;
 }
 
 /** One per node. Null if the operator has set no cap. */
@@ -108,7 +108,7 @@ export function createInstallationBudget(options: InstallationBudgetOptions): In
   if (caps.day === null && caps.month === null) return null;
   let samples: readonly BillSample[] = [];
   return {
-    async look() {
+    async read() {
       // Read first: events that are counted in the meantime are then counted twice rather than not at all.
       const uncounted = (await options.uncounted()) * itemUsdMax;
       const now = options.now();

@@ -50,12 +50,12 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
   if (holding !== 'free') return await postpone(database, due, { until: holding, pauseReason: 'budget' });
   const premiumRulesMax = due.limits.rules;
   const begin = () => beginResume(database, { accountId, ruleId, premiumRulesMax });
-  const asked =
+  const requested =
     due.pause_reason === 'budget'
       ? byEarshot(accountId, 'ResumeRule')
       : byOperator(accountId, 'ResumeAccount');
   try {
-    await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
+    await changeRule(options, { accountId, ruleId, premiumRulesMax, requested, begin });
     telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -9,14 +9,14 @@ import { lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
 import { decide, type Standing } from './budget.ts';
 import {
   type BudgetNotice,
+  type BudgetNoticeType,
   isEndedMark,
   markKey,
+  notifyOnce,
   readStanding,
   resolveEnded,
   resolveReplaced,
   type Subject,
-  type Telling,
-  tellOnce,
   type WatchedRule,
   watchedRules,
 } from './budgets.sql.ts';
@@ -38,32 +38,36 @@ export interface WatchBudgetsOptions {
 }
 
 const rulesAtOnce = 500;
-const toldMax = 100_000;
+const notifiedMax = 100_000;
 
 export function createBudgetWatch(options: WatchBudgetsOptions): () => Promise<void> {
   const { database } = options;
-  let lookedThrough: number | null = null;
+  let checkedThrough: number | null = null;
   /** Rules that cannot be paused because a change is in progress. */
   let unfinished: readonly string[] = [];
-  const told = new Set<string>();
+  const notified = new Set<string>();
   return async () => {
-    const { last, hasDue, hasEnded } = await look(database);
+    const { last, hasDue, hasEnded } = await readWork(database);
     const matched =
-      lookedThrough === null ? await matchedLately(database) : await matchedIn(database, lookedThrough, last);
+      checkedThrough === null
+        ? await matchedLately(database)
+        : await matchedIn(database, checkedThrough, last);
     const due = hasDue ? await dueRules(database) : [];
     const ruleIds = [...new Set([...matched, ...due, ...unfinished])];
     const left: string[] = [];
     for (let from = 0; from < ruleIds.length; from += rulesAtOnce)
-      left.push(...(await lookAt(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), told)));
-    await setLookedAt(database, due);
+      left.push(
+        ...(await checkBudgets(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), notified)),
+      );
+    await setChecked(database, due);
     if (hasEnded) await database.transaction(resolveEnded);
     // After a failure, everything is checked again.
-    [lookedThrough, unfinished] = [last, left];
-    if (told.size > toldMax) told.clear();
+    [checkedThrough, unfinished] = [last, left];
+    if (notified.size > notifiedMax) notified.clear();
   };
 }
 
-interface Look {
+interface BudgetWork {
   /** The last position of the match log. */
   readonly last: number;
   readonly hasDue: boolean;
@@ -74,8 +78,8 @@ const isListening = `state in ('active', 'failed')`;
 const isDue = `budget_check_at <= now() and ${isListening}`;
 
 /** Whether there is anything to do. One statement, because usually there is nothing. */
-async function look(sql: Sql): Promise<Look> {
-  const [found] = await sql.prepared<Look>(
+async function readWork(sql: Sql): Promise<BudgetWork> {
+  const [found] = await sql.prepared<BudgetWork>(
     `select coalesce((select last_position from match_log), 0) as last,
        exists (select 1 from rules where ${isDue}) as "hasDue",
        exists (select 1 from budget_marks where ${isEndedMark}) as "hasEnded"`,
@@ -107,7 +111,7 @@ async function dueRules(sql: Sql): Promise<string[]> {
 }
 
 /** Not if a budget was changed in the meantime. A slower node checks the rules again and finds nothing to do. */
-async function setLookedAt(sql: Sql, ruleIds: readonly string[]): Promise<void> {
+async function setChecked(sql: Sql, ruleIds: readonly string[]): Promise<void> {
   if (ruleIds.length === 0) return;
   await sql.run(
     `update rules set budget_check_at = null
@@ -117,11 +121,11 @@ async function setLookedAt(sql: Sql, ruleIds: readonly string[]): Promise<void> 
 }
 
 /** Returns the rules that could not be paused yet. */
-async function lookAt(
+async function checkBudgets(
   options: WatchBudgetsOptions,
   ruleIds: readonly string[],
   due: ReadonlySet<string>,
-  told: Set<string>,
+  notified: Set<string>,
 ): Promise<string[]> {
   const { database, ruleBudget } = options;
   const rules = await watchedRules(database, ruleIds, ruleBudget);
@@ -135,11 +139,16 @@ async function lookAt(
       await database.transaction((sql) => resolveReplaced(sql, subject, key));
     const facts = factsOf(subject, standing);
     const endsAt = standing.period.end;
-    const tell = createTell(options, subject, told);
+    const notify = createNotifier(options, subject, notified);
     for (const percent of passed)
-      await tell({ type: 'budget.threshold', key: `${key} ${percent}`, endsAt, data: { ...facts, percent } });
+      await notify({
+        type: 'budget.threshold',
+        key: `${key} ${percent}`,
+        endsAt,
+        data: { ...facts, percent },
+      });
     if (forecastAt && !isReached)
-      await tell({
+      await notify({
         type: 'budget.forecast',
         key,
         endsAt,
@@ -169,12 +178,12 @@ function factsOf({ budget }: Subject, { spent, period }: Standing) {
 }
 
 /** Remembers which notices exist, so that this node does not query the database for them again. */
-function createTell({ database, bells }: WatchBudgetsOptions, subject: Subject, told: Set<string>) {
-  return async <Type extends BudgetNotice>(telling: Telling<Type>): Promise<void> => {
-    const name = `${subject.kind} ${subject.id} ${telling.type} ${telling.key}`;
-    if (told.has(name)) return;
-    if (await database.transaction((sql) => tellOnce(sql, subject, telling))) bells.ring('notices');
-    told.add(name);
+function createNotifier({ database, bells }: WatchBudgetsOptions, subject: Subject, notified: Set<string>) {
+  return async <Type extends BudgetNoticeType>(notice: BudgetNotice<Type>): Promise<void> => {
+    const name = `${subject.kind} ${subject.id} ${notice.type} ${notice.key}`;
+    if (notified.has(name)) return;
+    if (await database.transaction((sql) => notifyOnce(sql, subject, notice))) bells.ring('notices');
+    notified.add(name);
   };
 }
 
@@ -189,7 +198,7 @@ async function reach(
   for (const ruleId of await rulesOf(database, subject))
     if (!(await stop(options, ruleId, subject, standing))) left.push(ruleId);
   if (subject.kind !== 'rule')
-    await database.transaction((sql) => tellOnce(sql, subject, reached(subject, standing)));
+    await database.transaction((sql) => notifyOnce(sql, subject, reached(subject, standing)));
   bells.ring('slots');
   bells.ring('notices');
   return left;
@@ -209,7 +218,7 @@ async function rulesOf(sql: Sql, { kind, id }: Subject): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-function reached(subject: Subject, standing: Standing, isTrial = false): Telling<'budget.reached'> {
+function reached(subject: Subject, standing: Standing, isTrial = false): BudgetNotice<'budget.reached'> {
   return {
     type: 'budget.reached',
     key: markKey(subject, standing),
@@ -247,7 +256,7 @@ async function stop(
       });
       telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
     }
-    if (isOwn) await tellOnce(sql, subject, reached(subject, standing, rule.is_trial));
+    if (isOwn) await notifyOnce(sql, subject, reached(subject, standing, rule.is_trial));
     return true;
   });
 }

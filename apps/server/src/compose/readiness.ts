@@ -21,7 +21,7 @@ export async function createReadiness({
 }: Pick<Shared, 'database' | 'nats' | 'appendWatch'>): Promise<Readiness> {
   const migration = await newestMigration();
   return async () => {
-    const [postgres, events] = await Promise.all([lacksOfPostgres(database, migration), lacksOfNats(nats)]);
+    const [postgres, events] = await Promise.all([postgresProblems(database, migration), natsProblems(nats)]);
     const refused = appendWatch.refusing() === null ? [] : ['the event log takes no events'];
     return [...postgres, ...events, ...refused];
   };
@@ -34,7 +34,7 @@ interface PostgresRow {
   today: boolean;
 }
 
-async function lacksOfPostgres(database: Database, migration: string): Promise<string[]> {
+async function postgresProblems(database: Database, migration: string): Promise<string[]> {
   try {
     const row = await database.one<PostgresRow>(
       `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as reads_only,
@@ -54,8 +54,8 @@ async function lacksOfPostgres(database: Database, migration: string): Promise<s
   }
 }
 
-async function lacksOfNats(nats: Nats): Promise<string[]> {
-  const asked = nats.connection
+async function natsProblems(nats: Nats): Promise<string[]> {
+  const answer = nats.connection
     .rtt()
     .then(() => findEventsStream(nats))
     .then(
@@ -63,5 +63,5 @@ async function lacksOfNats(nats: Nats): Promise<string[]> {
       () => ['nats'],
     );
   // While it reconnects it does not answer, although it is not closed.
-  return await Promise.race([asked, sleep(natsAnswersWithinMs, ['nats'])]);
+  return await Promise.race([answer, sleep(natsAnswersWithinMs, ['nats'])]);
 }

@@ -82,14 +82,14 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
   const { node, version: _, metrics, onWaiting, ...options } = starting;
   const { config, log } = options;
   const telemetry = createTelemetry(log, metrics);
-  const tellWaiting = (engine: string) => (error: unknown) => {
+  const reportWaiting = (engine: string) => (error: unknown) => {
     onWaiting(engine);
     log.warn({ err: error }, `${engine} does not answer; still trying`);
   };
   await keepTrying(() => bringUpToDate(options), {
     delayMs: 1_000,
     isForGood: (error) => !(error instanceof Failure) || error.code !== 'unavailable',
-    onWaiting: tellWaiting('PostgreSQL'),
+    onWaiting: reportWaiting('PostgreSQL'),
   });
   const database = stack.use(
     openDatabase({
@@ -108,7 +108,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
   await ensurePartitions(database);
   metrics.natsConnected.set(0);
   const nats = stack.use(
-    await connectNats(config.natsUrl, node, natsOptionsOf(config, telemetry, tellWaiting('NATS'))),
+    await connectNats(config.natsUrl, node, natsOptionsOf(config, telemetry, reportWaiting('NATS'))),
   );
   metrics.natsConnected.set(1);
   await keepTrying(() => claimEventLog(database, nats, eventsStreamOptions(config, nats)), {

@@ -202,7 +202,7 @@ function repairWorkers(
           ...leasesOf(shared),
           pace,
           repair: async (work, signal) => {
-            if ((await budget?.look())?.reached) return false;
+            if ((await budget?.read())?.reached) return false;
             return recovery && isRecoverable(work.gap, recovery, shared.clock.nowMs())
               ? await recoverGap({ ...fetching, recovery }, work, signal)
               : await repairGap(fetching, work, signal);

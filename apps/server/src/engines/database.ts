@@ -238,7 +238,7 @@ export async function refusable<Outcome extends object>(
 const triesMax = 5;
 
 /** Retries at once if the transaction was rolled back because of a conflict with another one. */
-export async function untilNothingIsInTheWay<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function retryOnConflict<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await work();

@@ -99,7 +99,7 @@ export async function writeFenced(
 }
 
 /** The pause between two attempts to take a lease. Until a released lease is taken, its work waits. */
-const lookAgainMs = 500;
+const pollIntervalMs = 500;
 
 export interface LeaseOptions {
   readonly store: LeaseStore;
@@ -124,7 +124,7 @@ export async function runUnderLease(
   while (!signal.aborted) {
     const lease = await store.acquire(name, holder, ttlMs);
     if (!lease) {
-      await pause(Math.min(ttlMs / 5, lookAgainMs), signal);
+      await pause(Math.min(ttlMs / 5, pollIntervalMs), signal);
       continue;
     }
     log.info({ lease: name, epoch: lease.epoch }, 'lease acquired');

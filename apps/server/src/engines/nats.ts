@@ -41,7 +41,7 @@ const retryDelayMs = 250;
 /** Connects, and reconnects for as long as it takes: the process survives an outage of NATS. */
 export async function connectNats(url: string, name: string, options: NatsOptions = {}): Promise<Nats> {
   const given: ConnectionOptions = {
-    ...(await whoAndHow(url, options.files ?? {})),
+    ...(await connectionOptions(url, options.files ?? {})),
     name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: retryDelayMs,
@@ -63,7 +63,7 @@ export async function connectNats(url: string, name: string, options: NatsOption
     onWaiting: options.onWaiting,
   }).catch(explainLogin);
   nameRequests(connection);
-  if (options.onChange) void tellChanges(connection, options.onChange);
+  if (options.onChange) void reportChanges(connection, options.onChange);
   const manager = await keepTrying(() => jetstreamManager(connection, { timeout: 5_000 }), {
     delayMs: retryDelayMs,
     isForGood: (error) => !isWithoutLeader(error),
@@ -105,7 +105,10 @@ export function isNatsAway(error: unknown): boolean {
  * The client takes neither a login nor `tls:` from an address. The login of the first address that has one is used for all. It is
  * removed from the addresses, because the client names them in errors.
  */
-async function whoAndHow(url: string, files: NonNullable<NatsOptions['files']>): Promise<ConnectionOptions> {
+async function connectionOptions(
+  url: string,
+  files: NonNullable<NatsOptions['files']>,
+): Promise<ConnectionOptions> {
   const addresses = url.split(',').map((one) => new URL(one));
   const login = addresses.find(({ username }) => username !== '');
   const user = decodeURIComponent(login?.username ?? '');
@@ -128,7 +131,7 @@ async function whoAndHow(url: string, files: NonNullable<NatsOptions['files']>):
 }
 
 /** Reports changes until the connection is closed. */
-async function tellChanges(
+async function reportChanges(
   connection: NatsConnection,
   onChange: NonNullable<NatsOptions['onChange']>,
 ): Promise<void> {

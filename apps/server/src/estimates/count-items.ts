@@ -12,7 +12,7 @@ import { findCounts, keepCounts } from './platform-counts.sql.ts';
 
 /** The part of the installation's budget that matters here: while it is reached, nothing is requested. */
 export interface SpendingCap {
-  look(): Promise<{ readonly reached: object | null }>;
+  read(): Promise<{ readonly reached: object | null }>;
 }
 
 export interface CountItemsOptions {
@@ -30,7 +30,7 @@ export interface NotCounted {
 }
 
 type Countable = Extract<Countability, { countable: true }>;
-interface Asked {
+interface CountQuery {
   readonly accountId: string;
   readonly value: RuleValue;
   readonly nowMs: number;
@@ -40,29 +40,29 @@ const weekMs = 7 * 86_400_000;
 const answerWithinMs = 5_000;
 
 /** An estimate by the platform's own counts of the last week. Requested at most once an hour, and only while its source works. */
-export async function countItems(options: CountItemsOptions, asked: Asked): Promise<Basis | NotCounted> {
-  const { platform, translatedValue } = asked.value;
+export async function countItems(options: CountItemsOptions, query: CountQuery): Promise<Basis | NotCounted> {
+  const { platform, translatedValue } = query.value;
   const counters = options.counts[platform];
   if (counters === undefined) return { notCounted: null };
   const [any] = counters;
   if (any === undefined) return { notCounted: 'this node has no credential for the platform' };
   const countable = any.countabilityOf(translatedValue);
   if (!countable.countable) return { notCounted: countable.because };
-  const kept = await findCounts(options.database, asked);
+  const kept = await findCounts(options.database, query);
   if (kept) return toBasis(countable, { series: kept, feeUsd: 0 });
   const live = await findLive(options, counters);
   if ('notCounted' in live) return live;
-  const perDay = await countsPerDay(options.database, asked.accountId);
-  if (!(await mayAsk(options.database, asked.accountId, perDay)))
+  const perDay = await countsPerDay(options.database, query.accountId);
+  if (!(await mayRequest(options.database, query.accountId, perDay)))
     return { notCounted: `this account requested its counts ${perDay} times today, which is the maximum` };
-  return await askNow(options, { ...asked, countable, counter: live.counter });
+  return await requestCounts(options, { ...query, countable, counter: live.counter });
 }
 
 async function findLive(
   { database, installationBudget }: CountItemsOptions,
   counters: readonly ItemCounts[],
 ): Promise<{ counter: ItemCounts } | NotCounted> {
-  if ((await installationBudget?.look())?.reached) return { notCounted: "the operator's budget is spent" };
+  if ((await installationBudget?.read())?.reached) return { notCounted: "the operator's budget is spent" };
   const rows = await database.many<{ id: string; state: string; well: boolean }>(
     `select id, state, state = 'no_rules' or (state = 'live' and live_until > now()) as well
      from sources where id = any($1) order by id`,
@@ -83,7 +83,7 @@ async function countsPerDay(database: Database, accountId: string): Promise<numb
 }
 
 /** Counts the call before it is made, so that concurrent requests are counted too. */
-async function mayAsk(database: Database, accountId: string, perDay: number): Promise<boolean> {
+async function mayRequest(database: Database, accountId: string, perDay: number): Promise<boolean> {
   if (perDay === 0) return false;
   return await database.forAccount(accountId).transaction(async (sql) => {
     const counted = await sql.run(
@@ -95,18 +95,18 @@ async function mayAsk(database: Database, accountId: string, perDay: number): Pr
   });
 }
 
-async function askNow(
+async function requestCounts(
   options: CountItemsOptions,
-  asked: Asked & { countable: Countable; counter: ItemCounts },
+  query: CountQuery & { countable: Countable; counter: ItemCounts },
 ): Promise<Basis | NotCounted> {
-  const { value, nowMs, countable, counter } = asked;
+  const { value, nowMs, countable, counter } = query;
   const span = { fromMs: nowMs - weekMs, toMs: nowMs };
   try {
     const counted = await counter.count(countable, span, AbortSignal.timeout(answerWithinMs));
     if (counted.kind === 'refused') return { notCounted: 'the platform refuses to count this query' };
     await recordCall(options.database, counter.sourceId, countable.kind);
     const series = { fromMs: counted.fromMs, counts: counted.counts };
-    await keepCounts(options.database, asked, series);
+    await keepCounts(options.database, query, series);
     const feeUsd = priceOf(options.prices, value.platform, countable.kind);
     return toBasis(countable, { series, feeUsd });
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Estimate } from '@earshot/contract';
 import { type HourlySeries, seriesOf, type Volume, volumeOf, volumeOfTrial } from './estimate.ts';
-import type { Looked } from './look-at-items.ts';
-import type { HeardTrial } from './trials.sql.ts';
+import type { EvaluatedItems } from './evaluate-items.ts';
+import type { TrialResult } from './trials.sql.ts';
 
 /** The basis of an estimate: its numbers, and a note that explains them. */
 export interface Basis {
@@ -24,9 +24,9 @@ export function fromHistory(series: HourlySeries): Basis {
 }
 
 /** The note says how precise the average is if matches arrive at random, and that other times of the day are unknown. */
-export function fromTrial({ matches, heardMs, isRunning }: HeardTrial): Basis {
-  const volume = volumeOfTrial(matches, heardMs);
-  const within = `in ${isRunning ? 'the first ' : ''}${inTime(heardMs)} of a trial`;
+export function fromTrial({ matches, coveredMs, isRunning }: TrialResult): Basis {
+  const volume = volumeOfTrial(matches, coveredMs);
+  const within = `in ${isRunning ? 'the first ' : ''}${inTime(coveredMs)} of a trial`;
   const found = `${matches === 0 ? 'No' : matches} match${matches > 1 ? 'es' : ''} ${within}`;
   return {
     basis: 'trial',
@@ -45,7 +45,7 @@ function confidence(matches: number, { average }: Volume): string {
 }
 
 /** Stored items were found by other rules. Items that only the new query would match are missing. */
-export function fromStoredItems({ matchedAt, earliest, scale }: Looked, nowMs: number): Basis {
+export function fromStoredItems({ matchedAt, earliest, scale }: EvaluatedItems, nowMs: number): Basis {
   if (earliest === null)
     return unknown('Nothing is stored for this period, so there is no item to evaluate the query on.');
   if (matchedAt.length === 0)

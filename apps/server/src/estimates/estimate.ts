@@ -46,8 +46,8 @@ export function volumeOf({ fromMs, counts, scale = 1 }: HourlySeries): Volume {
 const noneMeansAtMost = 3;
 
 /** Computed from the matches in a part of a day. Without a match, the average is an upper bound. */
-export function volumeOfTrial(matches: number, heardMs: number): Volume {
-  const average = (matches === 0 ? noneMeansAtMost : matches) / (heardMs / dayMs);
+export function volumeOfTrial(matches: number, coveredMs: number): Volume {
+  const average = (matches === 0 ? noneMeansAtMost : matches) / (coveredMs / dayMs);
   return { average, busiest: null, days: 0, busiestHour: null };
 }
 

@@ -70,8 +70,8 @@ describe('an estimate from a trial', () => {
     [4, 300 * minuteMs, '4 matches in 300 minutes of a trial; about ±98%'],
     [1, 30 * minuteMs, '1 match in 30 minutes of a trial; little more than a guess'],
     [0, 30 * minuteMs, 'No match in 30 minutes of a trial; at most about 144 a day'],
-  ])('%i matches in %i ms', (matches, heardMs, note) => {
-    expect(fromTrial({ matches, heardMs, isRunning: false })).toMatchObject({
+  ])('%i matches in %i ms', (matches, coveredMs, note) => {
+    expect(fromTrial({ matches, coveredMs, isRunning: false })).toMatchObject({
       basis: 'trial',
       bound: matches === 0 ? 'at_most' : null,
       note: `${note}, if the time of day makes no difference.`,
@@ -79,7 +79,7 @@ describe('an estimate from a trial', () => {
   });
 
   test('covers the time so far while the trial runs', () => {
-    const { note } = fromTrial({ matches: 10, heardMs: 5 * minuteMs, isRunning: true });
+    const { note } = fromTrial({ matches: 10, coveredMs: 5 * minuteMs, isRunning: true });
     expect(note).toMatch('10 matches in the first 5 minutes of a trial; about ±62%, ');
   });
 });

@@ -20,21 +20,21 @@ test('a small number of matches is covered completely, each position once', () =
 test('with many matches, every position is equally likely', () => {
   const days = [day('2026-11-14', 1, 1_000, 1_000), day('2026-11-15', 1_001, 1_100, 100)];
   const times = 4_000;
-  const looked = new Map<number, number>();
+  const items = new Map<number, number>();
   for (let n = 0; n < times; n++) {
     const { ranges, fraction } = planSample({ ...everything, days }, { rowsMax: 220, random: Math.random });
     expect(fraction).toBeCloseTo(0.2);
     for (const { low, high } of ranges)
-      for (let at = low; at < high; at++) looked.set(at, (looked.get(at) ?? 0) + 1);
+      for (let at = low; at < high; at++) items.set(at, (items.get(at) ?? 0) + 1);
   }
   const ofDay = (first: number, last: number) => {
     let sum = 0;
-    for (let at = first; at <= last; at++) sum += looked.get(at) ?? 0;
+    for (let at = first; at <= last; at++) sum += items.get(at) ?? 0;
     return sum / (last - first + 1) / times;
   };
   expect(ofDay(1, 1_000)).toBeCloseTo(0.2, 2);
   expect(ofDay(1_001, 1_100)).toBeCloseTo(0.2, 2);
-  expect(Math.max(...looked.keys())).toBeLessThanOrEqual(1_100);
+  expect(Math.max(...items.keys())).toBeLessThanOrEqual(1_100);
 });
 
 test('only positions in the range count, and of a day that is cut only a part', () => {

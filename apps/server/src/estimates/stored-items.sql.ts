@@ -15,7 +15,7 @@ export interface StoredItem {
   readonly ofRule: boolean;
 }
 
-export interface ItemsAsked {
+export interface ItemsQuery {
   readonly accountId: string;
   readonly platform: Platform;
   readonly since: Date;
@@ -33,7 +33,7 @@ export type StoredItems = ReturnType<typeof createStoredItems>;
 /** Reads the items of one account, as that account: PostgreSQL shows it no others. */
 export function createStoredItems(database: Database) {
   return {
-    places: ({ accountId, platform, since }: ItemsAsked): Promise<Places> =>
+    places: ({ accountId, platform, since }: ItemsQuery): Promise<Places> =>
       bounded(database, accountId, (sql) =>
         findPlaces(sql, {
           accountId,
@@ -48,11 +48,11 @@ export function createStoredItems(database: Database) {
       ),
     /** Returns each item once, however many rules it matched. */
     read: (
-      asked: ItemsAsked,
+      query: ItemsQuery,
       ranges: readonly SampleRange[],
       hidden: readonly string[],
     ): Promise<StoredItem[]> =>
-      bounded(database, asked.accountId, (sql) => readItems(sql, asked, ranges, hidden)),
+      bounded(database, query.accountId, (sql) => readItems(sql, query, ranges, hidden)),
   };
 }
 
@@ -70,7 +70,7 @@ function bounded<Result>(
 /** Not prepared, for the reason in readers/match-reader.sql.ts: a plan that does not know the account may read rows of all accounts. */
 async function readItems(
   sql: Sql,
-  { accountId, platform, rule }: ItemsAsked,
+  { accountId, platform, rule }: ItemsQuery,
   ranges: readonly SampleRange[],
   hidden: readonly string[],
 ): Promise<StoredItem[]> {
@@ -94,8 +94,8 @@ async function readItems(
      from (
        select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg($2::text) as platforms,
          array_agg(event_day) as days from picked
-     ) as asked
-     cross join lateral posts_of(asked.rules, asked.keys, asked.platforms, asked.days) as posts
+     ) as wanted
+     cross join lateral posts_of(wanted.rules, wanted.keys, wanted.platforms, wanted.days) as posts
      join picked on picked.rule_id = posts.rule_id and picked.event_key = posts.event_key
        and picked.event_day = posts.event_day`,
     [

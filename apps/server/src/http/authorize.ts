@@ -53,8 +53,8 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
     '/console/authorize/:uid/request',
     { config: { operation: 'GetAuthorizationRequest' } },
     async (request, reply) => {
-      const { session, asked } = await readRequest(request, reply, options);
-      const { client, scopes, expiresAt } = asked;
+      const { session, authorization } = await readRequest(request, reply, options);
+      const { client, scopes, expiresAt } = authorization;
       return {
         client: { id: client.id, name: client.name, uri: client.uri, redirect_host: client.redirectHost },
         scopes,
@@ -67,7 +67,7 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
     '/console/authorize/:uid/decision',
     { config: { operation: 'DecideAuthorization' } },
     async (request, reply) => {
-      const { session, asked } = await readRequest(request, reply, options);
+      const { session, authorization } = await readRequest(request, reply, options);
       const { principal } = session;
       admit(limits, principal, reply);
       const decided = decisionSchema.safeParse(request.body);
@@ -79,21 +79,21 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
       const exchange = { request: request.raw, response: reply.raw };
       if (decided.data.decision === 'refuse') await authorizationServer.refuse(exchange);
       else {
-        const { scopes = asked.scopes, budget_usd_per_day: usd } = decided.data;
+        const { scopes = authorization.scopes, budget_usd_per_day: usd } = decided.data;
         assertMayGive(principal.scopes);
         const budget =
           typeof usd === 'number' ? ({ period: 'day', usd, on_reached: 'pause' } as const) : null;
         const allowing = { principal, requestId: request.id, scopes: [...new Set(scopes)], budget };
-        await authorizationServer.allow(asked, allowing, exchange);
+        await authorizationServer.allow(authorization, allowing, exchange);
       }
-      return { continue_url: asked.continuePath };
+      return { continue_url: authorization.continuePath };
     },
   );
 }
 
 interface Read {
   readonly session: ConsoleSession;
-  readonly asked: AuthorizationRequest;
+  readonly authorization: AuthorizationRequest;
 }
 
 async function readRequest(
@@ -104,8 +104,8 @@ async function readRequest(
   const session = await sessionOf(request, sessions);
   request.principal = session.principal;
   const exchange = { request: request.raw, response: reply.raw };
-  const asked = await authorizationServer.findRequest(request.params.uid, exchange);
-  if (asked) return { session, asked };
+  const authorization = await authorizationServer.findRequest(request.params.uid, exchange);
+  if (authorization) return { session, authorization };
   throw new Failure(
     'not_found',
     'The authorization request does not exist, has ended, or was started in another browser. Start again in the program.',

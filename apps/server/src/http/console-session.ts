@@ -19,7 +19,7 @@ const secureName = '__Host-earshot';
 const plainName = 'earshot';
 
 /** The parts of a request that decide whether its cookie counts. */
-interface Asking {
+interface CookieRequest {
   readonly method: string;
   /** The address in the browser, with the port. */
   readonly host: string;
@@ -27,7 +27,7 @@ interface Asking {
 }
 
 /** Whether one of the console's own pages sent the request. */
-function isFromConsole({ method, host, headers }: Asking): boolean {
+function isFromConsole({ method, host, headers }: CookieRequest): boolean {
   if (headers['x-earshot-console'] !== '1') return false;
   // A form cannot send JSON.
   if (method === 'POST' && !/^application\/json *(;|$)/i.test(String(headers['content-type']))) return false;
@@ -47,7 +47,7 @@ function isLoopback(hostname: string): boolean {
 }
 
 /** The name of the cookie for a browser that has sent this sign-in. */
-function cookieNameFor({ host, headers }: Asking): string {
+function cookieNameFor({ host, headers }: CookieRequest): string {
   const { origin } = headers;
   const url = URL.parse(typeof origin === 'string' ? origin : `http://${host}`);
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) return plainName;
@@ -64,7 +64,7 @@ function cookieNameFor({ host, headers }: Asking): string {
 const tokensMax = 4;
 
 /** The values of the console's cookies. */
-function tokensOf({ host, headers }: Omit<Asking, 'method'>): string[] {
+function tokensOf({ host, headers }: Omit<CookieRequest, 'method'>): string[] {
   const cookies = String(headers['cookie'] ?? '')
     .split(';')
     .map((one) => one.trim());
@@ -181,15 +181,15 @@ export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionO
 
 async function signIn(request: FastifyRequest, reply: FastifyReply, options: ConsoleSessionOptions) {
   const { authenticate, sessions, limits } = options;
-  const asked = signInSchema.safeParse(request.body);
-  if (!asked.success) {
+  const body = signInSchema.safeParse(request.body);
+  if (!body.success) {
     throw new Failure('invalid_argument', 'Send {"key": "<API_KEY>"} or {"code": "<code of a link>"}.', {
       details: { violations: [] },
     });
   }
   const former = { formerTokens: tokensOf(request), requestId: request.id };
-  if ('code' in asked.data) return await sessions.signInWithCode(asked.data.code, request.ip, former);
-  const principal = await authenticate(`Bearer ${asked.data.key}`, request.ip);
+  if ('code' in body.data) return await sessions.signInWithCode(body.data.code, request.ip, former);
+  const principal = await authenticate(`Bearer ${body.data.key}`, request.ip);
   admit(limits, principal, reply);
   const signedIn = await sessions.signInWithKey(principal, former);
   if (!signedIn) throw keyRefused();

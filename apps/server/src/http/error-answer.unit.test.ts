@@ -19,10 +19,10 @@ const principal: Principal = {
 };
 
 function admissionRefusal(requests: number, inFlightMax: number): unknown {
-  const asked = { ...principal, limits: { ...testLimits, requests } };
+  const caller = { ...principal, limits: { ...testLimits, requests } };
   const limits = createRateLimits({ contact, inFlightMax, nowMs: () => 0 });
-  limits.admit(asked, { changes: false });
-  return limits.admit(asked, { changes: false }).refusal;
+  limits.admit(caller, { changes: false });
+  return limits.admit(caller, { changes: false }).refusal;
 }
 
 function streamRefusal(): unknown {
@@ -39,8 +39,8 @@ function keyRefusal(): Promise<unknown> {
     contact,
   } as never;
   const grant = { scopes: [], expiresAt: null, budget: null };
-  const asked = { principal, change: {} as never };
-  return giveKey(options, asked, {} as never, grant).catch((error: unknown) => error);
+  const caller = { principal, change: {} as never };
+  return giveKey(options, caller, {} as never, grant).catch((error: unknown) => error);
 }
 
 const refused = (outcome: Parameters<typeof placementRefusal>[0]) => placementRefusal(outcome, 1, contact);

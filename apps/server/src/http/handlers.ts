@@ -30,7 +30,7 @@ export interface OperationOptions extends PrincipalOptions {
   readonly leaving: AbortSignal;
 }
 
-interface Asked {
+interface RequestState {
   /** Aborted when the key is no longer valid. */
   readonly keyEnded: AbortSignal;
   readonly idempotencyKey: string | null;
@@ -59,7 +59,7 @@ function addRoute(
   const { handlers, keyWatch, limits, answerOnce, telemetry, leaving } = options;
   // The request is parsed by the schema of this operation, which the union of all operations cannot express.
   const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
-  const asking = new WeakMap<FastifyRequest, Asked>();
+  const states = new WeakMap<FastifyRequest, RequestState>();
   app.route({
     method: methods,
     url,
@@ -81,13 +81,13 @@ function addRoute(
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
-      asking.set(request, { keyEnded: watch.ended, idempotencyKey, release: () => admission.release() });
+      states.set(request, { keyEnded: watch.ended, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
       const { principal } = request;
-      const asked = asking.get(request);
-      if (!principal || !asked) throw new Error('a request reached its handler without a principal');
-      const { keyEnded, idempotencyKey: key } = asked;
+      const state = states.get(request);
+      if (!principal || !state) throw new Error('a request reached its handler without a principal');
+      const { keyEnded, idempotencyKey: key } = state;
       if (keyEnded.aborted) throw keyRefused();
       const parsed = parse(operation, request);
       const signal = endOf(reply, [leaving, keyEnded]);
@@ -100,7 +100,7 @@ function addRoute(
       reply.header('content-type', 'application/json; charset=utf-8');
       if (key === null) {
         const answer = await handle(null);
-        if (isEventStream(answer)) return startStream(reply, answer, { ...asked, signal, telemetry });
+        if (isEventStream(answer)) return startStream(reply, answer, { ...state, signal, telemetry });
         // The result of a change is always sent: an error would suggest that it was not made.
         if (!operation.changes) endWithKey(reply, keyEnded);
         return reply.send(answer);
@@ -151,7 +151,7 @@ function isEventStream(answer: object): answer is EventStream {
 function startStream(
   reply: FastifyReply,
   answer: EventStream,
-  { signal, keyEnded, release, telemetry }: Asked & { signal: AbortSignal; telemetry: Telemetry },
+  { signal, keyEnded, release, telemetry }: RequestState & { signal: AbortSignal; telemetry: Telemetry },
 ): FastifyReply {
   release();
   reply.hijack();

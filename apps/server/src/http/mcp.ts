@@ -61,7 +61,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       loading ??= load();
       const { mcp, scopeOfCall } = await loading;
       assertScopeOf(request, reply, { resourceServer, scope: scopeOfCall(request.body) });
-      const asked = new Request(new URL(request.url, 'http://earshot.invalid'), {
+      const call = new Request(new URL(request.url, 'http://earshot.invalid'), {
         method: request.method,
         headers: headersOf(request),
         signal: gone.signal,
@@ -73,7 +73,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
         fetch: innerCalls.fetchFor(request),
       });
       const { scopes } = request.principal ?? {};
-      const response = await mcp.answer(asked, { earshot, scopes, body: request.body });
+      const response = await mcp.answer(call, { earshot, scopes, body: request.body });
       return reply.send(response);
     },
   });

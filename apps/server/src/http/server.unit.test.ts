@@ -50,12 +50,12 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
 }
 
 test('a caller that disconnects while its key is looked up frees its place', async () => {
-  const asked = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const known = Promise.withResolvers<Principal>();
   const released = Promise.withResolvers<void>();
   await using server = serverWith({
     authenticate: () => {
-      asked.resolve();
+      started.resolve();
       return known.promise;
     },
     limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
@@ -63,7 +63,7 @@ test('a caller that disconnects while its key is looked up frees its place', asy
   const url = new URL(await server.listen('127.0.0.1', 0));
   const socket = connect(Number(url.port), url.hostname);
   socket.write('POST /api.ListKeys HTTP/1.1\r\nhost: e\r\ncontent-length: 2\r\n\r\n{}');
-  await asked.promise;
+  await started.promise;
   socket.destroy();
   await once(socket, 'close');
   // When these answers arrive, the server has seen the other connection end.
@@ -188,17 +188,17 @@ test.each([
   // The part before it was sent by the caller; the part after it, by a proxy.
   [['127.0.0.1', '203.0.113.0/24'], '198.51.100.1, 192.0.2.1, 203.0.113.7', '192.0.2.1'],
 ])('behind the proxies %j, X-Forwarded-For: %s means %s', async (trustedProxies, forwarded, expected) => {
-  const asked: string[] = [];
+  const addresses: string[] = [];
   await using server = serverWith({
     trustedProxies,
     authenticate: async (_, address) => {
-      asked.push(address);
+      addresses.push(address);
       throw keyRefused();
     },
   });
   const url = await server.listen('127.0.0.1', 0);
   await fetch(new URL('/api.ListRules', url), { headers: { 'x-forwarded-for': forwarded } });
-  expect(asked).toEqual([expected]);
+  expect(addresses).toEqual([expected]);
 });
 
 test('without an authorization server there is no OAuth, and a 401 does not mention it', async () => {
@@ -318,9 +318,9 @@ test('connections that cannot be accepted do not end the process', async () => {
 });
 
 test('a server that closes does not wait for idle or silent connections, but for a long poll', async () => {
-  const asked = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const ListMatches: Handlers['ListMatches'] = async ({ signal }) => {
-    asked.resolve();
+    started.resolve();
     await once(signal, 'abort');
     return { matches: [], next_cursor: null, coverage: null };
   };
@@ -339,7 +339,7 @@ test('a server that closes does not wait for idle or silent connections, but for
   const headers = { 'content-type': 'application/json' };
   const body = '{"order":"oldest","wait_seconds":30}';
   const poll = fetch(new URL('/matches', url), { method: 'POST', headers, body });
-  await asked.promise;
+  await started.promise;
   const startedAt = performance.now();
   await server[Symbol.asyncDispose]();
   expect(performance.now() - startedAt).toBeLessThan(5_000);
@@ -385,14 +385,14 @@ describe('a POST without a body', () => {
   };
 
   test.each(Object.keys(wayOf))('is read as {}: %s', async (way) => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const scopes = [...new Set(posts.flatMap(({ scope }) => scope ?? []))];
     await using server = serverWith({
       authenticate: async () => ({ ...principal, scopes }),
       handlers: {
         ...handlers,
         ListReaders: async ({ request }) => {
-          asked.push(request);
+          requests.push(request);
           return { readers: [], next_cursor: null };
         },
       },
@@ -409,7 +409,7 @@ describe('a POST without a body', () => {
     const json = { 'content-type': 'application/json', 'content-length': '2' };
     for (const { path } of posts)
       expect(await send(path, wayOf[way] ?? {})).toBe(await send(path, json, '{}'));
-    expect(asked).toEqual([{ limit: 100 }, { limit: 100 }]);
+    expect(requests).toEqual([{ limit: 100 }, { limit: 100 }]);
     expect(await send('/api.DeleteRule', wayOf[way] ?? {})).toContain('"violations":[{"field":"rule_id"');
   });
 });

@@ -49,15 +49,15 @@ export async function sendEvents(
   const { signal } = options;
   using silence = createSilence(options.commentEveryMs ?? commentEveryMs);
   const ended = await new Promise<Ended>((resolve) => {
-    const look = createLook(response, stream, { ...options, onSent: silence.isOver, end: resolve });
+    const poll = createPoll(response, stream, { ...options, onSent: silence.isOver, end: resolve });
     silence.onSilence(() => {
       // A comment is also due during a read, which may take as long as the database is down.
       if (!socketOf(response).writableNeedDrain) socketOf(response).write(comment);
-      look();
+      poll();
     });
-    signal.addEventListener('abort', look, { once: true });
-    stream.onMore(look);
-    look();
+    signal.addEventListener('abort', poll, { once: true });
+    stream.onMore(poll);
+    poll();
   });
   // Waiting for a client that does not read would delay a shutdown.
   if (socketOf(response).writableNeedDrain) response.destroy();
@@ -66,7 +66,7 @@ export async function sendEvents(
 }
 
 /** Returns a function to call whenever there may be more to send. Calls `end` once. */
-function createLook(
+function createPoll(
   response: ServerResponse,
   stream: EventStream,
   options: SendEventsOptions & { onSent: () => void; end: (ended: Ended) => void },
@@ -82,14 +82,14 @@ function createLook(
     options.end(ended);
   };
   /** Continues with the outcome later. Without an outcome, it continues only if it was called. */
-  const lookAfter = <Outcome>(work: Promise<Outcome>, then: (outcome: Outcome) => boolean) => {
+  const pollAfter = <Outcome>(work: Promise<Outcome>, then: (outcome: Outcome) => boolean) => {
     isBusy = true;
     isCalled = false;
-    const goOn = (outcome: Outcome) => {
+    const proceed = (outcome: Outcome) => {
       isBusy = false;
-      if (then(outcome) || isCalled) look();
+      if (then(outcome) || isCalled) poll();
     };
-    work.then(goOn).catch((err: unknown) => finish({ ending: 'failed', err }));
+    work.then(proceed).catch((err: unknown) => finish({ ending: 'failed', err }));
   };
   /** Returns whether the next batch can be sent at once. */
   const send = (bytes: Buffer): boolean => {
@@ -97,7 +97,7 @@ function createLook(
     if (socketOf(response).write(bytes)) return true;
     if (socketOf(response).writableLength > unsentBytesMax) finish({ ending: 'slow' });
     else
-      lookAfter(waitForDrain(response, options), (drained) => {
+      pollAfter(waitForDrain(response, options), (drained) => {
         if (!drained && !response.destroyed && !signal.aborted) finish({ ending: 'slow' });
         return !isOver;
       });
@@ -108,26 +108,26 @@ function createLook(
     else if (signal.aborted) finish({ ending: keyEnded.aborted ? 'key' : 'leaving' });
     return isOver;
   };
-  const lookNow = () => {
+  const pollNow = () => {
     for (let sent = 0; !isEnding(); sent++) {
-      if (sent === sentInTurnMax) return lookAfter(nextTurnOfLoop(), () => true);
+      if (sent === sentInTurnMax) return pollAfter(nextTurnOfLoop(), () => true);
       const batch = stream.take(signal);
       if (batch instanceof Promise) {
-        return lookAfter(batch, (read) => read.events.length > 0 && !isEnding() && send(encode(read)));
+        return pollAfter(batch, (read) => read.events.length > 0 && !isEnding() && send(encode(read)));
       }
       if (batch.events.length === 0 || !send(encode(batch))) return;
     }
   };
-  const look = () => {
+  const poll = () => {
     isCalled = true;
     if (isBusy || isOver) return;
     try {
-      lookNow();
+      pollNow();
     } catch (err) {
       finish({ ending: 'failed', err });
     }
   };
-  return look;
+  return poll;
 }
 
 /** Calls back after each silence of this length. Ending a silence does not restart the timer. */

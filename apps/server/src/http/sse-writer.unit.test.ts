@@ -25,16 +25,16 @@ beforeEach(async () => {
 afterEach(() => stack.disposeAsync());
 
 interface Source extends EventStream {
-  readonly asked: () => number;
+  readonly takes: () => number;
 }
 
 /** Always returns the same batch, or nothing. */
 function source(batch: readonly ServerEvent[]): Source {
-  let asked = 0;
+  let takes = 0;
   return {
-    asked: () => asked,
+    takes: () => takes,
     take() {
-      asked += 1;
+      takes += 1;
       return batch.length > 0
         ? new Promise((resolve) => setImmediate(() => resolve({ events: batch })))
         : { events: batch };
@@ -82,8 +82,8 @@ test('no more is taken for a client that does not read, and it is disconnected',
   expect(ending).toBe('slow');
   expect(response.destroyed).toBe(true);
   // What the kernel buffers for the client, and one event beyond it.
-  const askedAtTheEnd = stream.asked();
-  expect(askedAtTheEnd).toBeLessThan(200);
+  const takesAtTheEnd = stream.takes();
+  expect(takesAtTheEnd).toBeLessThan(200);
   expect(response.writableLength).toBeLessThan(1024 * 1024);
 });
 
@@ -92,13 +92,13 @@ test('a client that stops reading for a while and continues gets everything', as
   client.pause();
   const sending = send(stream, { drainWithinMs: 60_000 });
   await fullBuffer();
-  const heldUpAt = stream.asked();
+  const heldUpAt = stream.takes();
   let bytes = 0;
   for await (const chunk of client.resume()) {
     bytes += Buffer.from(chunk).length;
     if (bytes > (heldUpAt + 20) * 64 * 1024) break;
   }
-  expect(stream.asked()).toBeGreaterThan(heldUpAt);
+  expect(stream.takes()).toBeGreaterThan(heldUpAt);
   client.destroy();
   expect(await sending).toMatchObject({ ending: 'gone' });
 });
@@ -157,7 +157,7 @@ test('a failure while something is sent at once ends the answer as well', async 
 
 /** Returns the events of each wake-up, at once. */
 function ringing() {
-  let look = () => undefined as void;
+  let wake = () => undefined as void;
   const come: (readonly ServerEvent[] | Error)[] = [];
   const stream: EventStream = {
     take() {
@@ -166,13 +166,13 @@ function ringing() {
       return { events: next };
     },
     onMore(called) {
-      look = called;
+      wake = called;
     },
     [Symbol.dispose]: () => undefined,
   };
   const ring = (next: readonly ServerEvent[] | Error) => {
     come.push(next);
-    look();
+    wake();
   };
   return { stream, ring };
 }
@@ -201,15 +201,15 @@ test('a wake-up while the client does not read is not lost', async () => {
 
 test('a wake-up during a read makes it poll again', async () => {
   const reads: ((batch: EventBatch) => void)[] = [];
-  let look = () => undefined as void;
+  let wake = () => undefined as void;
   void send({
     take: () => new Promise<EventBatch>((resolve) => reads.push(resolve)),
     onMore(called) {
-      look = called;
+      wake = called;
     },
     [Symbol.dispose]: () => undefined,
   });
-  look();
+  wake();
   reads[0]?.({ events: [] });
   await vi.waitFor(() => expect(reads).toHaveLength(2));
   reads[1]?.({ events: [] });

@@ -70,8 +70,8 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       const interaction = await interactionOf(provider, exchange);
       return interaction?.uid === uid ? await toRequest(provider, interaction) : null;
     },
-    async allow(asked, allowing, { request, response }) {
-      const grantId = await giveGrant({ ...options, provider, resource }, asked, allowing);
+    async allow(authorization, allowing, { request, response }) {
+      const grantId = await giveGrant({ ...options, provider, resource }, authorization, allowing);
       const login = { accountId: allowing.principal.accountId, remember: false };
       await provider.interactionResult(request, response, { login, consent: { grantId } });
     },
@@ -126,7 +126,7 @@ function readable(text: string | undefined): string {
 /** Creates the key of the grant, and the grant with the id of the key. */
 async function giveGrant(
   options: AuthorizationServerOptions & { readonly provider: Provider; readonly resource: string },
-  { client: { id: clientId, name }, scopes: asked, isDecided }: AuthorizationRequest,
+  { client: { id: clientId, name }, scopes: requested, isDecided }: AuthorizationRequest,
   { principal, requestId, scopes, budget }: Allowing,
 ): Promise<string> {
   const { database, provider, resource } = options;
@@ -136,7 +136,7 @@ async function giveGrant(
       'This authorization request was already decided. Start again in the program.',
       { details: { reason: 'already_decided' } },
     );
-  const beyond = scopes.find((scope) => !asked.includes(scope));
+  const beyond = scopes.find((scope) => !requested.includes(scope));
   if (beyond !== undefined) throw badField('scopes', `The program did not request "${beyond}".`);
   const { accountId, keyId: actor } = principal;
   const change: Change = { accountId, actor, operation: 'CreateKey', requestId, claim: null };

@@ -58,11 +58,11 @@ test.each([
   'https://user:pass@agent.example/client.json',
   'file:///etc/passwd',
 ])('%s is refused before its name is looked up', async (url) => {
-  let asked = 0;
-  const resolve = async () => [`192.0.2.${++asked}`];
+  let resolved = 0;
+  const resolve = async () => [`192.0.2.${++resolved}`];
   await using metadata = createFetchMetadata({ resolve, allowInsecure: false });
   await expect(metadata.fetch(url)).rejects.toThrow('URL:');
-  expect(asked).toBe(0);
+  expect(resolved).toBe(0);
 });
 
 test('a redirect is not followed', async () => {

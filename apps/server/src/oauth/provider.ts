@@ -51,8 +51,8 @@ export function createProvider(options: ProviderOptions): Provider {
   provider.proxy = true;
   provider.use(async (ctx, next) => {
     // A request that names none of Earshot's scopes is for all of them. No other route reads this parameter.
-    const asked = String(ctx.query['scope'] ?? '').split(' ');
-    if (!grantableScopes.some((scope) => asked.includes(scope)))
+    const requested = String(ctx.query['scope'] ?? '').split(' ');
+    if (!grantableScopes.some((scope) => requested.includes(scope)))
       ctx.query = { ...ctx.query, scope: grantableScopes.join(' ') };
     await next();
   });
@@ -126,7 +126,7 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : await oidc.provider.Grant.find(grantId);
     },
-    interactions: { policy: alwaysAsk(), url: (_ctx, { uid }) => `/console/authorize/${uid}` },
+    interactions: { policy: alwaysPrompt(), url: (_ctx, { uid }) => `/console/authorize/${uid}` },
     renderError: (ctx, { error, error_description }) => {
       ctx.type = 'text/plain; charset=utf-8';
       ctx.body = `This request cannot be authorized: ${error_description ?? error}.\nReturn to the program that sent you here, and start again.\n`;
@@ -199,7 +199,7 @@ function adapterOf(database: Database): NonNullable<Configuration['adapter']> {
 }
 
 /** A user who is signed in to the console decides about every request, even about a repeated one. */
-function alwaysAsk(): interactionPolicy.Prompt[] {
+function alwaysPrompt(): interactionPolicy.Prompt[] {
   const { Check, Prompt } = interactionPolicy;
   const decided = new Check('undecided', 'the user has not decided about the request', ({ oidc }) =>
     oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,

@@ -134,7 +134,7 @@ async function principalOf(
         { hash, display: `${name.slice(0, 80)} (OAuth)` },
         {
           id: newId('key'),
-          askedBy: null,
+          callingKeyId: null,
           scopes: [...grantableScopes],
           expiresAt: null,
           budget: null,

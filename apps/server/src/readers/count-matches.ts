@@ -64,16 +64,16 @@ async function readSeries(
   { accountId, request, max }: { accountId: string; request: RequestOf<'CountMatches'>; max: number },
 ): Promise<SeriesRow[]> {
   await sql.run(`set local statement_timeout = ${countMsMax}`);
-  const asked = {
+  const query = {
     accountId,
     ruleId: request.rule_id ?? null,
     platform: request.platform ?? null,
     since: new Date(request.from),
     until: new Date(request.to),
   };
-  const places = await findPlaces(sql, { ...asked, order: 'oldest', from: null, limit: max });
-  const values: unknown[] = [accountId, max + 1, asked.since, request.step];
-  const matches = selectMatches(asked, places, (value) => `$${values.push(value)}`);
+  const places = await findPlaces(sql, { ...query, order: 'oldest', from: null, limit: max });
+  const values: unknown[] = [accountId, max + 1, query.since, request.step];
+  const matches = selectMatches(query, places, (value) => `$${values.push(value)}`);
   if (matches.length === 0) return [];
   return await sql.many<SeriesRow>(
     `with found as (

@@ -3,7 +3,7 @@ import type { NoticeReader, PlacedNotice } from '../notices/notice-reader.sql.ts
 import type { Worker } from '../runtime/worker.ts';
 
 /** Wake-ups may be lost, so the ends of the logs are also read at this interval: once for the whole node. */
-const lookAgainMs = 1_000;
+const pollIntervalMs = 1_000;
 
 export interface NoticeFollower extends Disposable {
   /** Returns the next notices in the order of the log. */
@@ -49,7 +49,7 @@ export function createNoticeFollowing({
       using bell = bells.listen('notices');
       while (!signal.aborted) {
         await wakeFollowers();
-        await bell.wait(lookAgainMs, signal);
+        await bell.wait(pollIntervalMs, signal);
       }
     },
   };

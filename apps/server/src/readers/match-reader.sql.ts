@@ -208,7 +208,7 @@ async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<Ma
 const pageOf = (parts: readonly string[], direction: 'asc' | 'desc') => `with page as materialized (
     select found.*, row_number() over (order by position ${direction}) as number
     from (${parts.join(' union all ')}) as found order by position ${direction} limit $2
-  ), asked as (
+  ), wanted as (
     select array_agg(rule_id) as rule_ids, array_agg(event_key) as event_keys, array_agg(platform) as platforms,
       array_agg(event_day) as event_days
     from page
@@ -218,7 +218,7 @@ const pageOf = (parts: readonly string[], direction: 'asc' | 'desc') => `with pa
       and versions.version = used.rule_version and versions.platform = used.platform
   ), found as (
     select page.*, posts.platform_post_id, posts.payload, ${sizes('page.number')}
-    from asked cross join lateral posts_of(rule_ids, event_keys, platforms, event_days) as posts
+    from wanted cross join lateral posts_of(rule_ids, event_keys, platforms, event_days) as posts
     join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key and page.event_day = posts.event_day
   )
   select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.event_key, found.via,

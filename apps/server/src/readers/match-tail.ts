@@ -8,7 +8,7 @@ import type { MatchHeader, TailReader } from './tail-reader.sql.ts';
 import { type Followed, jsonOf, toFollowed, toFollowedRemoval } from './to-match.ts';
 
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
-const lookAgainMs = 1_000;
+const pollIntervalMs = 1_000;
 const pageMax = 500;
 /** A client that polls is absent between its requests. What arrives meanwhile is collected as if it waited. */
 const awayMsMax = 3_000;
@@ -97,7 +97,7 @@ export async function openMatchTail(options: MatchTailOptions) {
       name: 'match-tail',
       async run(signal: AbortSignal): Promise<void> {
         using bell = bells.listen('matches');
-        while (!signal.aborted) if (!(await advance())) await bell.wait(lookAgainMs, signal);
+        while (!signal.aborted) if (!(await advance())) await bell.wait(pollIntervalMs, signal);
       },
     },
     /** Every match up to here is visible to a query that starts now. */

@@ -30,12 +30,12 @@ export async function checkKeptItems(options: CheckKeptItemsOptions, signal: Abo
     [platform],
   );
   if (done) return;
-  const sum = { asked: 0, items: 0, matches: 0 };
+  const sum = { requested: 0, items: 0, matches: 0 };
   try {
     for await (const kept of keptItems(database, platform, compliance.idsMax)) {
       const gone = await compliance.check([...new Set(kept.map(({ id }) => id))], signal);
       const removed = await removeGone(options, kept, gone);
-      sum.asked += kept.length;
+      sum.requested += kept.length;
       sum.items += removed.items;
       sum.matches += removed.matches;
       if (removed.matches > 0) bells.ring('matches');

@@ -11,7 +11,7 @@ const postsAtOnceMax = 10_000;
 const lettersAtOnceMax = 1_000;
 
 /** A request to forget: one item by its id or URL, or an author by id or handle. */
-export type Asked =
+export type ForgetRequest =
   | { readonly post: string }
   | { readonly url: string }
   /** With `@` it is a handle; digits only are an id; anything else may be either. */
@@ -27,11 +27,11 @@ export interface Progress extends Removed {
  */
 export async function forget(
   database: Database,
-  asked: Asked,
+  request: ForgetRequest,
   onProgress: (progress: Progress) => void = () => undefined,
 ): Promise<Removed> {
   const sum = { items: 0, matches: 0 };
-  const names = toNames(asked);
+  const names = toNames(request);
   // The list grows: a handle leads to the author's id, which may have items with an older handle.
   for (const name of names) {
     const until = await recordTombstones(database, [name], { on: platforms, reason: 'forgotten' });
@@ -51,10 +51,10 @@ export async function forget(
   return sum;
 }
 
-function toNames(asked: Asked): ItemName[] {
-  if ('post' in asked) return [{ kind: 'item', value: asked.post }];
-  if ('url' in asked) return [{ kind: 'item', value: asked.url }];
-  const { author } = asked;
+function toNames(request: ForgetRequest): ItemName[] {
+  if ('post' in request) return [{ kind: 'item', value: request.post }];
+  if ('url' in request) return [{ kind: 'item', value: request.url }];
+  const { author } = request;
   const handle = `@${author.replace(/^@/, '').toLowerCase()}`;
   const values = author.startsWith('@') ? [handle] : /^\d+$/.test(author) ? [author] : [author, handle];
   return values.map((value) => ({ kind: 'author', value }));

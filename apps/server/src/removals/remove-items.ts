@@ -1,5 +1,5 @@
 import type { Platform, Removal } from '@earshot/contract';
-import { type Database, type Sql, untilNothingIsInTheWay } from '../engines/database.ts';
+import { type Database, retryOnConflict, type Sql } from '../engines/database.ts';
 import { takeOutOfBatches } from '../webhooks/webhooks.sql.ts';
 
 /*
@@ -35,7 +35,7 @@ export async function removeItems(
       const keys = its.slice(from, from + itemsAtOnceMax).map(({ eventKey }) => eventKey);
       for (let isDone = false; !isDone; ) {
         // The purge of deleted rules removes matches in another order: one of the two may be rolled back.
-        const step = await untilNothingIsInTheWay(() =>
+        const step = await retryOnConflict(() =>
           database.transaction((sql) => removeSome(sql, { day, platform, keys, reason })),
         );
         sum.items += step.items;

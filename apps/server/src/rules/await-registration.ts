@@ -9,12 +9,12 @@ import { isBlocking } from '../upstream/upstream-rules.ts';
 const confirmWithinMs = 15_000;
 /** The first rule of a source opens its stream. A short wait ensures that events after the answer are received. */
 const liveWithinMs = 3_000;
-const lookAgainMs = 500;
+const pollIntervalMs = 500;
 /** The total time that a creation or change waits. */
 export const answerWithinMs = confirmWithinMs + liveWithinMs;
 
 /** Reads the slots to wait for. */
-type Look = () => Promise<HeldSlot[]>;
+type ReadSlots = () => Promise<HeldSlot[]>;
 
 /** Whether all of these slots are registered upstream. */
 export function areRegistered(slots: readonly HeldSlot[]): boolean {
@@ -29,38 +29,38 @@ function isBlocked({ state, problemKind }: HeldSlot): boolean {
 /** `seen` is the last read state of the slots. */
 export async function awaitRegistration(
   seen: HeldSlot[],
-  look: Look,
+  readSlots: ReadSlots,
   outcomes: BellListener,
 ): Promise<HeldSlot[]> {
   const settled = (slots: readonly HeldSlot[]) =>
     areRegistered(slots) || slots.some((slot) => slot.state === 'failed' || isBlocked(slot));
   if (areRegistered(seen)) return seen;
-  return await awaitSlots(look, settled, { outcomes, withinMs: confirmWithinMs });
+  return await awaitSlots(readSlots, settled, { outcomes, withinMs: confirmWithinMs });
 }
 
 export async function awaitLive(
   seen: readonly HeldSlot[],
-  look: Look,
+  readSlots: ReadSlots,
   outcomes: BellListener,
 ): Promise<readonly HeldSlot[]> {
   const allLive = (slots: readonly HeldSlot[]) => slots.every(({ live }) => live);
   if (allLive(seen)) return seen;
-  return await awaitSlots(look, allLive, { outcomes, withinMs: liveWithinMs });
+  return await awaitSlots(readSlots, allLive, { outcomes, withinMs: liveWithinMs });
 }
 
 /** Polls until `done` returns true or the time is up, and returns the last read state. */
 async function awaitSlots<Seen>(
-  look: () => Promise<Seen>,
+  readSlots: () => Promise<Seen>,
   done: (seen: Seen) => boolean,
   { outcomes, withinMs }: { outcomes: BellListener; withinMs: number },
 ): Promise<Seen> {
   const deadline = performance.now() + withinMs;
   const never = new AbortController().signal;
   for (;;) {
-    const seen = await look();
+    const seen = await readSlots();
     const leftMs = deadline - performance.now();
     if (done(seen) || leftMs <= 0) return seen;
-    await outcomes.wait(Math.min(lookAgainMs, leftMs), never);
+    await outcomes.wait(Math.min(pollIntervalMs, leftMs), never);
   }
 }
 

@@ -26,7 +26,7 @@ export interface RuleChange {
   readonly ruleId: string;
   readonly premiumRulesMax: number;
   /** Recorded when the change is applied. */
-  readonly asked: Change;
+  readonly requested: Change;
   begin(): Promise<ChangeOutcome>;
 }
 
@@ -75,10 +75,10 @@ async function carryOut(
 ): Promise<Rule> {
   const { accountId, ruleId, change, outcomes } = begun;
   checkpoint('change.written');
-  const look = () => store.slotStates(ruleId, change.version);
-  const seen = await look();
+  const readSlots = () => store.slotStates(ruleId, change.version);
+  const seen = await readSlots();
   if (!areRegistered(seen)) bells.ring('slots');
-  const slots = await awaitRegistration(seen, look, outcomes);
+  const slots = await awaitRegistration(seen, readSlots, outcomes);
   const failure = failureOf(slots, 'the rule stays as it was');
   if (failure) {
     telemetry.ruleChangeRefused({ ruleId, accountId, reason: failure.code });
@@ -89,8 +89,8 @@ async function carryOut(
   }
   checkpoint('change.registered');
   // Before the change is applied, because the answer is stored with it.
-  await awaitLive(slots, look, outcomes);
-  const rule = await applyChange(database, change, begun.asked, pricing);
+  await awaitLive(slots, readSlots, outcomes);
+  const rule = await applyChange(database, change, begun.requested, pricing);
   if (!rule)
     throw new Failure(
       'aborted',

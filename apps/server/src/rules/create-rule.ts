@@ -156,11 +156,11 @@ async function carryOut(options: CreateRuleOptions, rule: NewRule, completion: C
   const { id: ruleId, accountId } = rule;
   checkpoint('create.written');
   using outcomes = bells.listen('slot_outcomes');
-  const look = () => store.slotStates(ruleId);
-  const seen = await look();
+  const readSlots = () => store.slotStates(ruleId);
+  const seen = await readSlots();
   if (!areRegistered(seen)) bells.ring('slots');
   checkpoint('create.announced');
-  const slots = await awaitRegistration(seen, look, outcomes);
+  const slots = await awaitRegistration(seen, readSlots, outcomes);
   const failure = failureOf(slots);
   if (failure) {
     telemetry.ruleRefused({ ruleId, accountId, reason: failure.code });
@@ -170,7 +170,7 @@ async function carryOut(options: CreateRuleOptions, rule: NewRule, completion: C
     throw failure;
   }
   checkpoint('create.registered');
-  await awaitLive(slots, look, outcomes);
+  await awaitLive(slots, readSlots, outcomes);
   const answer = await store.activate(completion);
   if (answer === null)
     throw new Failure('aborted', 'The creation took too long and was undone. Send the request again.', {

@@ -21,7 +21,7 @@ import { countPremiumRules, isPremium } from './rule-rows.sql.ts';
 export function resumeRule(
   options: ChangeRuleOptions & { readonly assertAffordable: AssertAffordable },
 ): Handler<'ResumeRule'> {
-  return async ({ principal, request, change: asked }) => {
+  return async ({ principal, request, change: requested }) => {
     const { accountId, keyId } = principal;
     const ruleId = request.rule_id;
     const { platforms, state } = await readRule(options.store, { accountId, ruleId });
@@ -39,7 +39,7 @@ export function resumeRule(
       });
     const premiumRulesMax = principal.limits.rules;
     const begin = () => beginResume(options.database, { accountId, ruleId, premiumRulesMax });
-    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
+    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, requested, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
     return rule;
   };

@@ -165,7 +165,7 @@ export function applyChange(
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);
       const applied = await record(sql, rule, change, pricing);
-      await resolveMended(sql, applied);
+      await resolveOutdatedNotices(sql, applied);
       return applied;
     }),
   );
@@ -262,7 +262,7 @@ function pausedNotice(rule: LockedRule, { operation }: Change) {
 }
 
 /** Resolves notices that no longer hold: an active rule is not paused, and not refused where its slot is registered. */
-async function resolveMended(sql: Sql, { id, state, platforms }: Rule): Promise<void> {
+async function resolveOutdatedNotices(sql: Sql, { id, state, platforms }: Rule): Promise<void> {
   if (state !== 'active') return;
   const subject = { kind: 'rule', id } as const;
   await resolveNotices(sql, { types: ['rule.paused', 'rule.expired'], subject });

@@ -240,9 +240,9 @@ function createActivate(database: Database, activate: Activate) {
 /** Activates rules with their audit, in one statement, and returns their ids. Locks them in id order, so that two batches cannot deadlock. */
 async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<string[]> {
   const rows = await sql.prepared<{ id: string }>(
-    `with asked as (
+    `with requested as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-         as asked (rule_id, audit_id, actor, operation, request_id)
+         as requested (rule_id, audit_id, actor, operation, request_id)
      ), mine as (
        select id from rules where id = any($1) and state = 'creating' order by id for update
      ), active as (
@@ -251,7 +251,7 @@ async function activateAll(sql: Sql, activations: readonly Activation[]): Promis
        insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
        select audit_id, account_id, actor, operation, active.id, null,
          json_build_object('name', name, 'state', 'active'), request_id
-       from active join asked on asked.rule_id = active.id
+       from active join requested on requested.rule_id = active.id
      )
      select id from active`,
     [

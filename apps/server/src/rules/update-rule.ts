@@ -48,7 +48,7 @@ export interface UpdateRuleOptions extends ChangeRuleOptions {
 
 /** Changes all named fields, or none of them. */
 export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
-  return async ({ principal, request, change: asked }) => {
+  return async ({ principal, request, change: requested }) => {
     const { accountId } = principal;
     const { rule_id: ruleId, name, intent, overrides } = request;
     const named = platformNames.filter((platform) => overrides?.[platform] !== undefined);
@@ -82,8 +82,8 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
         budget: request.budget,
         acceptsEstimate: request.accept_estimate === true,
       });
-    const begin = () => beginUpdate(options.database, update, asked, options.pricing);
-    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
+    const begin = () => beginUpdate(options.database, update, requested, options.pricing);
+    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, requested, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'updated' });
     return rule;
   };
@@ -137,7 +137,7 @@ export function beginUpdate(
 async function begin(
   sql: Sql,
   update: RuleUpdate,
-  { change: asked, pricing }: { change: Change; pricing: RulePricing },
+  { change: requested, pricing }: { change: Change; pricing: RulePricing },
   refuse: Refuse,
 ): Promise<ChangeOutcome> {
   const { ruleId } = update;
@@ -160,7 +160,7 @@ async function begin(
   for (const value of values) if (!isNew(value)) await keepSlot(sql, change, value, sameSlot(current, value));
   if (taken.length > 0) return await markBegun(sql, change);
   await writeApplied(sql, change);
-  return { kind: 'applied', rule: await record(sql, rule, asked, pricing) };
+  return { kind: 'applied', rule: await record(sql, rule, requested, pricing) };
 }
 
 /** The last queries on platforms to which the rule returns without a new query. */
@@ -271,7 +271,7 @@ function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUp
 
 async function assertPremiumRoom(
   sql: Sql,
-  asked: {
+  requested: {
     rule: LockedRule;
     current: readonly VersionRow[];
     values: readonly RuleValue[];
@@ -279,8 +279,8 @@ async function assertPremiumRoom(
   },
   refuse: Refuse,
 ): Promise<void> {
-  if (!isPremium(asked.values) || isPremium(asked.current)) return;
-  const used = await premiumRulesReached(sql, asked.rule.account_id, asked.premiumRulesMax);
+  if (!isPremium(requested.values) || isPremium(requested.current)) return;
+  const used = await premiumRulesReached(sql, requested.rule.account_id, requested.premiumRulesMax);
   if (used !== null) refuse({ kind: 'premium_limit', used });
 }
 

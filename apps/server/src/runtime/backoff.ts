@@ -12,7 +12,7 @@ export function backoffDelayMs(backoff: Backoff, attempt: number, random: () => 
   return Math.round(step * (0.5 + random() / 2));
 }
 
-const tellEveryMs = 5_000;
+const reportEveryMs = 5_000;
 
 /** Retries until it succeeds or fails permanently. Reports every five seconds that it still waits. */
 export async function keepTrying<Result>(
@@ -23,14 +23,14 @@ export async function keepTrying<Result>(
     readonly onWaiting?: ((error: unknown) => void) | undefined;
   },
 ): Promise<Result> {
-  for (let tellAt = 0; ; ) {
+  for (let reportAt = 0; ; ) {
     try {
       return await attempt();
     } catch (error) {
       if (options.isForGood(error)) throw error;
-      if (performance.now() >= tellAt) {
+      if (performance.now() >= reportAt) {
         options.onWaiting?.(error);
-        tellAt = performance.now() + tellEveryMs;
+        reportAt = performance.now() + reportEveryMs;
       }
       await sleep(options.delayMs);
     }

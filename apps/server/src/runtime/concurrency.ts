@@ -22,16 +22,16 @@ export function createConcurrencyLimit(max: number): ConcurrencyLimit {
 
 /** A separate limit per key, such as an account: heavy callers queue behind their own requests. */
 export function createConcurrencyLimits(max: number) {
-  const limits = new Map<string, { readonly limit: ConcurrencyLimit; asked: number }>();
+  const limits = new Map<string, { readonly limit: ConcurrencyLimit; pending: number }>();
   return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
-    const entry = limits.get(key) ?? { limit: createConcurrencyLimit(max), asked: 0 };
+    const entry = limits.get(key) ?? { limit: createConcurrencyLimit(max), pending: 0 };
     limits.set(key, entry);
-    entry.asked += 1;
+    entry.pending += 1;
     try {
       return await entry.limit(work);
     } finally {
-      entry.asked -= 1;
-      if (entry.asked === 0) limits.delete(key);
+      entry.pending -= 1;
+      if (entry.pending === 0) limits.delete(key);
     }
   };
 }

@@ -58,18 +58,18 @@ export async function openPace(
 ): Promise<Pace> {
   const spentIn = await spentBefore(store, sourceId, performance.now());
   const usual = usualLimits(limits);
-  const ask = <Answer>(
+  const compute = <Answer>(
     question: (limit: CallLimit, spent: SpentCalls, nowMs: number) => Answer,
     limit: CallLimit,
   ): Answer => question(limit, spentIn.get(limit.bucket) ?? [], performance.now());
   let made = 0;
-  let told = 0;
+  let reported = 0;
   let removedAt = Number.NEGATIVE_INFINITY;
   const permit = async (limit: CallLimit, accounts: readonly string[] = []) => {
-    const waitMs = ask(waitMsAt, limit);
+    const waitMs = compute(waitMsAt, limit);
     if (waitMs > shortWaitMs) throw allCallsUsed(waitMs);
     if (waitMs > 0) await pause(waitMs, signal);
-    spentIn.set(limit.bucket, ask(spend, limit));
+    spentIn.set(limit.bucket, compute(spend, limit));
     await store.recordCall(lease, sourceId, limit, accounts);
     made++;
   };
@@ -84,19 +84,19 @@ export async function openPace(
       },
     },
     stop: { signal, permit: (kind) => permit(limits[kind]) },
-    room: (kind) => ask(roomAt, usual[kind]),
+    room: (kind) => compute(roomAt, usual[kind]),
     removalRoom: () =>
-      ask(
-        (...asked) => removalRoomAt(...asked, { share: accountShare, lastRemovalMs: removedAt }),
+      compute(
+        (...given) => removalRoomAt(...given, { share: accountShare, lastRemovalMs: removedAt }),
         usual.change,
       ),
-    stopRoom: () => ask(roomAt, limits.change),
-    isShort: (kind) => ask(isShortAt, usual[kind]),
+    stopRoom: () => compute(roomAt, limits.change),
+    isShort: (kind) => compute(isShortAt, usual[kind]),
     apartMs: (kind, calls) => apartMsOf(usual[kind], calls),
-    collect: (kind) => pause(ask(collectMsAt, usual[kind]), signal),
+    collect: (kind) => pause(compute(collectMsAt, usual[kind]), signal),
     callsMade() {
-      const since = made - told;
-      told = made;
+      const since = made - reported;
+      reported = made;
       return since;
     },
   };

@@ -6,7 +6,7 @@ import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
  * Notifies the owners of active rules that the upstream no longer accepts these slots. Each notice names one rule only. A rule that still
  * waits for its first registration gets no notice: its request fails instead.
  */
-export async function tellRefused(sql: Sql, slotIds: readonly string[]): Promise<void> {
+export async function notifyRefused(sql: Sql, slotIds: readonly string[]): Promise<void> {
   const rules = await sql.many<{
     id: string;
     name: string;

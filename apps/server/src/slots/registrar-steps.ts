@@ -251,7 +251,7 @@ async function removePicked(step: RegistrarStep, { onlyStopped, room, call }: Re
  */
 export async function learnCapacity(step: RegistrarStep, ours: number): Promise<void> {
   const { store, lease, sourceId } = step;
-  const room = await askRoom(step);
+  const room = await readRoom(step);
   await store.recordCapacity(lease, sourceId, room === null ? null : ours + room);
 }
 
@@ -264,7 +264,7 @@ async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: st
   if (slots.some(({ id }) => ours.includes(id))) {
     throw new UpstreamUnavailable('the upstream is full, and has a rule that was not recorded');
   }
-  const room = (await askRoom(step)) ?? 0;
+  const room = (await readRoom(step)) ?? 0;
   // If the upstream refuses what it says would fit, the refusal counts. Otherwise the same call would repeat forever.
   const fits = room < slots.length ? room : 0;
   const excess = slots.slice(fits).map(({ id }) => id);
@@ -279,7 +279,7 @@ async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: st
 }
 
 /** Null if the upstream does not report it, or cannot be reached: nothing depends on the answer. */
-async function askRoom({ upstream, pace }: RegistrarStep): Promise<number | null> {
+async function readRoom({ upstream, pace }: RegistrarStep): Promise<number | null> {
   try {
     return await upstream.room(pace.call);
   } catch (error) {

@@ -14,7 +14,7 @@ import {
 const defaultTiming = {
   reconcileEveryMs: 30_000,
   learnCapacityEveryMs: 600_000,
-  lookAgainMs: 1_000,
+  pollIntervalMs: 1_000,
   retryDelayMs: 1_000,
 };
 /** While calls are scarce, the periodic comparison runs this many times less often. */
@@ -40,7 +40,7 @@ export function createRegistrarWorker(options: RegistrarOptions): Worker {
 async function keepInStep(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<void> {
   const { upstream, sourceId, platform, store, accountShare } = options;
   const timing = { ...defaultTiming, ...options.timing };
-  const { reconcileEveryMs, lookAgainMs, retryDelayMs } = timing;
+  const { reconcileEveryMs, pollIntervalMs, retryDelayMs } = timing;
   using bell = options.bells.listen('slots');
   const pace = await openPace({ sourceId, limits: upstream.limits, store, accountShare }, lease, signal);
   const step: RegistrarStep = { ...options, lease, pace, quiet: { last: null } };
@@ -65,7 +65,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
         }
       }
       const worked = mayHaveWork ? await workOff(step) : 0;
-      if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);
+      if (worked === 0) await bell.wait(Math.min(pollIntervalMs, reconcileEveryMs), signal);
     } catch (error) {
       if (!(error instanceof UpstreamUnavailable)) throw error;
       // The call was aborted because the lease or the process ended: not a failure of the upstream.
@@ -75,12 +75,12 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       if (notCalled) step.telemetry.ruleCallPostponed({ platform, sourceId, waitMs: retryAfterMs ?? 0 });
       else step.telemetry.upstreamRulesFailed({ platform, sourceId, err: error });
       // A call that was not made may be retried soon.
-      const waitMs = notCalled ? lookAgainMs : Math.max(retryDelayMs, retryAfterMs ?? 0);
+      const waitMs = notCalled ? pollIntervalMs : Math.max(retryDelayMs, retryAfterMs ?? 0);
       const untilMs = performance.now() + waitMs;
       // Slots that begin to wait in the meantime get the reason as well.
       for (let leftMs = waitMs; leftMs > 0 && !signal.aborted; leftMs = untilMs - performance.now()) {
-        await tellWhoWaits(step, error);
-        await bell.wait(Math.min(lookAgainMs, leftMs), signal);
+        await recordWaitReason(step, error);
+        await bell.wait(Math.min(pollIntervalMs, leftMs), signal);
       }
     }
   }
@@ -99,7 +99,7 @@ function apartMs({ pace }: RegistrarStep, reconcileEveryMs: number, listCalls: n
 }
 
 /** Writes the reason to the waiting slots, where their callers find it. */
-async function tellWhoWaits(
+async function recordWaitReason(
   { store, sourceId, upstream, bells, lease }: RegistrarStep,
   error: UpstreamUnavailable,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
-import { resolveRefused, tellRefused } from './refused-notices.sql.ts';
+import { notifyRefused, resolveRefused } from './refused-notices.sql.ts';
 import {
   type Problem,
   type Slot,
@@ -222,7 +222,7 @@ async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Prob
      where id = any($1)`,
     [slotIds, problem.words, problem.kind, isRefused],
   );
-  if (isRefused) await tellRefused(sql, slotIds);
+  if (isRefused) await notifyRefused(sql, slotIds);
 }
 
 /** Moves slots for which the source has no room to other sources; the others fail. Returns how many it moved. */

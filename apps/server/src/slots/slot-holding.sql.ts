@@ -248,22 +248,22 @@ interface HeldVersion {
 }
 
 /** The slots that a rule holds for a version. All waiting requests query when the bell rings: they share one query. */
-export function createHeldSlots(database: Database): (asked: HeldVersion) => Promise<HeldSlot[]> {
-  return joinCalls(async (asked: readonly HeldVersion[]) => {
+export function createHeldSlots(database: Database): (version: HeldVersion) => Promise<HeldSlot[]> {
+  return joinCalls(async (versions: readonly HeldVersion[]) => {
     const rows = await database.prepared<HeldSlotRow>(
-      `select asked.nth::integer, slots.platform, v.platform_rule_id, slots.value,
+      `select wanted.nth::integer, slots.platform, v.platform_rule_id, slots.value,
          slots.state, sources.live_until > now() as live, slots.problem, slots.problem_kind
        -- The inner selects hide the number of elements: otherwise the statement would be planned for each number.
-       from unnest((select $1::text[]), (select $2::integer[])) with ordinality as asked (rule_id, version, nth)
-       join rule_versions v on v.rule_id = asked.rule_id and v.version = asked.version
+       from unnest((select $1::text[]), (select $2::integer[])) with ordinality as wanted (rule_id, version, nth)
+       join rule_versions v on v.rule_id = wanted.rule_id and v.version = wanted.version
        join slot_holders on slot_holders.slot_id = v.slot_id and slot_holders.rule_id = v.rule_id
        join slots on slots.id = slot_holders.slot_id
        join sources on sources.id = slots.source_id
        order by slots.platform desc`,
-      [asked.map(({ ruleId }) => ruleId), asked.map(({ version }) => version)],
+      [versions.map(({ ruleId }) => ruleId), versions.map(({ version }) => version)],
     );
-    const byAsked = Map.groupBy(rows, ({ nth }) => nth);
-    return asked.map((_, index) => (byAsked.get(index + 1) ?? []).map(toHeldSlot));
+    const byNumber = Map.groupBy(rows, ({ nth }) => nth);
+    return versions.map((_, index) => (byNumber.get(index + 1) ?? []).map(toHeldSlot));
   });
 }
 

@@ -2,11 +2,11 @@ import type { State } from '@earshot/query';
 import type { JudgeItems } from '../language/judge-items.ts';
 import { Failure } from '../runtime/failure.ts';
 import { planSample, type SampleRange, shuffled } from './plan-sample.ts';
-import type { ItemsAsked, StoredItem, StoredItems } from './stored-items.sql.ts';
+import type { ItemsQuery, StoredItem, StoredItems } from './stored-items.sql.ts';
 
 /** The result of evaluating a query on stored items. */
-export interface Looked {
-  readonly lookedAt: number;
+export interface EvaluatedItems {
+  readonly evaluated: number;
   /** The number of stored items that each evaluated item stands for; 1 if all were evaluated. */
   readonly scale: number;
   /** When the earliest of them arrived; null if there is none. */
@@ -22,7 +22,7 @@ export interface Looked {
   readonly incomparable: number;
 }
 
-export interface LookOptions {
+export interface EvaluateOptions {
   readonly items: StoredItems;
   readonly judge: JudgeItems;
   readonly value: string;
@@ -46,16 +46,16 @@ const threadGraceMs = { first: 5_000, later: 300 };
  * Evaluates a query on the account's stored items, or on as many as there is time for, in random order. Payloads pass through this
  * thread as text.
  */
-export async function lookAtItems(asked: ItemsAsked, options: LookOptions): Promise<Looked> {
+export async function evaluateItems(query: ItemsQuery, options: EvaluateOptions): Promise<EvaluatedItems> {
   const { items, random, endsAtMs } = options;
-  const places = await items.places(asked);
+  const places = await items.places(query);
   const { ranges, fraction } = planSample(places, { rowsMax, random });
   const seen = createSeen();
   let done = 0;
   let size = firstRanges;
   while (done < ranges.length && (done === 0 || performance.now() < endsAtMs)) {
     const batch = ranges.slice(done, done + size);
-    const share = await lookAtBatch(asked, options, {
+    const share = await evaluateBatch(query, options, {
       batch,
       hidden: places.hidden,
       seen,
@@ -76,12 +76,12 @@ interface Batch {
 }
 
 /** Returns the evaluated fraction of the batch and its number of characters. */
-async function lookAtBatch(
-  asked: ItemsAsked,
-  { items, judge, value, formerValue, endsAtMs, random }: LookOptions,
+async function evaluateBatch(
+  query: ItemsQuery,
+  { items, judge, value, formerValue, endsAtMs, random }: EvaluateOptions,
   { batch, hidden, seen, isFirst }: Batch,
 ): Promise<{ ofBatch: number; bytes: number }> {
-  const read = await items.read(asked, batch, hidden).catch((error: unknown) => {
+  const read = await items.read(query, batch, hidden).catch((error: unknown) => {
     // Too slow now. The items that were evaluated before are an answer.
     if (isFirst || !(error instanceof Failure)) throw error;
     return null;
@@ -93,7 +93,7 @@ async function lookAtBatch(
   const payloads = found.map(({ payload }) => payload);
   const values = formerValue === null ? [value] : [value, formerValue];
   const graceMs = isFirst ? threadGraceMs.first : threadGraceMs.later;
-  const verdicts = await judge({ platform: asked.platform, values, payloads, forMs }, forMs + graceMs);
+  const verdicts = await judge({ platform: query.platform, values, payloads, forMs }, forMs + graceMs);
   for (const [index, [state = 'unknown', former]] of (verdicts ?? []).entries()) {
     const item = found[index];
     if (item) seen.add(item, state, former);
@@ -108,7 +108,7 @@ function nextSize(size: number, bytes: number): number {
 }
 
 function createSeen() {
-  let lookedAt = 0;
+  let evaluated = 0;
   let earliest: Date | null = null;
   let undecided = 0;
   let added = 0;
@@ -118,7 +118,7 @@ function createSeen() {
   const shown: Record<'match' | 'unknown', StoredItem[]> = { match: [], unknown: [] };
   return {
     add(item: StoredItem, state: State, formerState: State | undefined) {
-      lookedAt += 1;
+      evaluated += 1;
       if (earliest === null || item.createdAt < earliest) earliest = item.createdAt;
       if (state === 'match') matchedAt.push(item.createdAt);
       if (state === 'unknown') undecided += 1;
@@ -130,10 +130,10 @@ function createSeen() {
       else if (state === 'match' && former === 'no_match') added += 1;
       else if (state === 'no_match' && former === 'match') removed += 1;
     },
-    result(scale: number): Looked {
+    result(scale: number): EvaluatedItems {
       const toShow = shown.match.length > 0 ? shown.match : shown.unknown;
       return {
-        lookedAt,
+        evaluated,
         // If all items were evaluated, a rounding error must not make it a sample.
         scale: scale < 1.000_001 ? 1 : scale,
         earliest,
