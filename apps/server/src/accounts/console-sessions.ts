@@ -126,7 +126,7 @@ function linkRefused(): Failure {
 }
 
 /**
- * A link may come from an attacker who wants the victim to work in the attacker's account. So a link never replaces the session
+ * A link may be sent by an attacker who wants the victim to work in the attacker's account. So a link never replaces the session
  * of another account. The link stays usable.
  */
 async function assertSameAccount(sql: Sql, accountId: string, formerTokens: readonly string[]) {

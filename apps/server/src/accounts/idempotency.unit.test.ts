@@ -67,7 +67,7 @@ test('keys are separate per account and per operation', async () => {
   }
 });
 
-test('a second request is asked to wait while the first runs, and a failure frees the key', async () => {
+test('a second request must wait while the first runs, and a failure frees the key', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
   const running = Promise.withResolvers<object>();
   const first = answerOnce(keyed, () => running.promise);

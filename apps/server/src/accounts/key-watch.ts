@@ -44,9 +44,9 @@ export function createKeyWatch(database: Database) {
 /** A session is valid as long as its key is, and a key as long as its account is not suspended. */
 async function invalidOf(database: Database, ids: readonly string[]): Promise<string[]> {
   const rows = await database.many<{ id: string }>(
-    `select asked.id from unnest($1::text[]) as asked (id)
-     where not exists (select 1 from api_keys where api_keys.id = asked.id and ${isValid} and ${isServed})
-       and not exists (select 1 from ${openSessions} where console_sessions.id = asked.id and ${isServed})`,
+    `select watched.id from unnest($1::text[]) as watched (id)
+     where not exists (select 1 from api_keys where api_keys.id = watched.id and ${isValid} and ${isServed})
+       and not exists (select 1 from ${openSessions} where console_sessions.id = watched.id and ${isServed})`,
     [ids],
   );
   return rows.map((row) => row.id);

@@ -45,9 +45,7 @@ export function readPrices(text: string): Prices | string {
       return `${name} is in US dollars, such as 0.005, not "${value}"`;
     } else usd[name] = Number(value);
   }
-  return asOf === null
-    ? 'as_of is missing: the day on which these prices were looked up'
-    : { as_of: asOf, usd };
+  return asOf === null ? 'as_of is missing: the day on which you checked these prices' : { as_of: asOf, usd };
 }
 
 /** As `readPrices` reads it. */

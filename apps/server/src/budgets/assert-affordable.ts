@@ -22,11 +22,11 @@ const weekMs = 7 * 86_400_000;
 const usualAnswerWithinMs = 1_500;
 
 /**
- * Decides for every change that may cost more, over whichever interface it comes, before anything is spent.
+ * Decides for every change that may cost more, from every interface, before anything is spent.
  *
  * 1. A key with a budget changes only rules that spend this budget. Otherwise the budget would not bound what the key spends.
  * 2. A rule does not start while one of its budgets is spent: it would spend until the next check of the budgets stops it.
- * 3. A rule that a budget will probably pause is refused, unless the caller accepts the estimate. The estimate must come from the
+ * 3. A rule that a budget will probably pause is refused, unless the caller accepts the estimate. The estimate must be based on the
  *    history of the same query or from the platform's counts. Stored items and upper bounds are not enough to refuse a rule.
  */
 export function createAssertAffordable(options: AssertAffordableOptions): AssertAffordable {

@@ -232,7 +232,7 @@ function reached(subject: Subject, standing: Standing, isTrial = false): BudgetN
 }
 
 /**
- * Runs under the rule's lock, with the notice of its own budget. The rule leaves its slots at once, so nothing more is stored for it.
+ * Runs under the rule's lock, and raises the notice of the budget. The rule leaves its slots at once, so nothing more is stored for it.
  * Upstream rules stay while other rules hold them. False if a change of the rule is in progress.
  */
 async function stop(

@@ -169,14 +169,14 @@ async function keepRenewing(
   while (!signal.aborted) {
     await pause(ttlMs / 3, signal);
     if (signal.aborted) return;
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     // A database that hangs is treated like an unreachable one.
     const renewed = await Promise.race([
       store.renew(lease, ttlMs).catch(() => null),
       pause(ttlMs / 3, signal).then(() => null),
     ]);
     if (renewed === false) return;
-    if (renewed === true) provenAt = askedAt;
+    if (renewed === true) provenAt = requestedAt;
     if (!outlivesStore && performance.now() - provenAt > ttlMs * 0.6) return;
   }
 }

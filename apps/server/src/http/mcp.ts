@@ -52,7 +52,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       const admission = limits.admit(principal, { changes: false });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
-      // The request that the tool sends counts as in progress. If both counted, a call could exceed the limit by itself.
+      // The request that the tool sends counts as in progress. If both counted, one call could exceed the limit.
       admission.release();
     },
     handler: async (request, reply) => {

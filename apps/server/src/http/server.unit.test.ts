@@ -35,7 +35,7 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
     authenticate: async () => principal,
     keyWatch: { watch: () => ({ ended: new AbortController().signal, [Symbol.dispose]: () => undefined }) },
     limits: { admit: () => ({ headers: {}, refusal: null, release: () => undefined }) },
-    answerOnce: () => Promise.reject(new Error('not asked')),
+    answerOnce: () => Promise.reject(new Error('not expected')),
     isReady: () => Promise.resolve([]),
     mcpConfirmUsd: 5,
     resourceServer: null,
@@ -167,13 +167,13 @@ test('the log has the address of every request, and the key that was accepted', 
   await once(socket, 'close');
 
   await expect.poll(() => lines).toHaveLength(5);
-  const told = lines.map((line) => {
+  const logged = lines.map((line) => {
     const { operation, status, address, keyId, accountId } = JSON.parse(line);
     return [operation, status, address, keyId, accountId];
   });
   const accepted = ['127.0.0.1', 'key_1', 'acc_1'];
   const unknown = ['127.0.0.1', undefined, undefined];
-  expect(told).toEqual([
+  expect(logged).toEqual([
     ['ListKeys', 200, ...accepted],
     ['ListKeys', 401, ...unknown],
     ['Mcp', expect.any(Number), ...accepted],

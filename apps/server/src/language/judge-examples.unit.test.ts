@@ -41,8 +41,8 @@ const undecided = expect.objectContaining({
 test('a thread that cannot be started fails the waiting questions, and no later one', async () => {
   threads.toRefuse = 2;
   const ask = () => judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
-  const asked = await Promise.allSettled([ask(), ask(), ask()]);
-  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+  const results = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
 });
 
 test('examples hold or fail as matches are evaluated', async () => {

@@ -30,8 +30,8 @@ describe('the examples of the API reference', () => {
       limits: testLimits,
       scopes: [],
     } as const;
-    const asked = operations.ValidateRule.request.parse(request);
-    expect(await validateRule({})({ principal, request: asked })).toEqual(answer);
+    const parsed = operations.ValidateRule.request.parse(request);
+    expect(await validateRule({})({ principal, request: parsed })).toEqual(answer);
   });
 });
 

@@ -36,7 +36,7 @@ export interface Follower extends Disposable {
   next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<readonly Followed[]>;
 }
 
-/** The client sends the request again with its cursor, and is then told whether and where to continue (offset.ts). */
+/** The client sends the request again with its cursor, and the answer is then specific to the cursor (offset.ts). */
 export class LogWentBack extends Failure {
   constructor() {
     super(

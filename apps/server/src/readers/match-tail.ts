@@ -10,7 +10,7 @@ import { type Followed, jsonOf, toFollowed, toFollowedRemoval } from './to-match
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
 const pollIntervalMs = 1_000;
 const pageMax = 500;
-/** A client that polls is absent between its requests. What arrives meanwhile is collected as if it waited. */
+/** A client that polls is absent between its requests. What arrives in between is collected as if it waited. */
 const awayMsMax = 3_000;
 /** If positions jump by less, the log has not begun a new incarnation (migrations/0006_matches.sql). */
 const jumpMin = 2 ** 20;
@@ -61,7 +61,7 @@ export async function openMatchTail(options: MatchTailOptions) {
   const advance = async (): Promise<boolean> => {
     if (forgetAway(groups, left, nowMs()) === 0) {
       const last = await reader.lastPosition();
-      // A reader that joined meanwhile relies on the tail collecting from `readThrough` on.
+      // A reader that joined in the meantime relies on the tail collecting from `readThrough` on.
       if (groups.size > 0) return true;
       await lost.notice(readThrough, last);
       readThrough = last;

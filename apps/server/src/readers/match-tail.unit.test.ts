@@ -77,7 +77,7 @@ test('a match that is removed before a waiting reader has taken it is not return
   expect(takenAfter(0, ofRule)).toEqual(['post 2', removal, 'post 4']);
 });
 
-test('a client that polls soon again finds what arrived meanwhile, and one that was absent for long does not', async () => {
+test('a client that polls soon again finds what arrived in between, and one that was absent for long does not', async () => {
   let nowMs = 0;
   await using opened = await openTail(() => nowMs);
   const { tail } = opened;

@@ -160,7 +160,7 @@ async function createReader(
   });
 }
 
-/** A request without a filter uses that of the reader, but must say whether it wants matches or notices. With another filter the reader would silently skip matches. */
+/** A request without a filter uses that of the reader, but must specify matches or notices. With another filter the reader would silently skip matches. */
 function refuseOtherFilter({ reads, ruleId, platform }: NamedReader, request: Request): void {
   const sameRule = request.rule_id === undefined || request.rule_id === ruleId;
   if (reads === request.of && sameRule && (request.platform === undefined || request.platform === platform))

@@ -58,7 +58,7 @@ export type ChangeOutcome =
 
 export type Refuse = (outcome: ChangeOutcome) => never;
 
-/** Why the service has paused a rule, to resume it by itself. */
+/** Why Earshot paused a rule that it will resume automatically. */
 export type PauseReason = 'budget' | 'suspension';
 
 export interface LockedRule {

@@ -107,7 +107,7 @@ const someRules = fc.uniqueArray(
     id: fc.constantFrom(...ruleIds),
     value: fc.constant('word'),
     tag: fc.oneof(
-      fc.constantFrom(...slotIds, 'nobody').map((id) => slotTag(installation, id)),
+      fc.constantFrom(...slotIds, 'unknown').map((id) => slotTag(installation, id)),
       fc.constantFrom(null, 'theirs', slotTag('elsewhere', 'a'), 'earshot:here'),
     ),
   }),
