@@ -26,7 +26,7 @@ import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { type DeletedAccount, type DeletionProgress, deleteAccount } from './removals/delete-account.ts';
 import { type ForgetRequest, forget, type Progress } from './removals/forget.ts';
-import type { Removed } from './removals/remove-items.ts';
+import type { RemovalCounts } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
 import { type Reencrypted, reencrypt } from './webhooks/reencrypt.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
@@ -73,7 +73,7 @@ export interface Admin extends AsyncDisposable {
   /** Events that could not be stored, newest first. */
   listDeadLetters(): Promise<DeadLetterRow[]>;
   /** Removes stored items and their matches, and prevents that they are stored again. Nodes may be running. */
-  forget(request: ForgetRequest, onProgress?: (progress: Progress) => void): Promise<Removed>;
+  forget(request: ForgetRequest, onProgress?: (progress: Progress) => void): Promise<RemovalCounts>;
   /** What the upstreams billed in the last UTC days, including today; `prices` as in EARSHOT_PRICES. */
   listBill(request: {
     by: 'source' | 'account';

@@ -5,7 +5,7 @@ import { Failure } from '../runtime/failure.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import type { Principal } from './call.ts';
 import { accountSuspended, hashOf, isValid, keyRefused } from './keys.ts';
-import { type Allowed, allowedColumns, ofPlan } from './plans.ts';
+import { type PlanAndLimits, allowedColumns, ofPlan } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
 
 /** Checks the `Authorization` header of a request from this address. Throws unless it holds a valid key. */
@@ -18,7 +18,7 @@ const unknownForMs = 60_000;
 const rememberedMax = 10_000;
 const touchEveryMs = 60_000;
 
-interface Remembered {
+interface CachedPrincipal {
   readonly principal: Principal;
   readonly until: number;
 }
@@ -39,7 +39,7 @@ export function createAuthenticate(options: {
   readonly isWellFormed?: (bearer: string) => boolean;
 }): Authenticate {
   const { store, guesses, nowMs, isWellFormed = isWellFormedKey } = options;
-  const remembered = new Map<string, Remembered>();
+  const remembered = new Map<string, CachedPrincipal>();
   const unknownUntil = new Map<string, number>();
   const touchedAt = new Map<string, number>();
   /** Requests with the same key at the same time share one look-up: a flood must not overload the database. */
@@ -98,7 +98,7 @@ export function bearerOf(authorization: string | undefined): string {
   return authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
 }
 
-export interface PrincipalRow extends Allowed {
+export interface PrincipalRow extends PlanAndLimits {
   readonly hash: Buffer;
   readonly id: string;
   readonly account_id: string;

@@ -1,9 +1,9 @@
 import type { AnswerOf, OperationId, RequestOf, Scope } from '@earshot/contract';
 import type { Change } from './change.ts';
-import type { Allowed } from './plans.ts';
+import type { PlanAndLimits } from './plans.ts';
 
 /** The authenticated caller. The account comes from the key and never from the request. */
-export interface Principal extends Allowed {
+export interface Principal extends PlanAndLimits {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];

@@ -8,7 +8,7 @@ import { type KeyGuesses, tooManyGuesses } from './authenticate.ts';
 import type { Principal } from './call.ts';
 import { recordChange } from './change.ts';
 import { accountSuspended, hashOf, isValid } from './keys.ts';
-import { type Allowed, allowedColumns, ofPlan } from './plans.ts';
+import { type PlanAndLimits, allowedColumns, ofPlan } from './plans.ts';
 
 /** A signed-in session of the console. */
 export interface ConsoleSession {
@@ -21,7 +21,7 @@ export interface ConsoleSession {
   readonly isStale: boolean;
 }
 
-export interface SignedIn {
+export interface SignInResult {
   readonly session: ConsoleSession;
   /** Sent to the browser only; the database has its hash. */
   readonly token: string;
@@ -81,7 +81,7 @@ export function createConsoleSessions(options: {
     signInWithKey: ({ keyId }: Principal, signIn: SignIn) =>
       database.transaction((sql) => openSession(sql, { ...signIn, keyId, by: 'key' })),
 
-    async signInWithCode(code: string, address: string, signIn: SignIn): Promise<SignedIn> {
+    async signInWithCode(code: string, address: string, signIn: SignIn): Promise<SignInResult> {
       const signedIn = await database.transaction(async (sql) => {
         const link = isToken(code) ? await takeLink(sql, code) : null;
         if (!link) return null;
@@ -142,7 +142,7 @@ async function assertSameAccount(sql: Sql, accountId: string, formerTokens: read
 async function openSession(
   sql: Sql,
   { keyId, by, formerTokens, requestId }: SignIn & { keyId: string; by: 'key' | 'link' },
-): Promise<SignedIn | null> {
+): Promise<SignInResult | null> {
   await endSessions(sql, formerTokens, requestId);
   const token = newToken();
   const id = newId('ses');
@@ -175,7 +175,7 @@ async function endSessions(sql: Sql, tokens: readonly string[], requestId: strin
   }
 }
 
-interface SessionRow extends Allowed {
+interface SessionRow extends PlanAndLimits {
   readonly hash: Buffer;
   readonly id: string;
   readonly account_id: string;

@@ -10,7 +10,7 @@ import { isServed, isValid } from './keys.ts';
  */
 const pollIntervalMs = 1_000;
 
-type Watched = Pick<Principal, 'keyId' | 'sessionId'>;
+type WatchedKey = Pick<Principal, 'keyId' | 'sessionId'>;
 
 export type KeyWatch = ReturnType<typeof createKeyWatch>;
 
@@ -25,7 +25,7 @@ export function createKeyWatch(database: Database) {
       }
     }),
     /** `ended` is aborted when the key or its session is no longer valid. */
-    watch({ keyId, sessionId }: Watched): Disposable & { readonly ended: AbortSignal } {
+    watch({ keyId, sessionId }: WatchedKey): Disposable & { readonly ended: AbortSignal } {
       const id = sessionId ?? keyId;
       const controller = new AbortController();
       const controllers = watched.get(id) ?? new Set();

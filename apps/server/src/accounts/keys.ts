@@ -26,15 +26,15 @@ export function accountSuspended(): Failure {
   );
 }
 
-interface GivingKeys {
+interface CreateKeyOptions {
   readonly keys: Pick<KeyStore, 'createKey'>;
   readonly contact: string;
 }
 
-export function createKey(options: GivingKeys): Handler<'CreateKey'> {
+export function createKey(options: CreateKeyOptions): Handler<'CreateKey'> {
   return async ({ principal, request, change }) => {
     const key = newKey();
-    const answer = await giveKey(options, { principal, change }, key, {
+    const answer = await createKeyAs(options, { principal, change }, key, {
       scopes: request.scopes ?? principal.scopes,
       expiresAt: readExpiry(request.expires_at),
       budget: request.budget ?? null,
@@ -44,8 +44,8 @@ export function createKey(options: GivingKeys): Handler<'CreateKey'> {
 }
 
 /** A new key never gets more than the calling key has: scopes, lifetime and account. */
-export async function giveKey(
-  { keys, contact }: GivingKeys,
+export async function createKeyAs(
+  { keys, contact }: CreateKeyOptions,
   { principal, change }: { readonly principal: Principal; readonly change: Change },
   key: Omit<NewKey, 'key'>,
   wanted: Pick<KeyGrant, 'scopes' | 'expiresAt' | 'budget' | 'client'>,
@@ -73,7 +73,7 @@ export async function giveKey(
     case 'calling_key_has_budget':
       throw badField(
         'budget',
-        'The calling key has a budget, which also limits the new key. Leave this field out.',
+        'The calling key has a budget, which also limits the new key. Omit this field.',
       );
     case 'no_account':
       throw new Error('a key without an account was accepted');

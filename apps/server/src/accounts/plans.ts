@@ -41,12 +41,12 @@ export const limitNames = Object.keys(every) as readonly LimitName[];
 export type PlanName = 'paid' | 'free';
 
 /** The plan and limits of an account: those of the plan, unless the operator has set others for the account. */
-export interface Allowed {
+export interface PlanAndLimits {
   readonly plan: PlanName;
   readonly limits: AccountLimits;
 }
 
-/** The two columns of `Allowed`, from `accounts` joined with `plans` by `ofPlan`. */
+/** The two columns of `PlanAndLimits`, from `accounts` joined with `plans` by `ofPlan`. */
 const limits = '(to_jsonb(plans) || accounts.limits)';
 export const allowedColumns = `accounts.plan, ${limits} as limits`;
 export const limitOf = (name: LimitName) => `(${limits}->'${name}')::integer`;

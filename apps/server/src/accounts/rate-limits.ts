@@ -21,7 +21,7 @@ export interface Admission {
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
-interface Counted {
+interface LimitPolicy {
   readonly id: string;
   readonly policy: 'default' | 'account' | 'changes';
   readonly perMinute: number;
@@ -45,7 +45,7 @@ export function createRateLimits(options: RateLimitsOptions) {
   return {
     admit(principal: Principal, { changes }: { readonly changes: boolean }): Admission {
       const { accountId } = principal;
-      const counted = countedFor(principal, changes);
+      const counted = policiesOf(principal, changes);
       const running = inFlight.get(accountId) ?? 0;
       const states = counted.map((one) => ({ ...one, bucket: buckets.read(one) }));
       const refuse = (refusal: Failure) => ({
@@ -70,7 +70,7 @@ export function createRateLimits(options: RateLimitsOptions) {
 }
 
 /** One key gets at most half of its account's requests, so that a runaway program leaves some for the other keys. */
-function countedFor({ keyId, accountId, limits }: Principal, changes: boolean): Counted[] {
+function policiesOf({ keyId, accountId, limits }: Principal, changes: boolean): LimitPolicy[] {
   return [
     { id: keyId, policy: 'default', perMinute: limits.requests },
     { id: accountId, policy: 'account', perMinute: 2 * limits.requests },
@@ -85,11 +85,11 @@ function createBuckets({ nowMs, rememberedMax = 20_000 }: RateLimitsOptions) {
     changes: new Map<string, Bucket>(),
   };
   return {
-    read({ id, policy, perMinute }: Counted): Bucket {
+    read({ id, policy, perMinute }: LimitPolicy): Bucket {
       const known = remembered[policy].get(id);
       return known ? refill(known, perMinute, nowMs()) : fullBucket(perMinute, nowMs());
     },
-    write({ id, policy }: Counted, bucket: Bucket): void {
+    write({ id, policy }: LimitPolicy, bucket: Bucket): void {
       const all = remembered[policy];
       // A map keeps the order of insertion: the least recently used entry comes first.
       all.delete(id);
@@ -101,7 +101,7 @@ function createBuckets({ nowMs, rememberedMax = 20_000 }: RateLimitsOptions) {
 }
 
 /** In the form of draft-ietf-httpapi-ratelimit-headers-11. */
-function headersOf(states: readonly (Counted & { bucket: Bucket })[]): Record<string, string> {
+function headersOf(states: readonly (LimitPolicy & { bucket: Bucket })[]): Record<string, string> {
   return {
     'ratelimit-policy': states
       .map(({ policy, perMinute }) => `"${policy}";q=${perMinute};w=${windowSeconds}`)
@@ -121,7 +121,7 @@ const limitDescriptions = {
   changes: (limit: number) => `The account may make ${limit} changes per minute`,
 };
 
-function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, contact: string): Failure {
+function tooMany({ policy, perMinute, bucket }: LimitPolicy & { bucket: Bucket }, contact: string): Failure {
   const waitSeconds = Math.max(1, secondsUntil(bucket, 1, perMinute));
   return new Failure(
     'resource_exhausted',

@@ -1,5 +1,5 @@
 import { byEarshot, byOperator } from '../accounts/change.ts';
-import { type Allowed, allowedColumns, ofPlan } from '../accounts/plans.ts';
+import { type PlanAndLimits, allowedColumns, ofPlan } from '../accounts/plans.ts';
 import type { Sql } from '../engines/database.ts';
 import { type ChangeRuleOptions, changeRule } from '../rules/change-rule.ts';
 import { beginResume } from '../rules/resume-rule.ts';
@@ -12,7 +12,7 @@ export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
   readonly now: () => Date;
 }
 
-interface DueRule extends Allowed {
+interface DueRule extends PlanAndLimits {
   readonly id: string;
   readonly account_id: string;
   readonly pause_reason: 'budget' | 'suspension';

@@ -36,8 +36,8 @@ export async function startNode({ log: plainLog, ...options }: NodeOptions): Pro
   const metricsServer = stack.use(
     await startMetricsServer({ host, port, metrics, isReady: () => isReady() }),
   );
-  const onWaiting = (engine: string) => {
-    isReady = async () => [`waiting for ${engine}`];
+  const onWaiting = (service: string) => {
+    isReady = async () => [`waiting for ${service}`];
   };
   const shared = await connectShared({ ...options, node, version, log, metrics, onWaiting }, stack);
   isReady = await createReadiness(shared);

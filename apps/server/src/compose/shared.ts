@@ -36,12 +36,12 @@ export interface NodeOptions {
 }
 
 /** A starting node. */
-interface Starting extends NodeOptions {
+interface StartingNode extends NodeOptions {
   readonly node: string;
   readonly version: string;
   readonly metrics: Metrics;
   /** Called for what the node waits for. */
-  readonly onWaiting: (engine: string) => void;
+  readonly onWaiting: (service: string) => void;
 }
 
 /** What all parts of a node share: PostgreSQL, NATS, logs and metrics. */
@@ -78,13 +78,13 @@ async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
   if (applied.length > 0) log.info({ applied }, 'database migrated');
 }
 
-export async function connectShared(starting: Starting, stack: AsyncDisposableStack): Promise<Shared> {
+export async function connectShared(starting: StartingNode, stack: AsyncDisposableStack): Promise<Shared> {
   const { node, version: _, metrics, onWaiting, ...options } = starting;
   const { config, log } = options;
   const telemetry = createTelemetry(log, metrics);
-  const reportWaiting = (engine: string) => (error: unknown) => {
-    onWaiting(engine);
-    log.warn({ err: error }, `${engine} does not answer; still trying`);
+  const reportWaiting = (service: string) => (error: unknown) => {
+    onWaiting(service);
+    log.warn({ err: error }, `${service} does not answer; still trying`);
   };
   await keepTrying(() => bringUpToDate(options), {
     delayMs: 1_000,
@@ -146,7 +146,7 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
 
 /** The exporter is loaded only if traces are switched on. */
 async function openTraces(
-  { config, ...starting }: Starting,
+  { config, ...starting }: StartingNode,
   installation: Installation,
   stack: AsyncDisposableStack,
 ): Promise<Traces | null> {

@@ -89,14 +89,14 @@ export function readSetting(name: keyof typeof settings, environment: Environmen
   return value;
 }
 
-interface Found {
+interface FoundValue {
   readonly variable: string;
   readonly value?: string | undefined;
   readonly problem?: string;
 }
 
 /** An empty variable counts as not set. */
-function findValue(setting: Setting, environment: Environment): Found {
+function findValue(setting: Setting, environment: Environment): FoundValue {
   const [variable = '', inFile = ''] = variablesOf(setting);
   const value = environment[variable] || undefined;
   const path = environment[inFile];

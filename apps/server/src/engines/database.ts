@@ -159,12 +159,12 @@ export function withoutJit(connectionString: string): string {
 }
 
 /** What the statements of a database report to. */
-interface Watched {
+interface StatementWatch {
   readonly metrics: DatabaseMetrics | undefined;
   readonly link: Link;
 }
 
-function transactionsOf(pool: pg.Pool, watched: Watched) {
+function transactionsOf(pool: pg.Pool, watched: StatementWatch) {
   const { metrics, link } = watched;
   const connect = async () => {
     const waited = metrics?.connectionWaitSeconds.startTimer();
@@ -248,7 +248,7 @@ export async function retryOnConflict<Result>(work: () => Promise<Result>): Prom
   }
 }
 
-function sqlOver(client: pg.Pool | pg.PoolClient, { metrics, link }: Watched): Sql {
+function sqlOver(client: pg.Pool | pg.PoolClient, { metrics, link }: StatementWatch): Sql {
   const query = async (text: string, values: readonly unknown[] = [], name?: string) => {
     const startedAt = performance.now();
     try {

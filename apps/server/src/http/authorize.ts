@@ -83,15 +83,15 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
         assertMayGive(principal.scopes);
         const budget =
           typeof usd === 'number' ? ({ period: 'day', usd, on_reached: 'pause' } as const) : null;
-        const allowing = { principal, requestId: request.id, scopes: [...new Set(scopes)], budget };
-        await authorizationServer.allow(authorization, allowing, exchange);
+        const approval = { principal, requestId: request.id, scopes: [...new Set(scopes)], budget };
+        await authorizationServer.allow(authorization, approval, exchange);
       }
       return { continue_url: authorization.continuePath };
     },
   );
 }
 
-interface Read {
+interface PendingAuthorization {
   readonly session: ConsoleSession;
   readonly authorization: AuthorizationRequest;
 }
@@ -100,7 +100,7 @@ async function readRequest(
   request: FastifyRequest<Params>,
   reply: FastifyReply,
   { sessions, authorizationServer }: AuthorizeOptions,
-): Promise<Read> {
+): Promise<PendingAuthorization> {
   const session = await sessionOf(request, sessions);
   request.principal = session.principal;
   const exchange = { request: request.raw, response: reply.raw };

@@ -67,7 +67,7 @@ const notBuilt = `<!doctype html>
 <p>The console is not built yet: run <code>pnpm build:console</code>, then load this page again.</p></html>
 `;
 
-interface Built {
+interface ConsoleBuild {
   /** Contains a placeholder for the nonce. */
   readonly page: string;
   /** By name. Files outside of this table are not served. */
@@ -83,7 +83,7 @@ interface Asset {
 
 /** Serves the console from the folder of its build. Files are read at their first request, and cached. */
 export function addConsoleFiles(app: FastifyInstance, folder: string): void {
-  let reading: Promise<Built | null> | null = null;
+  let reading: Promise<ConsoleBuild | null> | null = null;
   const read = async () => {
     reading ??= readBuilt(folder);
     const built = await reading;
@@ -124,7 +124,7 @@ export function addConsoleFiles(app: FastifyInstance, folder: string): void {
   );
 }
 
-async function readBuilt(folder: string): Promise<Built | null> {
+async function readBuilt(folder: string): Promise<ConsoleBuild | null> {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch(nothingThere);
   if (page === null) return null;
   const names = (await readdir(join(folder, 'assets')).catch(nothingThere)) ?? [];

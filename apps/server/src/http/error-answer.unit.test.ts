@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { testLimits } from '../../test/call-of.ts';
 import { tooManyGuesses } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/call.ts';
-import { giveKey } from '../accounts/keys.ts';
+import { createKeyAs } from '../accounts/keys.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import { failureOf } from '../rules/await-registration.ts';
 import { placementRefusal } from '../rules/refusals.ts';
@@ -40,7 +40,7 @@ function keyRefusal(): Promise<unknown> {
   } as never;
   const grant = { scopes: [], expiresAt: null, budget: null };
   const caller = { principal, change: {} as never };
-  return giveKey(options, caller, {} as never, grant).catch((error: unknown) => error);
+  return createKeyAs(options, caller, {} as never, grant).catch((error: unknown) => error);
 }
 
 const refused = (outcome: Parameters<typeof placementRefusal>[0]) => placementRefusal(outcome, 1, contact);

@@ -20,7 +20,7 @@ export interface SendEventsOptions {
   readonly drainWithinMs?: number;
 }
 
-interface Ended {
+interface StreamEnd {
   readonly ending: StreamEnding;
   readonly err?: unknown;
 }
@@ -44,11 +44,11 @@ export async function sendEvents(
   response: ServerResponse,
   stream: EventStream,
   options: SendEventsOptions,
-): Promise<Ended> {
+): Promise<StreamEnd> {
   response.write(`retry: ${reconnectAfterMs}\n\n`);
   const { signal } = options;
   using silence = createSilence(options.commentEveryMs ?? commentEveryMs);
-  const ended = await new Promise<Ended>((resolve) => {
+  const ended = await new Promise<StreamEnd>((resolve) => {
     const poll = createPoll(response, stream, { ...options, onSent: silence.isOver, end: resolve });
     silence.onSilence(() => {
       // A comment is also due during a read, which may take as long as the database is down.
@@ -69,14 +69,14 @@ export async function sendEvents(
 function createPoll(
   response: ServerResponse,
   stream: EventStream,
-  options: SendEventsOptions & { onSent: () => void; end: (ended: Ended) => void },
+  options: SendEventsOptions & { onSent: () => void; end: (ended: StreamEnd) => void },
 ): () => void {
   const { signal, keyEnded } = options;
   /** It reads, or waits for the client. If it was called in the meantime, it polls again afterwards. */
   let isBusy = false;
   let isCalled = false;
   let isOver = false;
-  const finish = (ended: Ended) => {
+  const finish = (ended: StreamEnd) => {
     if (isOver) return;
     isOver = true;
     options.end(ended);

@@ -5,7 +5,7 @@ import { errors, type Interaction, type Provider } from 'oidc-provider';
 import { createAuthenticate, type KeyGuesses } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import { createKeyStore, giveKey, hashOf } from '../accounts/keys.ts';
+import { createKeyStore, createKeyAs, hashOf } from '../accounts/keys.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { createTokenLookup, isAccessToken } from './access-tokens.ts';
 import { createProvider, type ProviderOptions, passOn, useCookieSecrets } from './provider.ts';
@@ -39,7 +39,7 @@ export interface AuthorizationRequest {
   readonly isDecided: boolean;
 }
 
-export interface Allowing {
+export interface Approval {
   readonly principal: Principal;
   readonly requestId: string;
   readonly scopes: readonly Scope[];
@@ -51,7 +51,7 @@ export interface AuthorizationServer extends ResourceServer {
   answer(path: string, exchange: Exchange): void;
   /** Null unless this browser has started it and it has not ended. */
   findRequest(uid: string, exchange: Exchange): Promise<AuthorizationRequest | null>;
-  allow(request: AuthorizationRequest, allowing: Allowing, exchange: Exchange): Promise<void>;
+  allow(request: AuthorizationRequest, approval: Approval, exchange: Exchange): Promise<void>;
   refuse(exchange: Exchange): Promise<void>;
   useCookieSecrets(secrets: readonly Buffer[]): void;
 }
@@ -70,9 +70,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       const interaction = await interactionOf(provider, exchange);
       return interaction?.uid === uid ? await toRequest(provider, interaction) : null;
     },
-    async allow(authorization, allowing, { request, response }) {
-      const grantId = await giveGrant({ ...options, provider, resource }, authorization, allowing);
-      const login = { accountId: allowing.principal.accountId, remember: false };
+    async allow(authorization, approval, { request, response }) {
+      const grantId = await createGrant({ ...options, provider, resource }, authorization, approval);
+      const login = { accountId: approval.principal.accountId, remember: false };
       await provider.interactionResult(request, response, { login, consent: { grantId } });
     },
     async refuse({ request, response }) {
@@ -124,10 +124,10 @@ function readable(text: string | undefined): string {
 }
 
 /** Creates the key of the grant, and the grant with the id of the key. */
-async function giveGrant(
+async function createGrant(
   options: AuthorizationServerOptions & { readonly provider: Provider; readonly resource: string },
   { client: { id: clientId, name }, scopes: requested, isDecided }: AuthorizationRequest,
-  { principal, requestId, scopes, budget }: Allowing,
+  { principal, requestId, scopes, budget }: Approval,
 ): Promise<string> {
   const { database, provider, resource } = options;
   if (isDecided)
@@ -142,7 +142,7 @@ async function giveGrant(
   const change: Change = { accountId, actor, operation: 'CreateKey', requestId, claim: null };
   // A hash that belongs to no key: no request can contain a matching one.
   const key = { hash: hashOf(randomBytes(32).toString('base64')), display: `${name} (OAuth)` };
-  const { key_id: grantId } = await giveKey(
+  const { key_id: grantId } = await createKeyAs(
     { ...options, keys: createKeyStore(database) },
     { principal, change },
     key,

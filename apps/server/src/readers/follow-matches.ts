@@ -5,7 +5,7 @@ import { Failure } from '../runtime/failure.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
-import { type Followed, toFollowed, toFollowedRemoval } from './to-match.ts';
+import { type LogEntry, toEntries, toRemovalEntry } from './to-match.ts';
 
 /** Concurrent queries of all readers that are behind: thousands that reconnect together must not overload the database. */
 const readsAtOnceMax = 6;
@@ -18,8 +18,8 @@ export interface MatchFilter {
   readonly until?: Date | null;
 }
 
-interface FollowedPage {
-  readonly entries: readonly Followed[];
+interface LogPage {
+  readonly entries: readonly LogEntry[];
   readonly more: boolean;
 }
 
@@ -29,11 +29,11 @@ export interface Follower extends Disposable {
    * follower is behind the tail. Followers that are up to date and have the same filter get the same array. Throws LogWentBack if the
    * log went back to a position before the follower's.
    */
-  take(limit: number): readonly Followed[] | Promise<readonly Followed[]>;
+  take(limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]>;
   /** Registers a callback for when there may be more to take. */
   readonly onMore: (wake: () => void) => void;
   /** Like `take`, but waits for the first one. Empty after `waitMs`, or if the signal is aborted. */
-  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<readonly Followed[]>;
+  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<readonly LogEntry[]>;
 }
 
 /** The client sends the request again with its cursor, and the answer is then specific to the cursor (offset.ts). */
@@ -65,7 +65,7 @@ export function createFollowing(options: {
   const limited = createConcurrencyLimit(readsAtOnceMax);
   // A page may be 1 MiB, and reading and explaining it delays all others: so each account reads one at a time.
   const inTurnOfAccount = createConcurrencyLimits(1);
-  const read = async (query: MatchQuery): Promise<FollowedPage> => {
+  const read = async (query: MatchQuery): Promise<LogPage> => {
     const { matches, removals, more } = await reader.read(query);
     // The log may have gone back since the cursor was checked, or since the tail was last read.
     const before = query.order === 'oldest' ? query.from : null;
@@ -73,7 +73,7 @@ export function createFollowing(options: {
     if (before !== null && first < Infinity && (await tail.wentBackBetween(before, first)) !== null) {
       throw new LogWentBack();
     }
-    return { entries: merge(await toFollowed(parsedRules, matches), removals.map(toFollowedRemoval)), more };
+    return { entries: merge(await toEntries(parsedRules, matches), removals.map(toRemovalEntry)), more };
   };
   return {
     /** Returns one page without waiting for matches. */
@@ -101,7 +101,7 @@ export function createFollowing(options: {
         return entries;
       };
 
-      const take = (limit: number): readonly Followed[] | Promise<readonly Followed[]> => {
+      const take = (limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]> => {
         if (tail.isLost(through)) throw new LogWentBack();
         const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
         if (!fromTail) return inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
@@ -129,12 +129,12 @@ export function createFollowing(options: {
 }
 
 /** Sorts matches in the given order. Removals occur only in the order of the log. */
-function merge(matches: readonly Followed[], removals: readonly Followed[]): Followed[] {
+function merge(matches: readonly LogEntry[], removals: readonly LogEntry[]): LogEntry[] {
   if (removals.length === 0) return [...matches];
   return [...matches, ...removals].toSorted((one, other) => one.position - other.position);
 }
 
-type Accepts = (one: Followed) => boolean;
+type Accepts = (one: LogEntry) => boolean;
 
 const all: Accepts = () => true;
 const ofPlatform = onEachPlatform<Accepts>(
@@ -149,7 +149,7 @@ function acceptedBy({ platform, since, until }: MatchFilter): Accepts {
 }
 
 /** The time range is that of matches. A client that got a match must get its removal, whenever that happens. */
-function isWithin(one: Followed, since?: Date | null, until?: Date | null): boolean {
+function isWithin(one: LogEntry, since?: Date | null, until?: Date | null): boolean {
   if (!('match' in one)) return true;
   const createdAt = Date.parse(one.match.created_at);
   if (since && createdAt < since.getTime()) return false;

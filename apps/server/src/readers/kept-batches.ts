@@ -1,5 +1,5 @@
 import { removalsMax } from './match-reader.sql.ts';
-import { type Followed, jsonOf } from './to-match.ts';
+import { type LogEntry, jsonOf } from './to-match.ts';
 
 /** A result ends before it exceeds this, however many matches were requested; it has at least one. */
 const takenCharactersMax = 1024 * 1024;
@@ -9,7 +9,7 @@ export interface TailBatch {
   /** The last position that was read. */
   readonly through: number;
   /** Owned by the keeper afterwards. */
-  readonly byKey: Map<string, Followed[]>;
+  readonly byKey: Map<string, LogEntry[]>;
   /** Includes the removals. */
   readonly matches: number;
   readonly characters: number;
@@ -17,16 +17,16 @@ export interface TailBatch {
 
 export interface Take {
   readonly limit: number;
-  readonly accepts: (one: Followed) => boolean;
+  readonly accepts: (one: LogEntry) => boolean;
 }
 
-interface Taken {
-  readonly entries: readonly Followed[];
+interface TakeResult {
+  readonly entries: readonly LogEntry[];
   /** Everything up to this position was read. */
   readonly through: number;
 }
 
-const nothing: readonly Followed[] = [];
+const nothing: readonly LogEntry[] = [];
 
 /** The batches that were read lately, oldest first. The oldest are dropped when the limits are exceeded. */
 export function createKeptBatches(
@@ -35,7 +35,7 @@ export function createKeptBatches(
 ) {
   let batches: TailBatch[] = [];
   /** All entries of a key over all batches, in the order of the log: most readers return after many batches for other keys. */
-  const lists = new Map<string, Followed[]>();
+  const lists = new Map<string, LogEntry[]>();
   /** The position at which the oldest batch begins. */
   let from = start;
   const total = { matches: 0, characters: 0 };
@@ -45,7 +45,7 @@ export function createKeptBatches(
   };
   const through = () => batches.at(-1)?.through ?? from;
   /** The last answer per key until something changes: thousands of readers may request the same. */
-  const answers = new Map<string, Take & { readonly position: number; readonly taken: Taken }>();
+  const answers = new Map<string, Take & { readonly position: number; readonly taken: TakeResult }>();
   return {
     through,
     /** Drops everything before this position. */
@@ -76,11 +76,11 @@ export function createKeptBatches(
     remove(positions: ReadonlySet<number>): void {
       if (positions.size === 0) return;
       answers.clear();
-      const isKept = (one: Followed) => !('match' in one) || !positions.has(one.position);
+      const isKept = (one: LogEntry) => !('match' in one) || !positions.has(one.position);
       for (const [key, list] of lists) if (!list.every(isKept)) lists.set(key, list.filter(isKept));
     },
     /** Returns what follows a position; null if it is no longer kept. Equal requests get the same object. */
-    after(key: string, position: number, take: Take): Taken | null {
+    after(key: string, position: number, take: Take): TakeResult | null {
       if (position < from) return null;
       if (position >= through()) return { entries: nothing, through: position };
       const known = answers.get(key);
@@ -94,12 +94,12 @@ export function createKeptBatches(
 }
 
 function takeAfter(
-  list: readonly Followed[],
+  list: readonly LogEntry[],
   position: number,
   { limit, accepts }: Take,
   through: number,
-): Taken {
-  const entries: Followed[] = [];
+): TakeResult {
+  const entries: LogEntry[] = [];
   const sum = { matches: 0, removals: 0, characters: 0 };
   for (let at = firstAfter(list, position); at < list.length; at++) {
     const one = list[at];
@@ -114,7 +114,7 @@ function takeAfter(
   return { entries, through: Math.max(position, through) };
 }
 
-function append(lists: Map<string, Followed[]>, { byKey }: TailBatch): void {
+function append(lists: Map<string, LogEntry[]>, { byKey }: TailBatch): void {
   for (const [key, added] of byKey) {
     const list = lists.get(key);
     if (list) list.push(...added);
@@ -122,7 +122,7 @@ function append(lists: Map<string, Followed[]>, { byKey }: TailBatch): void {
   }
 }
 
-function drop(lists: Map<string, Followed[]>, { byKey, through }: TailBatch): void {
+function drop(lists: Map<string, LogEntry[]>, { byKey, through }: TailBatch): void {
   for (const key of byKey.keys()) {
     const list = lists.get(key) ?? [];
     list.splice(0, firstAfter(list, through));
@@ -131,7 +131,7 @@ function drop(lists: Map<string, Followed[]>, { byKey, through }: TailBatch): vo
 }
 
 /** The index of the first entry after a position. The list is in the order of the log. */
-function firstAfter(list: readonly Followed[], position: number): number {
+function firstAfter(list: readonly LogEntry[], position: number): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createKeptBatches } from './kept-batches.ts';
-import type { Followed } from './to-match.ts';
+import type { LogEntry } from './to-match.ts';
 
 const removal = {
   type: 'removed',
@@ -8,7 +8,7 @@ const removal = {
   reason: 'deleted',
   removed_at: '2026-11-14T00:00:00Z',
 } as const;
-const entry = (position: number): Followed => ({ position, platform: 'x', removal });
+const entry = (position: number): LogEntry => ({ position, platform: 'x', removal });
 
 function batch(key: string, ...positions: number[]) {
   const byKey = new Map([[key, positions.map(entry)]]);
@@ -50,7 +50,7 @@ test('after a restart at an earlier position, nothing from before is returned', 
 
 test('equal requests get the same object, until something is added or removed', () => {
   const kept = createKeptBatches(0, {});
-  const ask = (position = 0, accepts: (one: Followed) => boolean = all.accepts) =>
+  const ask = (position = 0, accepts: (one: LogEntry) => boolean = all.accepts) =>
     kept.after('a', position, { ...all, accepts });
   kept.add(batch('a', 1, 2));
   const first = ask();

@@ -49,20 +49,20 @@ interface MatchRow extends PayloadRow {
   via: 'stream' | 'search';
 }
 
-export interface PayloadRow extends Sized {
+export interface PayloadRow extends PayloadSizes {
   platform_post_id: string;
   payload: string;
   rule_value: string;
 }
 
 /** Payload bytes of a row and those before it, and of all rows that were found, including those that did not fit. */
-interface Sized {
+interface PayloadSizes {
   bytes: number;
   bytes_of_all: number;
   rows_of_all: number;
 }
 
-/** SQL: the columns of `Sized`. The length of a payload is available without reading it. */
+/** SQL: the columns of `PayloadSizes`. The length of a payload is available without reading it. */
 export const sizes = (order: string) => `sum(octet_length(posts.payload)) over (order by ${order}) as bytes,
   row_number() over (order by ${order}) as nth,
   sum(octet_length(posts.payload)) over () as bytes_of_all, count(*) over () as rows_of_all`;
@@ -282,7 +282,7 @@ function conditionsOf(
 }
 
 /** Whether more rows were found than fitted, by the last row. */
-export function isCut({ bytes, bytes_of_all }: Sized): boolean {
+export function isCut({ bytes, bytes_of_all }: PayloadSizes): boolean {
   return bytes < bytes_of_all;
 }
 

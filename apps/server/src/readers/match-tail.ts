@@ -5,7 +5,7 @@ import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 import type { MatchHeader, TailReader } from './tail-reader.sql.ts';
-import { type Followed, jsonOf, toFollowed, toFollowedRemoval } from './to-match.ts';
+import { type LogEntry, jsonOf, toEntries, toRemovalEntry } from './to-match.ts';
 
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
 const pollIntervalMs = 1_000;
@@ -36,7 +36,7 @@ interface Group {
 }
 
 /** A match that readers wait for, with the keys of their groups. */
-interface Wanted {
+interface WantedMatch {
   readonly header: MatchHeader;
   readonly keys: readonly string[];
 }
@@ -190,7 +190,7 @@ function keysOf({ accountId, ruleId }: { accountId: string; ruleId: string }): s
   return [keyOf(accountId, null), keyOf(accountId, ruleId)];
 }
 
-function wantedOf(groups: ReadonlyMap<string, Group>, headers: readonly MatchHeader[]): Wanted[] {
+function wantedOf(groups: ReadonlyMap<string, Group>, headers: readonly MatchHeader[]): WantedMatch[] {
   return headers
     .map((header) => ({ header, keys: keysOf(header).filter((key) => groups.has(key)) }))
     .filter(({ keys }) => keys.length > 0);
@@ -199,7 +199,7 @@ function wantedOf(groups: ReadonlyMap<string, Group>, headers: readonly MatchHea
 /** Usually one batch; several if the payloads are large. */
 async function* readBatches(
   { reader, parsedRules }: MatchTailOptions,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedMatch[],
   through: number,
 ): AsyncGenerator<TailBatch> {
   let left = wanted;
@@ -214,17 +214,21 @@ async function* readBatches(
 
 async function toBatch(
   parsedRules: ParsedRules,
-  { stored, wanted, through }: { stored: readonly StoredMatch[]; wanted: readonly Wanted[]; through: number },
+  {
+    stored,
+    wanted,
+    through,
+  }: { stored: readonly StoredMatch[]; wanted: readonly WantedMatch[]; through: number },
 ): Promise<TailBatch> {
-  const byKey = new Map<string, Followed[]>();
+  const byKey = new Map<string, LogEntry[]>();
   // Not in slices like work for callers: on a busy node this would fall behind matching.
-  const followed = await toFollowed(parsedRules, stored, createEventLoopYield());
+  const followed = await toEntries(parsedRules, stored, createEventLoopYield());
   const matches = new Map(followed.map((one) => [one.position, one]));
   let count = 0;
   let characters = 0;
   for (const { header, keys } of wanted) {
     const { position, platform, createdAt: at, removed } = header;
-    const one = removed ? toFollowedRemoval({ position, platform, at, ...removed }) : matches.get(position);
+    const one = removed ? toRemovalEntry({ position, platform, at, ...removed }) : matches.get(position);
     if (!one) continue;
     count += 1;
     characters += 'match' in one ? jsonOf(one).length : 0;

@@ -82,7 +82,7 @@ export function refuseRemoved(
 export function restored(cursors: Cursors, scope: CursorScope, to: Offset): Failure {
   return new Failure(
     'out_of_range',
-    'The match log was restored to an earlier state. Continue from details.oldest_cursor: matches after it may come again, under new ids.',
+    'The match log was restored to an earlier state. Continue from details.oldest_cursor: matches after it may be returned again, under new ids.',
     { details: { reason: 'restored', oldest_cursor: sealOffset(cursors, scope, to) } },
   );
 }

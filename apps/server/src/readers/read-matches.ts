@@ -81,7 +81,7 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
   };
 }
 
-interface ReadingNotices {
+interface ReadNoticesOptions {
   readonly accountId: string;
   readonly request: Request;
   readonly offset: Offset | null;
@@ -92,7 +92,7 @@ interface ReadingNotices {
 /** The same for a reader of notices. */
 async function readNotices(
   { notices, followingNotices, cursors }: ReadMatchesOptions,
-  { accountId, request, offset, waitMs, signal }: ReadingNotices,
+  { accountId, request, offset, waitMs, signal }: ReadNoticesOptions,
 ): Promise<AnswerOf<'ReadMatches'>> {
   const scope = scopeOfReader(accountId, request.reader);
   if (offset) refuseRemoved(cursors, scope, offset, (await notices.ends(accountId)).removedThrough);

@@ -2,9 +2,9 @@ import type { Coverage } from '@earshot/contract';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import type { Following } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
-import type { Followed } from './to-match.ts';
+import type { LogEntry } from './to-match.ts';
 
-export interface Waiting {
+export interface WaitOptions {
   readonly waitMs: number;
   readonly signal: AbortSignal;
   /** The last position to which the log is known to have jumped. */
@@ -12,7 +12,7 @@ export interface Waiting {
 }
 
 interface CoveredPage {
-  readonly entries: readonly Followed[];
+  readonly entries: readonly LogEntry[];
   /** False if these are all. */
   readonly more: boolean;
   /** Null unless a rule or a platform was requested. */
@@ -30,7 +30,7 @@ export async function readOrWait(
     coverage,
   }: { readonly following: Pick<Following, 'follow' | 'page'>; readonly coverage: ReadCoverage },
   query: MatchQuery,
-  { waitMs, signal, jumpedTo }: Waiting,
+  { waitMs, signal, jumpedTo }: WaitOptions,
 ): Promise<CoveredPage> {
   const isCovered = query.ruleId !== null || query.platform !== null;
   if (waitMs > 0) {

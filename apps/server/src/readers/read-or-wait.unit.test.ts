@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { MatchQuery } from './match-days.sql.ts';
 import { readOrWait } from './read-or-wait.ts';
-import { type Followed, toFollowedRemoval } from './to-match.ts';
+import { type LogEntry, toRemovalEntry } from './to-match.ts';
 
 const at = new Date(0);
-const stored = toFollowedRemoval({ position: 1, matchPosition: 0, platform: 'x', reason: 'deleted', at });
+const stored = toRemovalEntry({ position: 1, matchPosition: 0, platform: 'x', reason: 'deleted', at });
 const coverage = { complete_through: at.toISOString(), gaps: [] };
 
 /** A log that stores a match just before its coverage is read. The tail does not have it yet. */
 function growingLog() {
-  const log: Followed[] = [];
+  const log: LogEntry[] = [];
   return {
     following: {
       page: async () => ({ entries: [...log], more: false }),

@@ -5,7 +5,7 @@ import { matchIdOf } from '../runtime/ids.ts';
 import type { StoredMatch, StoredRemoval } from './match-reader.sql.ts';
 
 /** A match in the form of the API, with its position in the log. */
-export interface FollowedMatch {
+export interface MatchEntry {
   readonly position: number;
   readonly match: Match;
   /** See `jsonOf`. */
@@ -13,22 +13,22 @@ export interface FollowedMatch {
 }
 
 /** The removal of an earlier match, at a separate position. */
-export interface FollowedRemoval {
+export interface RemovalEntry {
   readonly position: number;
   readonly platform: Platform;
   readonly removal: Removal;
 }
 
-export type Followed = FollowedMatch | FollowedRemoval;
+export type LogEntry = MatchEntry | RemovalEntry;
 
 /** The form of answers. Without removals, the field is omitted. */
-export function toAnswer(followed: readonly Followed[]): { matches: Match[]; removed?: Removal[] } {
+export function toAnswer(followed: readonly LogEntry[]): { matches: Match[]; removed?: Removal[] } {
   const matches = followed.flatMap((one) => ('match' in one ? [one.match] : []));
   const removed = followed.flatMap((one) => ('removal' in one ? [one.removal] : []));
   return { matches, ...(removed.length > 0 && { removed }) };
 }
 
-export function toFollowedRemoval({ position, platform, ...removed }: StoredRemoval): FollowedRemoval {
+export function toRemovalEntry({ position, platform, ...removed }: StoredRemoval): RemovalEntry {
   return { position, platform, removal: toRemoval(removed) };
 }
 
@@ -38,12 +38,12 @@ export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason
 }
 
 /** Explaining a long page under a rule of hundreds of clauses takes tens of milliseconds. */
-export async function toFollowed(
+export async function toEntries(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
   nextTurn: () => Promise<void> | undefined = createTurns(),
-): Promise<FollowedMatch[]> {
-  const matches: FollowedMatch[] = [];
+): Promise<MatchEntry[]> {
+  const matches: MatchEntry[] = [];
   for (const match of stored) {
     const turn = nextTurn();
     if (turn) await turn;
@@ -68,7 +68,7 @@ export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
 }
 
 /** Encoded once per match, however many readers get it. */
-export function jsonOf(followed: FollowedMatch): string {
+export function jsonOf(followed: MatchEntry): string {
   followed.json ??= JSON.stringify(followed.match);
   return followed.json;
 }

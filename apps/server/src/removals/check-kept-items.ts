@@ -6,7 +6,7 @@ import { partitionDays } from '../matching/partitions.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Compliance } from '../upstream/platform.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
-import { type Removed, removeItems } from './remove-items.ts';
+import { type RemovalCounts, removeItems } from './remove-items.ts';
 import { recordTombstones } from './tombstones.sql.ts';
 
 const postsAtOnceMax = 10_000;
@@ -64,7 +64,7 @@ async function removeGone(
   { database, platform }: CheckKeptItemsOptions,
   kept: readonly KeptItem[],
   gone: Awaited<ReturnType<Compliance['check']>>,
-): Promise<Removed> {
+): Promise<RemovalCounts> {
   const sum = { items: 0, matches: 0 };
   for (const [reason, its] of Map.groupBy(gone, (one) => one.reason)) {
     const ids = new Set(its.map(({ id }) => id));

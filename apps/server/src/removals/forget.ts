@@ -4,7 +4,7 @@ import { readEvent } from '../event-log/event-consumer.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import { type ItemName, isNameable, namesOf } from '../matching/match-store.sql.ts';
 import { partitionDays } from '../matching/partitions.ts';
-import { type Removed, removeItems } from './remove-items.ts';
+import { type RemovalCounts, removeItems } from './remove-items.ts';
 import { recordTombstones } from './tombstones.sql.ts';
 
 const postsAtOnceMax = 10_000;
@@ -17,7 +17,7 @@ export type ForgetRequest =
   /** With `@` it is a handle; digits only are an id; anything else may be either. */
   | { readonly author: string };
 
-export interface Progress extends Removed {
+export interface Progress extends RemovalCounts {
   readonly day: string;
 }
 
@@ -29,13 +29,13 @@ export async function forget(
   database: Database,
   request: ForgetRequest,
   onProgress: (progress: Progress) => void = () => undefined,
-): Promise<Removed> {
+): Promise<RemovalCounts> {
   const sum = { items: 0, matches: 0 };
   const names = toNames(request);
   // The list grows: a handle leads to the author's id, which may have items with an older handle.
   for (const name of names) {
     const until = await recordTombstones(database, [name], { on: platforms, reason: 'forgotten' });
-    const isMeant = (item: Named) => hasName(item, name, until);
+    const isMeant = (item: NamedItem) => hasName(item, name, until);
     for (const day of await partitionDays(database)) {
       for await (const found of findItems(database, day, { name, isMeant })) {
         for (const { payload } of found) addAuthor(names, name, payload.author?.id);
@@ -65,17 +65,17 @@ function addAuthor(names: ItemName[], { kind, value }: ItemName, id: string | un
   if (!names.some((name) => name.value === id)) names.push({ kind, value: id });
 }
 
-type Named = Pick<LogEvent, 'platform' | 'key' | 'platformPostId' | 'payload'>;
+type NamedItem = Pick<LogEvent, 'platform' | 'key' | 'platformPostId' | 'payload'>;
 
 /** Decides like the match transaction. */
-function hasName(item: Named, { kind, value }: ItemName, until: Date): boolean {
+function hasName(item: NamedItem, { kind, value }: ItemName, until: Date): boolean {
   if (kind === 'author' && Date.parse(item.payload.published_at ?? '') > until.getTime()) return false;
   return namesOf(item).some((name) => name.kind === kind && name.value === value);
 }
 
 interface Search {
   readonly name: ItemName;
-  readonly isMeant: (item: Named) => boolean;
+  readonly isMeant: (item: NamedItem) => boolean;
 }
 
 interface PostRow {
@@ -86,7 +86,7 @@ interface PostRow {
 }
 
 /** Pages of a day's items. Items that do not contain the name anywhere are not read. */
-async function* findItems(database: Database, day: string, search: Search): AsyncGenerator<Named[]> {
+async function* findItems(database: Database, day: string, search: Search): AsyncGenerator<NamedItem[]> {
   const { words, has } = occurrencesOf(search.name);
   let after = ['', ''];
   for (;;) {
@@ -96,7 +96,7 @@ async function* findItems(database: Database, day: string, search: Search): Asyn
        from posts where event_day = $1 and (event_key, platform) > ($2, $3) order by event_key, platform limit $4`,
       [day, ...after, postsAtOnceMax, words, search.name.value],
     );
-    const items = rows.flatMap(({ payload, ...row }): Named[] => {
+    const items = rows.flatMap(({ payload, ...row }): NamedItem[] => {
       if (payload === null) return [];
       const { platform, event_key: key, platform_post_id: platformPostId } = row;
       return [{ platform, key, platformPostId, payload: JSON.parse(payload) }];

@@ -13,7 +13,7 @@ const itemsAtOnceMax = 100;
 /** Per transaction, because it blocks all writers of matches. */
 const matchesAtOnceMax = 5_000;
 
-export interface Removed {
+export interface RemovalCounts {
   readonly items: number;
   readonly matches: number;
 }
@@ -28,7 +28,7 @@ export async function removeItems(
   database: Database,
   day: string,
   { items, reason }: { items: readonly ItemKey[]; reason: Removal['reason'] },
-): Promise<Removed> {
+): Promise<RemovalCounts> {
   const sum = { items: 0, matches: 0 };
   for (const [platform, its] of Map.groupBy(items, (item) => item.platform)) {
     for (let from = 0; from < its.length; from += itemsAtOnceMax) {
@@ -47,7 +47,7 @@ export async function removeItems(
   return sum;
 }
 
-interface Doomed {
+interface RemovalTarget {
   readonly day: string;
   readonly platform: Platform;
   readonly keys: readonly string[];
@@ -58,11 +58,11 @@ interface Doomed {
  * Positions are assigned in commit order, like those of matches (matching/match-store.sql.ts). Other writers wait from `take_turn` to
  * the commit.
  */
-async function removeSome(sql: Sql, doomed: Doomed): Promise<Removed & { isDone: boolean }> {
-  const { day, platform, keys } = doomed;
-  const gone = await deleteMatches(sql, doomed);
+async function removeSome(sql: Sql, target: RemovalTarget): Promise<RemovalCounts & { isDone: boolean }> {
+  const { day, platform, keys } = target;
+  const gone = await deleteMatches(sql, target);
   if (gone.length > 0) {
-    await writeRemovals(sql, gone, doomed);
+    await writeRemovals(sql, gone, target);
     await takeOutOfBatches(sql, gone);
   }
   const isDone = gone.length < matchesAtOnceMax;
@@ -76,7 +76,7 @@ async function removeSome(sql: Sql, doomed: Doomed): Promise<Removed & { isDone:
   return { items, matches: gone.length, isDone };
 }
 
-interface Gone {
+interface RemovedMatch {
   readonly accountId: string;
   readonly ruleId: string;
   readonly position: number;
@@ -86,23 +86,27 @@ interface Gone {
  * Searches matches under each rule that has some on that day, because the index of matches begins with the rule. The inner limit makes
  * it one index lookup per rule.
  */
-async function deleteMatches(sql: Sql, { day, platform, keys }: Doomed): Promise<Gone[]> {
-  return await sql.many<Gone>(
-    `with doomed as materialized (
+async function deleteMatches(sql: Sql, { day, platform, keys }: RemovalTarget): Promise<RemovedMatch[]> {
+  return await sql.many<RemovedMatch>(
+    `with target as materialized (
        select found.rule_id, found.event_key from day_heads cross join lateral (
          select rule_id, event_key from matches where matches.rule_id = day_heads.rule_id
            and matches.event_day = $1 and matches.event_key = any($2) and matches.platform = $3 limit $4
        ) as found
        where day_heads.event_day = $1 and day_heads.platform = $3 and day_heads.rule_id <> '' limit $4
      )
-     delete from matches using doomed
-     where matches.event_day = $1 and matches.rule_id = doomed.rule_id and matches.event_key = doomed.event_key
+     delete from matches using target
+     where matches.event_day = $1 and matches.rule_id = target.rule_id and matches.event_key = target.event_key
      returning matches.account_id as "accountId", matches.rule_id as "ruleId", matches.position`,
     [day, keys, platform, matchesAtOnceMax],
   );
 }
 
-async function writeRemovals(sql: Sql, gone: readonly Gone[], { platform, reason }: Doomed): Promise<void> {
+async function writeRemovals(
+  sql: Sql,
+  gone: readonly RemovedMatch[],
+  { platform, reason }: RemovalTarget,
+): Promise<void> {
   const log = await sql.one<{ ticket: number; before: number; at: string }>(
     'select ticket, before, at::text from take_positions($1)',
     [gone.length],

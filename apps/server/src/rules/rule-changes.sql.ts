@@ -6,7 +6,7 @@ import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
-import { givingKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
+import { assignManagedKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
 
 /*
  * The common part of changes to existing rules. A change that needs the upstreams is written first (`begun`): its new slots are held, but
@@ -159,7 +159,7 @@ export function applyChange(
   change: Change,
   pricing: RulePricing,
 ): Promise<Rule | null> {
-  return givingKey(begun.update?.managedBy, () =>
+  return assignManagedKey(begun.update?.managedBy, () =>
     database.forRuleChange(change.accountId).transaction(async (sql) => {
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;

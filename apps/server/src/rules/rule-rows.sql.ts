@@ -215,7 +215,7 @@ export function asCodeColumns({
 }
 
 /** Runs work that assigns a set's key to a rule. If two requests do so at once, a unique index decides. */
-export async function givingKey<Result>(
+export async function assignManagedKey<Result>(
   managedBy: ManagedBy | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {

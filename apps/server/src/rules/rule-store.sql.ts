@@ -16,7 +16,7 @@ import {
 import { assertVersion, type ManagedBy, type PlacementRefusal } from './refusals.ts';
 import {
   asCodeColumns,
-  givingKey,
+  assignManagedKey,
   isPremium,
   premiumRulesReached,
   type RuleRow,
@@ -79,7 +79,7 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
      * `completion` is given, the same transaction activates the rule.
      */
     begin: (rule: NewRule, completion?: Completion): Promise<BeginOutcome> =>
-      givingKey(rule.managedBy, () =>
+      assignManagedKey(rule.managedBy, () =>
         refusable<BeginOutcome>(database.forRuleChange(rule.accountId), async (sql, refuse) => {
           const begun = await begin(sql, rule, refuse);
           const answer = completion ? await completeAtOnce(sql, begun, completion, activate) : null;
@@ -127,13 +127,17 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
   };
 }
 
-interface Begun {
+interface BegunCreation {
   readonly equivalentRuleId: string | null;
   /** One entry per platform; null if the upstream has to register the slot. */
   readonly held: readonly (HeldSlot | null)[];
 }
 
-async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) => never): Promise<Begun> {
+async function begin(
+  sql: Sql,
+  rule: NewRule,
+  refuse: (outcome: BeginOutcome) => never,
+): Promise<BegunCreation> {
   if (isPremium(rule.values)) {
     const used = await premiumRulesReached(sql, rule.accountId, rule.premiumRulesMax);
     if (used !== null) refuse({ kind: 'premium_limit', used });
@@ -151,7 +155,7 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
 /** Null if there is something to wait for. */
 async function completeAtOnce(
   sql: Sql,
-  { held, equivalentRuleId }: Begun,
+  { held, equivalentRuleId }: BegunCreation,
   completion: Completion,
   activate: Activate,
 ): Promise<Answer | null> {

@@ -37,7 +37,7 @@ import {
   versionRows,
   writeApplied,
 } from './rule-changes.sql.ts';
-import { givingKey, isPremium, managedByOf, premiumRulesReached } from './rule-rows.sql.ts';
+import { assignManagedKey, isPremium, managedByOf, premiumRulesReached } from './rule-rows.sql.ts';
 
 export interface UpdateRuleOptions extends ChangeRuleOptions {
   /** How long an old query stays registered beside the new one, which is not effective at once (x.md §3.6). */
@@ -127,7 +127,7 @@ export function beginUpdate(
   change: Change,
   pricing: RulePricing,
 ): Promise<ChangeOutcome> {
-  return givingKey(update.managedBy, () =>
+  return assignManagedKey(update.managedBy, () =>
     refusable<ChangeOutcome>(database.forRuleChange(change.accountId), (sql, refuse) =>
       begin(sql, update, { change, pricing }, refuse),
     ),

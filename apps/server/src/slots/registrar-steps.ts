@@ -13,7 +13,7 @@ import {
 } from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
-import type { Registered, RegistrarStore, WantedSlot } from './registrar.sql.ts';
+import type { RegisteredSlot, RegistrarStore, WantedSlot } from './registrar.sql.ts';
 import { type Slot, slotOfTag, slotTag } from './slot.ts';
 
 /** What one step of a registrar needs while it holds the lease of its source. */
@@ -41,7 +41,7 @@ interface QuietComparison {
 /** The most slots that a draining source moves away per comparison. */
 const movedAtOnce = 500;
 
-export interface Compared {
+export interface ComparisonResult {
   /** The number of our rules that the upstream has now. */
   readonly ours: number;
   /** The calls that the list needed. */
@@ -49,7 +49,7 @@ export interface Compared {
 }
 
 /** Lists the upstream's rules, and makes the upstream and the rows agree with the slots. */
-export async function reconcileSource(step: RegistrarStep): Promise<Compared> {
+export async function reconcileSource(step: RegistrarStep): Promise<ComparisonResult> {
   const { store, upstream, sourceId, lease, telemetry, bells, pace } = step;
   const listedAt = performance.now();
   let calls = 0;
@@ -158,7 +158,7 @@ function pairOutcomes(slots: readonly Slot[], outcomes: readonly AddOutcome[]): 
 /** Returns how many duplicates could not be adopted. */
 async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcome[]): Promise<number> {
   const { store, lease, sourceId, telemetry } = step;
-  const registered: Registered[] = [];
+  const registered: RegisteredSlot[] = [];
   const duplicates: Slot[] = [];
   const full: Slot[] = [];
   let fullWords = '';
@@ -194,7 +194,7 @@ async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcom
 async function adoptDuplicates(
   { upstream, installation, pace }: RegistrarStep,
   slots: readonly Slot[],
-): Promise<Registered[]> {
+): Promise<RegisteredSlot[]> {
   const byValue = new Map((await upstream.list(pace.call)).map((rule) => [rule.value, rule]));
   return slots.flatMap((slot) => {
     const rule = byValue.get(slot.value);

@@ -29,7 +29,7 @@ export interface RegistrarStoreOptions {
 
 export type RegistrarStore = ReturnType<typeof createRegistrarStore>;
 
-export interface Registered {
+export interface RegisteredSlot {
   readonly slotId: string;
   readonly upstreamRuleId: string;
   readonly foreignRule: boolean;
@@ -74,7 +74,7 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       const found = await database.one(`select 1 ${fromReleased(released)} limit 1`, [released.sourceId]);
       return found ? await fenced(database, lease, (sql) => beginDeleting(sql, released)) : [];
     },
-    async recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void> {
+    async recordRegistered(lease: Lease, registered: readonly RegisteredSlot[]): Promise<void> {
       if (registered.length === 0) return;
       await fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs));
     },
@@ -181,7 +181,7 @@ async function beginDeleting(sql: Sql, released: ReleasedSlots): Promise<Slot[]>
 
 async function recordRegistered(
   sql: Sql,
-  registered: readonly Registered[],
+  registered: readonly RegisteredSlot[],
   ruleDelayMs: number,
 ): Promise<void> {
   const slotIds = registered.map(({ slotId }) => slotId);

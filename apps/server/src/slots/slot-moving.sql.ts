@@ -40,7 +40,7 @@ const isServed = `(state = 'registered' or moved_from is null)`;
  * The slots belong to the new sources from now on. `moved_from` is the source that has their upstream rule, `moved_rule_id`. If a slot
  * was not registered yet, that is not the previous source, but the one before it. Events name the rule as long as it exists.
  */
-async function give(sql: Sql, slotIds: readonly string[], targets: readonly Target[]): Promise<void> {
+async function assignSlots(sql: Sql, slotIds: readonly string[], targets: readonly Target[]): Promise<void> {
   let rest = slotIds;
   for (const { id, room } of targets) {
     await sql.run(
@@ -74,7 +74,7 @@ export async function moveAway(
      order by created_at limit $2 for update skip locked`,
     [sourceId, Math.min(limit, roomOf(targets)), ruleDelayMs],
   );
-  await give(
+  await assignSlots(
     sql,
     slots.map(({ id }) => id),
     targets,
@@ -97,8 +97,8 @@ export async function moveToRoom(
   );
   const ids = slots.map(({ id }) => id);
   const room = roomOf(targets);
-  await give(sql, ids.slice(0, room), targets);
-  const kept = await giveToDrained(sql, sourceId, ids.slice(room));
+  await assignSlots(sql, ids.slice(0, room), targets);
+  const kept = await assignToDraining(sql, sourceId, ids.slice(room));
   const left = ids.slice(room).filter((id) => !kept.includes(id));
   return { moved: ids.length - left.length, left };
 }
@@ -107,7 +107,7 @@ export async function moveToRoom(
  * The last resort for slots that were registered before and have no source with room: a draining source that still has a registrar. It
  * moves them away again when there is room.
  */
-async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<string[]> {
+async function assignToDraining(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<string[]> {
   const slots = await sql.many<{ id: string }>(
     `select id from slots where id = any($1) and registered_at is not null and moved_from is null
      order by created_at`,
@@ -121,7 +121,7 @@ async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly strin
     [sourceId],
   );
   const given = slots.map(({ id }) => id).slice(0, roomOf(targets));
-  await give(sql, given, targets);
+  await assignSlots(sql, given, targets);
   return given;
 }
 
