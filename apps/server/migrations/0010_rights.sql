@@ -98,7 +98,7 @@ grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, 
   removed_matches, rule_versions, rules, slot_holders, usage, watches, webhook_batches, webhooks to earshot_account;
 -- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
 grant select (id, platform, source_id, state) on slots to earshot_account;
-grant select (id, platform, live_until, state, rule_delay_ms) on sources to earshot_account;
+grant select (id, platform, live_until, state, state_since, rule_delay_ms) on sources to earshot_account;
 -- A row lock needs the right to change a column; this one decides nothing.
 grant update (name) on accounts to earshot_account;
 grant insert, update (revoked_at) on api_keys to earshot_account;

@@ -95,7 +95,7 @@ describe('a rule of registered values', () => {
     // Two for the transaction, the count, the rule with the equal one, two per slot; one look; one to activate.
     expect(rules.counter.statements).toBeLessThanOrEqual(10);
     expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id, answer: null });
-    expect(activated).toBe(true);
+    expect(activated).not.toBeNull();
     expect(slots).toMatchObject([
       { platform: 'x', state: 'registered', live: true },
       { platform: 'firehose', state: 'registered', live: true },
@@ -271,7 +271,7 @@ test('a hundred creations that are woken by the same ring look and become active
   const activated = await Promise.all(
     begun.map(({ ruleId }) => rules.store.activate(completionOf(changeBy('acc_1'), ruleId))),
   );
-  expect(activated).toEqual(begun.map((_, n) => n !== 7));
+  expect(activated.map((answer) => answer !== null)).toEqual(begun.map((_, n) => n !== 7));
   expect(rules.counter.statements).toBeLessThanOrEqual(3);
   expect(await rules.database.many('select 1 from audit')).toHaveLength(99);
 });

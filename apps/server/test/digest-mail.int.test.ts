@@ -140,7 +140,7 @@ describe('a digest by e-mail', () => {
     await dueDigest({ recipients: { email: ['ops@example.com', 'nobody@example.com'] } });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
-    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for nobody@example.com.' }]);
+    expect(await world.list()).toMatchObject([{ message: 'Not accepted for nobody@example.com.' }]);
   });
 
   test('has a name that makes no header', async () => {
@@ -164,7 +164,7 @@ describe('a digest by e-mail', () => {
     await dueDigest();
     await world.startNode({ mailRecipients: ['@example.com'] }).tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
-    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for one@example.org.' }]);
+    expect(await world.list()).toMatchObject([{ message: 'Not accepted for one@example.org.' }]);
     expect(await countedMails()).toBe(1);
   });
 
@@ -173,7 +173,7 @@ describe('a digest by e-mail', () => {
     await world.startNode({ mailRecipients: [] }).tick();
     expect(server.tried.mails).toBe(0);
     expect(await world.list()).toMatchObject([
-      { problem: 'The operator of the service no longer allows mails to these addresses.' },
+      { message: 'The operator of the service no longer allows mails to these addresses.' },
     ]);
     expect(await countedMails()).toBe(0);
   });

@@ -209,7 +209,19 @@ describe('a change of value', () => {
     expect(await createRuleExpiry(rules.database).pauseExpired()).toBe(0);
     await rules.changes.undo(ruleId);
     expect(await createRuleExpiry(rules.database).pauseExpired()).toBe(1);
-    expect((await rules.changes.pause(ruleId, byAlice)).kind).toBe('not_active');
+    const [expired] = await rules.store.page('acc_1', { before: null, limit: 1 });
+    expect(expired).toMatchObject({ state: 'paused', pause: { reason: 'expired', resumes_at: null } });
+  });
+
+  test('pausing a paused rule succeeds and changes nothing', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'word' });
+    const paused = await rules.changes.pause(ruleId, byAlice);
+    expect(paused).toMatchObject({
+      kind: 'paused',
+      rule: { pause: { reason: 'request', resumes_at: null } },
+    });
+    expect(await rules.changes.pause(ruleId, byAlice)).toEqual(paused);
   });
 });
 

@@ -154,7 +154,8 @@ test('a trial is a rule with an end by time and one by matches, and is not refus
   const rule = await world.store.get('acc_1', ruleId);
   expect(rule).toMatchObject({
     state: 'active',
-    budget: { period: 'lifetime', matches: 50, on_reached: 'pause', spent: 0, resets_at: null },
+    budget: { period: 'lifetime', matches: 50, on_reached: 'pause' },
+    effective_budget: { matches: 50, spent: 0, resets_at: null },
   });
   const ends = Date.parse(rule?.expires_at ?? '') - 30 * 60_000;
   expect(ends).toBeGreaterThanOrEqual(before);
