@@ -132,7 +132,7 @@ create table digests (
   min_matches integer not null,
   empty text not null check (empty in ('skip', 'send')),
   max_matches integer not null,
-  -- Everything up to here, in the match log and in time, is part of a digest message.
+  -- Everything up to here, in the match log and in time, was put into an issue.
   position bigint not null,
   covered_until timestamptz not null,
   -- When it is due.
@@ -149,12 +149,12 @@ create table digests (
 create index digests_due on digests (next_at);
 create index digests_of_webhook on digests (webhook_id) where webhook_id is not null;
 
--- The message that a digest has to send, one at a time. Written in the transaction that advances the digest, and removed when it was sent
--- or given up. Its content is read from the matches when it is sent, so it omits what was removed in the meantime.
+-- The issue that a digest has to send, one at a time. Written in the transaction that advances the digest, and removed when it was sent
+-- or given up. Its content is read from the matches when it is sent, so it omits what was removed meanwhile.
 create table digest_issues (
   digest_id text primary key references digests (id) on delete cascade,
   account_id text not null,
-  -- The same at every attempt, and never that of another message, even after a restore of the database.
+  -- The same at every attempt, and never that of another issue, even after a restore of the database.
   message_id text not null unique,
   number integer not null,
   -- Matches behind the first position, up to the second.
@@ -163,7 +163,7 @@ create table digest_issues (
   from_at timestamptz not null,
   to_at timestamptz not null,
   made_at timestamptz not null,
-  -- The addresses that `digest_mails` already counts: a message counts once per address, however often it is retried.
+  -- The addresses that `digest_mails` already counts: an issue counts once per address, however often it is tried.
   counted_emails text[] not null default '{}',
   failures integer not null default 0,
   next_attempt_at timestamptz not null,

@@ -107,7 +107,7 @@ grant update (answer) on idempotency_keys to earshot_account;
 grant insert, update, delete on digests, readers, webhooks to earshot_account;
 grant insert, update on counts_calls, platform_counts to earshot_account;
 grant delete on webhook_batches to earshot_account;
--- A waiting digest message is retried at once when its owner changes the recipient.
+-- A waiting issue is tried at once when its owner changes the recipient.
 grant update (next_attempt_at) on digest_issues to earshot_account;
 -- An account resolves notices by what it fixes. Only workers raise them.
 grant update (position, changed_at, resolved_at) on notices to earshot_account;

@@ -82,9 +82,9 @@ export interface Admin extends AsyncDisposable {
   }): Promise<{ lines: BillLine[]; prices_as_of: string }>;
   /** Records that PostgreSQL or NATS was restored, which Earshot cannot always detect. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
-  /** Re-encrypts webhook signing secrets with the first of these keys, as in EARSHOT_SECRETS_KEY. Nodes may be running. */
+  /** Seals the secrets of webhooks with the first of these keys, as in EARSHOT_SECRETS_KEY. Nodes may be running. */
   reencrypt(secretsKey: string): Promise<Reencrypted>;
-  /** False when some node may not know the last rotation yet. */
+  /** False when the last rotation is not known to every node yet. */
   rotateCursorSecret(): Promise<boolean>;
   forgetCursorSecret(): Promise<boolean>;
   /** Requests a retry of one dead letter, or of all if the id is null. A node with the role `match` retries them. Returns how many. */

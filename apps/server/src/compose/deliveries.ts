@@ -47,7 +47,7 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   ];
 }
 
-/** On every node: row locks decide which node makes a digest message, and leases which node sends it. */
+/** Runs on every node: row locks decide which node makes a digest message, and leases which node sends it. */
 async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
   const { config, database } = shared;
   const store = createIssueStore(database);

@@ -44,7 +44,7 @@ export const deliveryCheckpoints = [
   'deliver.recorded',
 ] as const;
 
-/** In the sending of a digest message. */
+/** Of an issue of a digest. */
 export const digestCheckpoints = [
   'digest.issued',
   'digest.claimed',
