@@ -28,7 +28,7 @@ test('a link signs in once, its code leaves the address, and a second link works
   await keyField(page).waitFor();
 
   await page.goto(link);
-  await page.getByRole('alert').getByText('This link was used before').waitFor();
+  await page.getByRole('alert').getByText('This link was already used').waitFor();
   expect(page.url()).toBe(`${running.server.url}/`);
   await page.goto(await newLink(running.account));
   await feed(page).waitFor();
