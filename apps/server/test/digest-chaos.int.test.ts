@@ -36,8 +36,8 @@ async function storedIds(): Promise<string[]> {
 
 describe('each match is in exactly one digest message', () => {
   test.each(digestCheckpoints)('after a crash at %s', async (label) => {
-    const { endpoint, to } = await startDigestReceiver(stack, world);
-    await world.create({ to });
+    const { endpoint, recipients } = await startDigestReceiver(stack, world);
+    await world.create({ recipients });
     await world.webhooks.storeMatches(['one', 'two']);
     world.clock.nowMs += minuteMs;
     const doomed = mortal((at) => at === label);
@@ -55,8 +55,8 @@ describe('each match is in exactly one digest message', () => {
   });
 
   test('but not where the position moves after the sending, without a stored digest message', async () => {
-    const { endpoint, to } = await startDigestReceiver(stack, world);
-    await world.create({ to });
+    const { endpoint, recipients } = await startDigestReceiver(stack, world);
+    await world.create({ recipients });
     const forgetIssue = () =>
       database.run(
         'update digests set position = position_from, last_number = number - 1 from digest_messages where digest_id = id',
@@ -77,14 +77,14 @@ describe('each match is in exactly one digest message', () => {
     const seed = Number(process.env['DIGEST_SEED'] ?? Date.now() % 1_000_000);
     const random = seededRandom(seed);
     let isCalm = false;
-    const { endpoint, to } = await startDigestReceiver(stack, world, (_received, response) => {
+    const { endpoint, recipients } = await startDigestReceiver(stack, world, (_received, response) => {
       if (isCalm || random() < 0.7) return 200;
       if (random() < 0.5) return 500;
       response.destroy();
       return undefined;
     });
     // Accepted or not: what the receiver has seen counts, as of a message whose answer was lost.
-    await world.create({ to, name: 'windows', schedule: { window_seconds: 30 } });
+    await world.create({ recipients, name: 'windows', schedule: { window_seconds: 30 } });
     const deaths = new Map<CheckpointLabel, number>();
     let stored = 0;
     let latestMs = 0;

@@ -78,7 +78,7 @@ const headerOf = ({ raw }: Delivered, name: string) =>
   new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(raw.split('\r\n\r\n')[0] ?? '')?.[1];
 
 /** A digest with one match, due now. */
-async function dueDigest(request: Parameters<DigestWorld['create']>[0] = { to: { email } }) {
+async function dueDigest(request: Parameters<DigestWorld['create']>[0] = { recipients: { email } }) {
   const digest = await world.create(request);
   await world.webhooks.storeMatches(['an <b>earthquake</b> & more']);
   world.clock.nowMs += minuteMs;
@@ -115,14 +115,14 @@ describe('a digest by e-mail', () => {
       await node.tick();
       expect(server).toMatchObject({ delivered: [], tried: { mails: 1 } });
       expect(await world.list()).toMatchObject([
-        { problem: expect.stringContaining('mail server'), last_sent_at: null },
+        { message: expect.stringContaining('mail server'), last_sent_at: null },
       ]);
       for (let round = 0; round < 4; round++) {
         await node.tick(2 * minuteMs);
       }
       expect(server.tried.mails).toBe(3);
       expect(server.delivered).toHaveLength(1);
-      expect(await world.list()).toMatchObject([{ problem: null, last_sent_at: expect.any(String) }]);
+      expect(await world.list()).toMatchObject([{ message: null, last_sent_at: expect.any(String) }]);
     },
   );
 
@@ -137,14 +137,14 @@ describe('a digest by e-mail', () => {
   });
 
   test('goes to those whom the server takes, and names the others', async () => {
-    await dueDigest({ to: { email: ['ops@example.com', 'nobody@example.com'] } });
+    await dueDigest({ recipients: { email: ['ops@example.com', 'nobody@example.com'] } });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
-    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for nobody@example.com.' }]);
+    expect(await world.list()).toMatchObject([{ message: 'Not accepted for nobody@example.com.' }]);
   });
 
   test('has a name that makes no header', async () => {
-    await dueDigest({ to: { email }, name: 'report\r\nBcc: victim@example.com\r\n\r\nHello' });
+    await dueDigest({ recipients: { email }, name: 'report\r\nBcc: victim@example.com\r\n\r\nHello' });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: email }]);
     const [mail] = server.delivered;
@@ -154,17 +154,17 @@ describe('a digest by e-mail', () => {
 
   test('goes only to addresses that the operator allows', async () => {
     for (const address of ['ops@example.org', 'one@sub.example.com', 'a@notexample.com'])
-      await expect(world.create({ to: { email: [address] } })).rejects.toMatchObject({
+      await expect(world.create({ recipients: { email: [address] } })).rejects.toMatchObject({
         code: 'invalid_argument',
       });
-    await expect(world.create({ to: { email: ['One@Example.org'] } })).resolves.toBeDefined();
+    await expect(world.create({ recipients: { email: ['One@Example.org'] } })).resolves.toBeDefined();
   });
 
   test('goes only to addresses that the operator still allows when it is sent', async () => {
     await dueDigest();
     await world.startNode({ mailRecipients: ['@example.com'] }).tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
-    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for one@example.org.' }]);
+    expect(await world.list()).toMatchObject([{ message: 'Not accepted for one@example.org.' }]);
     expect(await countedMails()).toBe(1);
   });
 
@@ -173,7 +173,7 @@ describe('a digest by e-mail', () => {
     await world.startNode({ mailRecipients: [] }).tick();
     expect(server.tried.mails).toBe(0);
     expect(await world.list()).toMatchObject([
-      { problem: 'The operator of the service no longer allows mails to these addresses.' },
+      { message: 'The operator of the service no longer allows mails to these addresses.' },
     ]);
     expect(await countedMails()).toBe(0);
   });
@@ -198,23 +198,23 @@ describe('the mails of an account per day', () => {
       world.clock.nowMs += 10 * minuteMs;
     }
     expect(server.tried.mails).toBe(4);
-    expect(await world.list()).toMatchObject([{ problem: null, last_sent_at: expect.any(String) }]);
+    expect(await world.list()).toMatchObject([{ message: null, last_sent_at: expect.any(String) }]);
     expect(await countedMails()).toBe(2);
   });
 
   test('also bound a waiting message that is redirected from a webhook to addresses', async () => {
-    const { endpoint, to } = await startDigestReceiver(stack, world, () => 500);
-    const { id } = await dueDigest({ to });
+    const { endpoint, recipients } = await startDigestReceiver(stack, world, () => 500);
+    const { id } = await dueDigest({ recipients });
     await world.allowMails(2);
     const node = world.startNode();
     await node.tick();
     expect(endpoint.received).toHaveLength(1);
     const tooMany = Array.from({ length: 10 }, (_, index) => `a${index}@example.com`);
-    await world.update({ digest_id: id, to: { email: tooMany } });
+    await world.update({ digest_id: id, recipients: { email: tooMany } });
     await node.tick();
     expect(server.tried.mails).toBe(0);
-    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails a day') }]);
-    await world.update({ digest_id: id, to: { email } });
+    expect(await world.list()).toMatchObject([{ message: expect.stringContaining('2 mails a day') }]);
+    await world.update({ digest_id: id, recipients: { email } });
     await node.tick();
     expect(server.delivered).toMatchObject([{ to: email }]);
     expect(await countedMails()).toBe(2);
@@ -222,12 +222,12 @@ describe('the mails of an account per day', () => {
 
   test('count again for every other address that a message is redirected to', async () => {
     server.next.push('later', 'later');
-    const { id } = await dueDigest({ to: { email: ['a@example.com'] } });
+    const { id } = await dueDigest({ recipients: { email: ['a@example.com'] } });
     await world.allowMails(2);
     const node = world.startNode();
     await node.tick();
     for (const address of ['b@example.com', 'c@example.com', 'a@example.com']) {
-      await world.update({ digest_id: id, to: { email: [address] } });
+      await world.update({ digest_id: id, recipients: { email: [address] } });
       await node.tick();
     }
     expect(server.tried.mails).toBe(3);
@@ -237,7 +237,7 @@ describe('the mails of an account per day', () => {
 
   test('are not exceeded by nodes that send at the same time', async () => {
     for (let digest = 1; digest < 6; digest++)
-      await world.create({ to: { email }, name: `report ${digest}` });
+      await world.create({ recipients: { email }, name: `report ${digest}` });
     await dueDigest();
     const makesOnly = world.startNode({ store: (store) => ({ ...store, leaseDue: async () => [] }) });
     await makesOnly.tick();
@@ -264,10 +264,10 @@ describe('the mails of an account per day', () => {
     await node.tick(minuteMs);
     await node.tick();
     expect(server.delivered).toHaveLength(1);
-    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails a day') }]);
+    expect(await world.list()).toMatchObject([{ message: expect.stringContaining('2 mails a day') }]);
     await node.tick(12 * 60 * minuteMs);
     expect(server.delivered).toHaveLength(2);
-    expect(await world.list()).toMatchObject([{ last_number: 2, problem: null }]);
+    expect(await world.list()).toMatchObject([{ last_number: 2, message: null }]);
   });
 
   test('end the wait of a message after a day, with a notice', async () => {

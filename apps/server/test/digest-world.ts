@@ -11,6 +11,7 @@ import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
+import { createCursors } from '../src/runtime/cursor.ts';
 import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
 import { freezeDatabase } from './database-clock.ts';
@@ -37,7 +38,7 @@ export interface DigestWorld extends AsyncDisposable {
   /** The database's time: it begins two days ago, so that the ledger of the real clock knows it already. */
   readonly clock: { nowMs: number };
   create(
-    request: Partial<RequestOf<'CreateDigest'>> & Pick<RequestOf<'CreateDigest'>, 'to'>,
+    request: Partial<RequestOf<'CreateDigest'>> & Pick<RequestOf<'CreateDigest'>, 'recipients'>,
   ): Promise<Digest>;
   update(request: RequestOf<'UpdateDigest'>): Promise<Digest>;
   remove(digestId: string): Promise<unknown>;
@@ -81,6 +82,7 @@ async function createDigestWorld(
     rules: { exists: async () => true },
     mail: { isSetUp: mailer !== null, recipients: allowed },
     contact: 'us',
+    cursors: createCursors(Buffer.alloc(32)),
   };
   return {
     webhooks,
@@ -103,7 +105,7 @@ async function createDigestWorld(
       return await updateDigest(options)(callOf('UpdateDigest', request));
     },
     remove: (digest_id) => deleteDigest(options)(callOf('DeleteDigest', { digest_id })),
-    list: async () => (await listDigests(options)(callOf('ListDigests', {}))).digests,
+    list: async () => (await listDigests(options)(callOf('ListDigests', { limit: 100 }))).digests,
     startNode({
       checkpoint = () => undefined,
       store: wrap = (same: DigestMessageStore) => same,
@@ -171,7 +173,7 @@ export async function startDigestReceiver(
 ) {
   const endpoint = stack.use(await startEndpoint(handler));
   const webhook = await webhooks.createWebhook(endpoint.url, { events: ['notices'] });
-  return { endpoint, webhook, to: { webhook_id: webhook.id } };
+  return { endpoint, webhook, recipients: { webhook_id: webhook.id } };
 }
 
 /** A world of its own, which ends with the stack. */

@@ -29,9 +29,9 @@ const startReceiver = (handler?: Handler) => startDigestReceiver(stack, world, h
 
 describe('a digest to a webhook', () => {
   test('has what matched since the last one, counted and signed, at the times of its schedule', async () => {
-    const { endpoint, webhook, to } = await startReceiver();
+    const { endpoint, webhook, recipients } = await startReceiver();
     await world.webhooks.storeMatches(['before the digest']);
-    const digest = await world.create({ to });
+    const digest = await world.create({ recipients });
     const createdMs = world.clock.nowMs;
     expect(Date.parse(digest.next_at)).toBe(createdMs + minuteMs);
     const node = world.startNode();
@@ -66,7 +66,7 @@ describe('a digest to a webhook', () => {
     });
     expect(textsOf(message)).toEqual(['one', 'two', 'three']);
     expect(await world.list()).toMatchObject([
-      { last_number: 1, problem: null, last_sent_at: new Date(createdMs + minuteMs).toISOString() },
+      { last_number: 1, message: null, last_sent_at: new Date(createdMs + minuteMs).toISOString() },
     ]);
 
     await world.webhooks.storeMatches(['four']);
@@ -77,8 +77,8 @@ describe('a digest to a webhook', () => {
   });
 
   test('waits for enough matches, and shows no more than it may', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, min_matches: 3, max_matches: 2 });
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, min_matches: 3, max_matches: 2 });
     const node = world.startNode();
     for (const text of ['one', 'two', 'three', 'four']) {
       await world.webhooks.storeMatches([text]);
@@ -90,8 +90,8 @@ describe('a digest to a webhook', () => {
   });
 
   test('has the matches of its filter only, and goes to nobody while the account is suspended', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, rule_id: 'rule_1' });
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, rule_id: 'rule_1' });
     await world.webhooks.storeMatches(['mine']);
     await world.webhooks.storeMatches(['of another rule'], 'rule_2');
     await database.run(`update accounts set suspended_at = now() where id = 'acc_1'`);
@@ -107,8 +107,8 @@ describe('a digest to a webhook', () => {
 
   test('does not have what was removed after its digest message was made', async () => {
     let isUp = false;
-    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 500));
-    await world.create({ to });
+    const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 500));
+    await world.create({ recipients });
     await world.webhooks.storeMatches(['stays', 'goes']);
     await world.startNode().tick(minuteMs);
     expect(endpoint.received.map(messageOf).map(textsOf)).toEqual([['stays', 'goes']]);
@@ -130,9 +130,9 @@ describe('a digest to a webhook', () => {
 
 describe('when nothing has matched', () => {
   test('nothing is sent, or that nothing matched and everything was heard', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, name: 'skips' });
-    await world.create({ to, name: 'sends', empty: 'send', rule_id: 'rule_1' });
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, name: 'skips' });
+    await world.create({ recipients, name: 'sends', empty: 'send', rule_id: 'rule_1' });
     await world.startNode().tick(minuteMs);
     expect(endpoint.received.map(messageOf)).toMatchObject([
       { name: 'sends', total: 0, matches: [], coverage: { without_gap: true, gaps: [] } },
@@ -140,8 +140,8 @@ describe('when nothing has matched', () => {
   });
 
   test('a gap is listed instead, and one that is not over yet too', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, empty: 'send' });
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, empty: 'send' });
     const startMs = world.clock.nowMs;
     const at = (seconds: number) => new Date(startMs + seconds * 1_000);
     await database.run(`update coverage set proven_until = $1, ended_because = 'closed'`, [at(10)]);
@@ -167,8 +167,8 @@ describe('when nothing has matched', () => {
   });
 
   test('nothing is claimed of what is not matched yet: the digest message waits for it, two minutes at most', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, empty: 'send' });
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, empty: 'send' });
     await database.run('update match_progress set matched_through = $1', [new Date(world.clock.nowMs)]);
     const node = world.startNode();
     await node.tick(minuteMs);
@@ -194,14 +194,14 @@ describe('a digest message that cannot be sent', () => {
 
   test('is tried again, its owner is told once, and it is told when it is over', async () => {
     let isUp = false;
-    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 503));
-    await world.create({ to });
+    const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 503));
+    await world.create({ recipients });
     await world.webhooks.storeMatches(['one']);
     const node = world.startNode();
     await node.tick(minuteMs);
     expect(await told()).toEqual([]);
     const [digest] = await world.list();
-    expect(digest?.problem).toContain('503');
+    expect(digest?.message).toContain('503');
     for (let tries = 0; tries < 20; tries++) {
       await node.tick(minuteMs);
     }
@@ -212,13 +212,13 @@ describe('a digest message that cannot be sent', () => {
     isUp = true;
     await node.tick(hourMs);
     expect(await told()).toMatchObject([{ type: 'digest.failing', open: false }]);
-    expect(await world.list()).toMatchObject([{ problem: null, last_number: 1 }]);
+    expect(await world.list()).toMatchObject([{ message: null, last_number: 1 }]);
   });
 
   test('is given up after a day with a notice that says what it was about, and the next one is made', async () => {
     let isUp = false;
-    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 500));
-    const { next_at: firstAt, created_at } = await world.create({ to });
+    const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 500));
+    const { next_at: firstAt, created_at } = await world.create({ recipients });
     await world.webhooks.storeMatches(['one']);
     const node = world.startNode();
     for (let hours = 0; hours < 26; hours++) {
@@ -242,14 +242,14 @@ describe('a digest message that cannot be sent', () => {
   test('waits while its webhook is paused, and goes to another recipient when it has one', async () => {
     const paused = await startReceiver();
     const other = await startReceiver();
-    const digest = await world.create({ to: paused.to });
+    const digest = await world.create({ recipients: paused.recipients });
     await database.run(`update webhooks set state = 'paused' where id = $1`, [paused.webhook.id]);
     await world.webhooks.storeMatches(['one']);
     await world.startNode().tick(minuteMs);
-    expect(await world.list()).toMatchObject([{ problem: 'The webhook is paused.' }]);
-    expect(await world.update({ digest_id: digest.id, to: other.to })).toMatchObject({
-      problem: null,
-      to: other.to,
+    expect(await world.list()).toMatchObject([{ message: 'The webhook is paused.' }]);
+    expect(await world.update({ digest_id: digest.id, recipients: other.recipients })).toMatchObject({
+      message: null,
+      recipients: other.recipients,
     });
     await world.startNode().tick();
     expect(paused.endpoint.received).toEqual([]);
@@ -259,9 +259,13 @@ describe('a digest message that cannot be sent', () => {
 
 describe('a clock', () => {
   test('that goes back an hour makes nothing due again, and one that jumps a day makes one digest message of everything', async () => {
-    const { endpoint, to } = await startReceiver();
+    const { endpoint, recipients } = await startReceiver();
     world.clock.nowMs = Date.parse(`${new Date(world.clock.nowMs).toISOString().slice(0, 13)}:30:00Z`);
-    await world.create({ to, schedule: { cron: '0 * * * *', time_zone: 'Europe/Berlin' }, empty: 'send' });
+    await world.create({
+      recipients,
+      schedule: { cron: '0 * * * *', time_zone: 'Europe/Berlin' },
+      empty: 'send',
+    });
     const node = world.startNode();
     await node.tick(31 * minuteMs);
     expect(endpoint.received).toHaveLength(1);
@@ -280,7 +284,7 @@ describe('a clock', () => {
 });
 
 test('without a mail server nobody gets a digest by e-mail', async () => {
-  await expect(world.create({ to: { email: ['one@example.org'] } })).rejects.toMatchObject({
+  await expect(world.create({ recipients: { email: ['one@example.org'] } })).rejects.toMatchObject({
     code: 'failed_precondition',
     message: expect.stringContaining('EARSHOT_SMTP_URL'),
   });

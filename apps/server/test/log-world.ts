@@ -169,7 +169,9 @@ export function watchFailures(store: MatchStore, { givesUp }: { givesUp: boolean
   let failures = 0;
   const failing = (error: unknown) => {
     failures++;
-    throw givesUp ? new Failure('aborted', 'given up', { cause: error }) : error;
+    throw givesUp
+      ? new Failure('aborted', 'given up', { details: { reason: 'conflict' }, cause: error })
+      : error;
   };
   const watched: MatchStore = {
     ...store,

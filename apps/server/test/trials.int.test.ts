@@ -1,7 +1,7 @@
 import type { Budget, Estimate, RequestOf } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { defaultPrices } from '../src/billing/prices.ts';
+import { defaultPrices, defaultPricing } from '../src/billing/prices.ts';
 import { createAssertAffordable } from '../src/budgets/assert-affordable.ts';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { previewRule } from '../src/estimates/preview-rule.ts';
@@ -60,6 +60,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
   const options = {
     ...estimating,
     store,
+    pricing: defaultPricing(),
     rules: store,
     tiers: {},
     contact: 'us',
@@ -136,7 +137,7 @@ const ofTrial = (average: number, note: string) => ({
   basis_note: `${note}, if the time of day makes no difference.`,
   fee_usd: 0,
 });
-const twelve = ofTrial(576, '12 matches in 30 minutes of a trial; about ±57 %');
+const twelve = ofTrial(576, '12 matches in 30 minutes of a trial; about ±57%');
 
 test('a trial is a rule with an end by time and one by matches, and is not refused for what it would cost', async () => {
   await using world = await openTrialWorld();
@@ -153,7 +154,8 @@ test('a trial is a rule with an end by time and one by matches, and is not refus
   const rule = await world.store.get('acc_1', ruleId);
   expect(rule).toMatchObject({
     state: 'active',
-    budget: { period: 'lifetime', matches: 50, on_reached: 'pause', spent: 0, resets_at: null },
+    budget: { period: 'lifetime', matches: 50, on_reached: 'pause' },
+    effective_budget: { matches: 50, spent: 0, resets_at: null },
   });
   const ends = Date.parse(rule?.expires_at ?? '') - 30 * 60_000;
   expect(ends).toBeGreaterThanOrEqual(before);
@@ -202,7 +204,7 @@ describe('after a trial that ended', () => {
     expect(notice?.what_to_do).toMatch('The trial got 50 matches and is over. To keep the rule, ');
     expect(notice?.what_to_do).toContain(goOn);
     expect(await world.estimate()).toMatchObject(
-      ofTrial(2_400, '50 matches in 30 minutes of a trial; about ±28 %'),
+      ofTrial(2_400, '50 matches in 30 minutes of a trial; about ±28%'),
     );
     await expect(world.resumeRule(ruleId)).rejects.toMatchObject({ code: 'failed_precondition' });
 
@@ -240,7 +242,7 @@ describe('a preview by a trial', () => {
     );
     await world.database.run(`update matches set created_at = created_at - interval '26 hours'`);
     await world.pass(26 * 3_600_000);
-    const older = ofTrial(1_440, '30 matches in 30 minutes of a trial; about ±36 %');
+    const older = ofTrial(1_440, '30 matches in 30 minutes of a trial; about ±36%');
     expect(await world.estimate()).toMatchObject(older);
     expect((await world.estimate({}, { days: 1 }))?.basis).not.toBe('trial');
     const second = await tried(world);

@@ -21,7 +21,7 @@ export async function deliverWorkers(shared: Shared, stack: AsyncDisposableStack
   return [...webhookWorkers(shared, stack), ...(await digestWorkers(shared, stack))];
 }
 
-/** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */
+/** Without a key for secrets there are no webhooks, or their secrets cannot be decrypted. */
 function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const { config, database } = shared;
   const secretBox = secretBoxOf(config);

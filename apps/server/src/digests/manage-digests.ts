@@ -4,6 +4,7 @@ import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { databaseTime } from '../engines/database-time.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
+import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
   type DigestPolicy,
@@ -16,14 +17,22 @@ import {
 import { type DigestRow, settingsOf, scheduleOf, shown, toDigest } from './digests.sql.ts';
 import { nextTimeMs } from './schedule.ts';
 
-export function listDigests({ database }: { readonly database: Database }): Handler<'ListDigests'> {
-  return async ({ principal: { accountId } }) => {
-    const rows = await database
-      .forAccount(accountId)
-      .many<DigestRow>(`select ${shown} from digests where account_id = $1 order by name collate "C"`, [
-        accountId,
-      ]);
-    return { digests: rows.map(toDigest) };
+export function listDigests({
+  database,
+  cursors,
+}: {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}): Handler<'ListDigests'> {
+  return async ({ principal: { accountId }, request }) => {
+    const read = ({ before, limit }: PageQuery) =>
+      database.forAccount(accountId).many<DigestRow>(
+        `select ${shown} from digests where account_id = $1 and ($2::text is null or id < $2)
+         order by id desc limit $3`,
+        [accountId, before, limit],
+      );
+    const page = await cursors.page({ accountId, filter: ['digests'] }, request, read, ({ id }) => id);
+    return { digests: page.items.map(toDigest), next_cursor: page.next_cursor };
   };
 }
 

@@ -111,12 +111,12 @@ async function sendToWebhook(
     { messageId, body: JSON.stringify(message) },
     { nowMs: nowMs() },
   );
-  const { outcome, status, detail } = attempt;
+  const { outcome, status, message: failure } = attempt;
   if (outcome.kind === 'delivered') return { isAccepted: true, problem: null };
   if (attempt === secretUnreadable) return unreadable;
   return {
     isAccepted: false,
-    problem: `The endpoint did not accept it: ${status ?? detail ?? 'no answer'}.`,
+    problem: `The endpoint did not accept it: ${status ?? failure ?? 'no answer'}.`,
   };
 }
 

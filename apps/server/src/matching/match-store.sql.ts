@@ -1,6 +1,6 @@
 import { type Delivery, isBillable } from '../billing/bill.ts';
 import { claimBill, recordBill } from '../billing/meter.sql.ts';
-import { type Database, type Sql, textArray, untilNothingIsInTheWay } from '../engines/database.ts';
+import { type Database, retryOnConflict, type Sql, textArray } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
@@ -81,7 +81,7 @@ export function createMatchStore(
       const batch = { posts, matches, settled, deliveries, traces };
       // Two transactions with the same match of a stored post may deadlock: one waits for the key, one for its commit
       // order.
-      return untilNothingIsInTheWay(() => database.transaction((sql) => insertBatch(sql, batch)));
+      return retryOnConflict(() => database.transaction((sql) => insertBatch(sql, batch)));
     },
     /** Stores a dead letter and settles it, in one transaction. Removed items are not kept. */
     writeDeadLetter: (letter: DeadLetter) => database.transaction((sql) => insertDeadLetter(sql, letter)),

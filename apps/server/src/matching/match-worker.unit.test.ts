@@ -11,7 +11,10 @@ import { createMatchWorker, storeBatch } from './match-worker.ts';
 const event = { platform: 'x', sourceId: 'x:main', key: '1', day: '2026-09-01', rules: [], payload: {} };
 
 /** A worker with one event, whose database is down for the first `failures` attempts. */
-function openWorker(failures: number, failure = new Failure('unavailable', 'away')) {
+function openWorker(
+  failures: number,
+  failure = new Failure('unavailable', 'away', { details: { reason: 'database' } }),
+) {
   let settledCount = 0;
   let tries = 0;
   const settled = Promise.withResolvers<void>();
@@ -95,8 +98,8 @@ test('a worker that waits for the database stops when it is aborted', async () =
 });
 
 test('only a worker waits, and only for a database outage', async () => {
-  const conflict = openWorker(1, new Failure('aborted', 'in the way'));
-  await expect(conflict.worker.run(conflict.stop.signal)).rejects.toThrow('in the way');
+  const conflict = openWorker(1, new Failure('aborted', 'conflict', { details: { reason: 'conflict' } }));
+  await expect(conflict.worker.run(conflict.stop.signal)).rejects.toThrow('conflict');
   const { options, batch, tries } = openWorker(1);
   await expect(storeBatch(options, batch)).rejects.toThrow('away');
   expect(tries()).toBe(1);

@@ -17,7 +17,7 @@ export function listDeliveries(options: {
     if (!(await findWebhook(database, accountId, webhook_id))) throw noSuchWebhook();
     const scope = { accountId, filter: ['deliveries', webhook_id, outcome] };
     const read = (page: PageQuery) => readDeliveries(database, webhook_id, { ...page, outcome });
-    const { items: deliveries, next_cursor } = await cursors.page(scope, request, read);
+    const { items: deliveries, next_cursor } = await cursors.page(scope, request, read, ({ id }) => id);
     return { deliveries, next_cursor };
   };
 }

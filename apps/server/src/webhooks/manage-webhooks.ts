@@ -12,6 +12,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
+import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { badField } from '../runtime/failure.ts';
 import type { UrlProblem } from './public-address.ts';
 import { nameTaken, neededByDigest, noSecretsKey, noSuchWebhook } from './refusals.ts';
@@ -29,12 +30,22 @@ import {
   type WebhookRow,
 } from './webhooks.sql.ts';
 
-export function listWebhooks({ database }: { readonly database: Database }): Handler<'ListWebhooks'> {
-  return async ({ principal: { accountId } }) => {
-    const rows = await database
-      .forAccount(accountId)
-      .many<WebhookRow>(`select ${shown} from webhooks where account_id = $1 order by id desc`, [accountId]);
-    return { webhooks: rows.map(toWebhook) };
+export function listWebhooks({
+  database,
+  cursors,
+}: {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}): Handler<'ListWebhooks'> {
+  return async ({ principal: { accountId }, request }) => {
+    const read = ({ before, limit }: PageQuery) =>
+      database.forAccount(accountId).many<WebhookRow>(
+        `select ${shown} from webhooks where account_id = $1 and ($2::text is null or id < $2)
+         order by id desc limit $3`,
+        [accountId, before, limit],
+      );
+    const page = await cursors.page({ accountId, filter: ['webhooks'] }, request, read, ({ id }) => id);
+    return { webhooks: page.items.map(toWebhook), next_cursor: page.next_cursor };
   };
 }
 

@@ -30,7 +30,7 @@ export function renderCloudEvents(message: Message, messageId: string): object[]
           event('match', { id: match.id, subject: match.rule_id, time: match.created_at }, match),
         ),
         ...(message.removed ?? []).map((removal) => {
-          const { match_id: subject, at: time } = removal;
+          const { match_id: subject, removed_at: time } = removal;
           return event('match.removed', { id: `${subject}.removed`, subject, time }, removal);
         }),
       ];
