@@ -76,8 +76,8 @@ export function createSourceStore(database: Database) {
 }
 
 /**
- * Notifies accounts with an active rule on the source if a person must act or the installation's budget is reached,
- * and resolves the notices when it is live. The amounts of that budget are not disclosed.
+ * Notifies accounts with an active rule on the source if a person must act or the installation's budget is reached.
+ * Resolves these notices when the source is live. The amounts of that budget are not disclosed.
  */
 async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promise<void> {
   const { state, nextAttemptInMs } = shown;

@@ -82,8 +82,8 @@ type Readable = LoggedEvent & { readonly event: LogEvent };
 
 /**
  * Resolves, writes in one transaction, then acknowledges. An event that cannot be stored does not block others: the
- * batch is halved until it is alone, and after some attempts it becomes a dead letter. A batch that is too large for
- * one transaction is stored in parts. Returns the platform's verdicts.
+ * batch is halved until the event is alone. After some attempts the event becomes a dead letter. A batch that is too
+ * large for one transaction is stored in parts. Returns the platform's verdicts.
  */
 export async function storeBatch(
   options: StoreBatchOptions,

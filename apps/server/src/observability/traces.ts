@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 /**
  * Traces of items, from the upstream socket to the webhook (docs/adr/0034-derived-traces.md). Trace context is
- * neither stored nor sent: each process derives the trace id from the item, and parent span ids from data that both
+ * neither stored nor sent. Each process derives the trace id from the item, and parent span ids from data that both
  * processes know. So all processes sample the same items.
  */
 export type Traces = ReturnType<typeof createTraces>;

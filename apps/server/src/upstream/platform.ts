@@ -33,8 +33,8 @@ export interface PlatformDescriptor<Settings> {
   readonly mostAlong: (settings: Settings) => MostAlong;
   readonly billing: Billing;
   /**
-   * How long the platform may continue to deliver for a rule that is being stopped: until Earshot notices, makes the
-   * call, and the platform applies it. Undocumented, so a safe upper limit.
+   * How long the platform may continue to deliver for a rule that is being stopped. Covers the time until Earshot
+   * notices, makes the call, and the platform applies it. Undocumented, so a safe upper limit.
    */
   readonly stopsWithinMs: number;
   /** One per credential in the settings; null if the platform has no counts. */

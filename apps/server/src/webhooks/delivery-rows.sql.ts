@@ -17,8 +17,8 @@ export interface NoticeAttempt extends AttemptRecord {
 }
 
 /**
- * SQL: whether to list the attempt: if $2 is false, only if its answer ($3 to $5) differs from that of the webhook's
- * ($1) latest listed attempt.
+ * SQL: whether to list the attempt. If $2 is false, only an answer ($3 to $5) that differs from the webhook's ($1)
+ * latest listed one is listed.
  */
 const isNews = `($2 or not exists (
   select from (select outcome, status, message from deliveries where webhook_id = $1 order by id desc limit 1) as latest

@@ -97,8 +97,8 @@ function targetOf(before: WebhookRow, changes: WebhookChanges) {
 }
 
 /**
- * A new filter or format discards the stored batch. The next attempt is made at once after a new URL, after a resume,
- * and if an active webhook is set to active, which is how owners request a retry.
+ * A new filter or format discards the stored batch. A new URL or a resume triggers the next attempt at once. So does
+ * setting an active webhook to active, which is how owners request a retry.
  */
 async function update(
   sql: Sql,

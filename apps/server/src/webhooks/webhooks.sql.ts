@@ -73,9 +73,9 @@ export async function discardBatch(sql: Sql, webhookId: string): Promise<void> {
 }
 
 /**
- * Removes matches that are being deleted from waiting batches, keeping the message id: an endpoint that has received
- * the message and ignores the duplicate misses nothing. The webhooks stay locked until the commit, so no batch with
- * these matches is stored meanwhile (begin_webhook_batch).
+ * Removes matches that are being deleted from waiting batches. The message id stays: an endpoint that received the
+ * message and ignores the duplicate misses nothing. The webhooks stay locked until the commit, so no batch with these
+ * matches is stored meanwhile (begin_webhook_batch).
  */
 export async function takeOutOfBatches(
   sql: Sql,

@@ -58,7 +58,7 @@ export function createXSearch(
 ): PostSearch {
   const { path, reachesBackMs, callIntervalMs, valueLengthMax } = archives[archive];
   const lengthMax = plan === 'payg' ? valueLengthMax : enterpriseLengthMax;
-  // Tries the current field names first, then the older ones of X's guides, then none: a post with only its text is
+  // Tries the current field names first, then the older ones of X's guides, then none. A post with only its text is
   // better than a gap.
   const fieldSets = [fieldsOf('post', expansions), fieldsOf('tweet', expansions), {}];
   let fieldSet = 0;
