@@ -77,7 +77,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   promised('I7a', `${server}/http/handlers.ts`, 'e2e/scopes.e2e.test.ts', [
     'scopes are not checked',
-    'assertScope(principal, operation);',
+    'if (operation.scope !== null) assertScope(principal, operation.scope);',
     '',
   ]),
   promised('I8', `${server}/upstream/read-item.ts`, `${server}/upstream/read-item.unit.test.ts`, [
@@ -102,7 +102,7 @@ export const mutations: readonly Mutation[] = [
   ...security(`${server}/accounts/keys.ts`, `${int}/key-budgets.int.test.ts`, [
     [
       'a key with a budget makes a key with another one',
-      "if (budget && asker.spends_from !== null) return { kind: 'calling_key_has_budget' };",
+      "if (budget && callingKey.spends_from !== null) return { kind: 'calling_key_has_budget' };",
       '',
     ],
   ]),
