@@ -19,7 +19,7 @@ export type ClientReport =
 export interface ClientsOptions {
   readonly streams: number;
   readonly stalled: number;
-  /** Whether each stream gets the matches of its own rule or of the account. */
+  /** Whether each stream follows one rule or the whole account. */
   readonly follow: 'rule' | 'account';
 }
 
