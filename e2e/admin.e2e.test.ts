@@ -75,7 +75,7 @@ test('the address of the database may be in a file, as on the nodes of Kubernete
   const both = { ...inFile, EARSHOT_DATABASE_URL: world.databaseUrl };
   expect(await adminWith(both, ...create)).toMatchObject({
     stdout: '',
-    stderr: expect.stringContaining('are both set: keep one of them'),
+    stderr: expect.stringContaining('are both set. Keep one of them'),
   });
   await rm(dir, { recursive: true });
 });

@@ -141,7 +141,7 @@ describe("a crash at any step of a rule's life", () => {
     });
     await world.sandbox.posts([`a ${word}`]);
     await world.sandbox.pages([{ url: `https://news.example/${word}`, title: 'Shaking', text: `a ${word}` }]);
-    const ruleId = 'id' in rule ? rule.id : rule.rule_id;
+    const ruleId = rule.id;
     await eventually(async () => expect(await api.allMatches({ rule_id: ruleId })).toHaveLength(2), {
       timeoutMs: 20_000,
     });

@@ -76,7 +76,7 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
   const { key_id = '' } = await post('/api.CreateKey', {});
   ids.push(key_id);
   await post('/api.RevokeKey', { key_id });
-  await post('/api.ReadMatches', { reader: 'reader-zouloq' });
+  await post('/api.ReadMatches', { reader: 'reader-zouloq', start: 'oldest' });
   await post('/api.PreviewRule', { platforms: ['x'], overrides: { x: 'wort1 -zouloq1' } });
   const again = await api.call(
     'POST',

@@ -69,7 +69,7 @@ test('a rule that expires is told by list, long poll, stream, client, named read
   await eventually(() => expect(streamed.map(shown)).toEqual([expected]), within);
   await eventually(() => expect(followed.map(shown)).toEqual([expected]), within);
   const read = async () => {
-    const { json } = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told', of: 'notices' });
+    const { json } = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told', of: 'notices', start: 'oldest' });
     return operations.ReadMatches.answer.parse(json);
   };
   const first = await read();

@@ -1,6 +1,6 @@
 import { createMetrics } from '../apps/server/src/observability/metrics.ts';
 
-/** docs/operations/metrics.md, from the registry that the server exports. */
+/** Renders docs/operations/metrics.md from the registry that the server exports. */
 export async function renderMetricsPage(): Promise<string> {
   const { registry } = createMetrics();
   const own = (await registry.getMetricsAsJSON()).filter(({ name }) => name.startsWith('earshot_'));
@@ -11,8 +11,8 @@ export async function renderMetricsPage(): Promise<string> {
   return [
     '# Metrics',
     '',
-    'What every node exports, beside the metrics of Node.js (`nodejs_…`, `process_…`). How to read them: [monitoring](monitoring.md). This',
-    'page is generated from `apps/server/src/observability/metrics.ts` by `pnpm docs:write`.',
+    'The metrics that every node exports, in addition to those of Node.js (`nodejs_…`, `process_…`). To set up Prometheus, see',
+    '[monitoring](monitoring.md). Generated from `apps/server/src/observability/metrics.ts` by `pnpm docs:write`.',
     '',
     '| Metric | Kind | Labels | Meaning |',
     '|---|---|---|---|',
@@ -21,7 +21,7 @@ export async function renderMetricsPage(): Promise<string> {
   ].join('\n');
 }
 
-/** The library has them, and does not declare them. */
+/** The library has these fields, but does not declare them. */
 function labelsOf(metric: unknown): string[] {
   const isObject = typeof metric === 'object' && metric !== null;
   return isObject && 'labelNames' in metric && Array.isArray(metric.labelNames)

@@ -69,6 +69,11 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'e2e/{pgbouncer,proxy,rotation,runbooks,soak-pages}.nightly.test.ts',
     ],
   },
+  contract: {
+    installs: ['packages/contract/lint'],
+    guards: ['packages/contract/src/**'],
+    tests: ['packages/contract/test/openapi-lint.nightly.test.ts'],
+  },
   packages: {
     installs: ['examples', 'packages/n8n-nodes-earshot'],
     guards: ['examples/**', 'packages/{n8n-nodes-earshot,sdk}/**', 'apps/cli/build/**'],

@@ -115,7 +115,7 @@ export function followByName(options: Omit<FollowOptions, 'start'>): Follower {
   };
   const run = async () => {
     while (!options.signal.aborted) {
-      const request = { reader: 'follower', wait_seconds: 1, limit: 100 };
+      const request = { reader: 'follower', start: 'oldest', wait_seconds: 1, limit: 100 };
       const answer = await ask(asked, '/api.ReadMatches', request);
       const details = detailsOf(answer);
       if (details) {

@@ -142,7 +142,7 @@ test('when one event takes too long also alone, what was stored before it is not
       const cause = Object.assign(new Error('canceling statement due to statement timeout'), {
         code: '57014',
       });
-      throw new Failure('unavailable', 'too long', { cause });
+      throw new Failure('unavailable', 'too long', { details: { reason: 'overloaded' }, cause });
     },
   };
   await expect(rules.deliver(13, slow)).rejects.toThrow('too long');

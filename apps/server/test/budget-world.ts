@@ -13,7 +13,7 @@ import { storeBatch } from '../src/matching/match-worker.ts';
 import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { newId } from '../src/runtime/ids.ts';
-import { changeBy, changesOf, created } from './changes.ts';
+import { changeBy, changesOf, completionOf } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
 import { openTestDatabase, silentTelemetry } from './support.ts';
@@ -102,7 +102,7 @@ export async function openBudgetWorld(template: Template) {
       });
       if (kind !== 'begun') throw new Error(`the rule was refused: ${kind}`);
       await register();
-      await store.activate({ ...changeBy(accountId), actor: key }, created(id));
+      await store.activate(completionOf({ ...changeBy(accountId), actor: key }, id));
       return id;
     },
     /** So many posts that match the value. */
@@ -136,7 +136,7 @@ export async function openBudgetWorld(template: Template) {
         store,
         checkpoint: () => undefined,
         contact: 'us',
-        ruleBudget: null,
+        pricing: { prices, ruleBudget: null },
       }),
     matchesOf: async (ruleId: string) =>
       (await database.one<{ count: number }>('select count(*) from matches where rule_id = $1', [ruleId]))

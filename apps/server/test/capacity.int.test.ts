@@ -101,7 +101,7 @@ describe('a source that turns out to be full', () => {
     await using second = await openSecond(world, 'x');
     // It looks when it is told to, and not before.
     await using _first = startRegistrar(world, 'x', {
-      timing: { lookAgainMs: 600_000, reconcileEveryMs: 600_000 },
+      timing: { pollIntervalMs: 600_000, reconcileEveryMs: 600_000 },
     });
     await eventually(async () => expect(await capacityOf(world, 'x:main')).toBe(3), soon);
     // Nobody told us of these; and all three slots are placed before the second source is there.

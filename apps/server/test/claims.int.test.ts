@@ -143,7 +143,7 @@ test('an account gets exactly as many keys as it may, whoever asks at once', asy
   const create = (n: number, expiresAt: Date | null = null) =>
     keys.createKey(changeBy('acc_1', null, 'CreateKey'), newKey(), {
       id: `key_${n}`,
-      askedBy: null,
+      callingKeyId: null,
       scopes: ['rules:read'],
       budget: null,
       expiresAt,
@@ -153,7 +153,7 @@ test('an account gets exactly as many keys as it may, whoever asks at once', asy
   const kinds = (await Promise.all(Array.from({ length: 8 }, (_, n) => create(n)))).map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === 'created')).toHaveLength(3);
   expect(kinds.filter((kind) => kind === 'keys_limit')).toHaveLength(5);
-  const listed = await keys.listKeys('acc_1');
+  const listed = await keys.listKeys('acc_1', { before: null, limit: 100 });
   expect(listed).toHaveLength(3);
   // A revoked key makes room; neither it nor one that expired counts.
   await keys.revokeKey(changeBy('acc_1', null, 'RevokeKey'), listed[0]?.id ?? '');
@@ -163,10 +163,10 @@ test('an account gets exactly as many keys as it may, whoever asks at once', asy
 test('a key that was revoked or has expired makes no other, also where it is not yet known to have ended', async () => {
   await using world = await open();
   const keys = createKeyStore(world.database);
-  const create = (id: string, askedBy: string | null, expiresAt: Date | null = null) =>
+  const create = (id: string, callingKeyId: string | null, expiresAt: Date | null = null) =>
     keys.createKey(changeBy('acc_1', null, 'CreateKey'), newKey(), {
       id,
-      askedBy,
+      callingKeyId,
       scopes: ['rules:read'],
       budget: null,
       expiresAt,
@@ -176,7 +176,7 @@ test('a key that was revoked or has expired makes no other, also where it is not
   await create('key_expired', null, new Date(Date.now() - 1_000));
   expect(await create('key_2', 'key_revoked')).toMatchObject({ kind: 'created' });
   await keys.revokeKey(changeBy('acc_1', null, 'RevokeKey'), 'key_revoked');
-  expect(await create('key_3', 'key_revoked')).toEqual({ kind: 'asker_ended' });
-  expect(await create('key_4', 'key_expired')).toEqual({ kind: 'asker_ended' });
-  expect((await keys.listKeys('acc_1')).map(({ id }) => id)).toEqual(['key_2']);
+  expect(await create('key_3', 'key_revoked')).toEqual({ kind: 'calling_key_ended' });
+  expect(await create('key_4', 'key_expired')).toEqual({ kind: 'calling_key_ended' });
+  expect((await keys.listKeys('acc_1', { before: null, limit: 100 })).map(({ id }) => id)).toEqual(['key_2']);
 });

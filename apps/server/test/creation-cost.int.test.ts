@@ -6,7 +6,7 @@ import { createClaimStore } from '../src/accounts/idempotency.ts';
 import type { Database, Sql } from '../src/engines/database.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
-import { changeBy, created } from './changes.ts';
+import { changeBy, completionOf } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule } from './upstream-world.ts';
 
@@ -66,7 +66,7 @@ async function openRules() {
       const { ruleId } = await beginRule(store, values, { accountId: 'acc_2' });
       await database.run(`update slots set state = 'registered', upstream_rule_id = 'up_' || value`);
       await database.run(`update sources set live_until = now() + interval '1 minute'`);
-      await store.activate(changeBy('acc_2'), created(ruleId));
+      await store.activate(completionOf(changeBy('acc_2'), ruleId));
       return ruleId;
     },
     /** As the API creates a rule when all its slots are registered: write, look when it is served, activate. */
@@ -78,7 +78,7 @@ async function openRules() {
       if (outcome.kind !== 'begun') return { id, outcome, slots: [], activated: false };
       const slots = await store.slotStates(id);
       const registered = slots.every(({ state }) => state === 'registered');
-      const activated = registered && (await store.activate(changeBy('acc_1', claim), created(id)));
+      const activated = registered && (await store.activate(completionOf(changeBy('acc_1', claim), id)));
       return { id, outcome, slots, activated };
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
@@ -95,7 +95,7 @@ describe('a rule of registered values', () => {
     // Two for the transaction, the count, the rule with the equal one, two per slot; one look; one to activate.
     expect(rules.counter.statements).toBeLessThanOrEqual(10);
     expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id, answer: null });
-    expect(activated).toBe(true);
+    expect(activated).not.toBeNull();
     expect(slots).toMatchObject([
       { platform: 'x', state: 'registered', live: true },
       { platform: 'firehose', state: 'registered', live: true },
@@ -119,20 +119,28 @@ describe('a rule of registered values', () => {
         rules.store,
         { x: 'word', firehose: 'word' },
         {
-          completionOf: (ruleId) => ({
-            change: changeBy('acc_1'),
-            answer(slots, equivalentRuleId) {
-              shown.push(equivalentRuleId ?? '', ...slots.map(({ platformRuleId }) => platformRuleId));
-              return created(ruleId);
-            },
-          }),
+          completionOf: (ruleId) => {
+            const completion = completionOf(changeBy('acc_1'), ruleId);
+            return {
+              ...completion,
+              answer(rule, equivalentRuleId) {
+                const ids = Object.values(rule.platforms).flatMap((one) => one?.platform_rule_id ?? []);
+                shown.push(equivalentRuleId ?? '', ...ids);
+                return completion.answer(rule, equivalentRuleId);
+              },
+            };
+          },
         },
       );
     rules.counter.statements = 0;
     const { ruleId, outcome } = await begin();
     // Two for the transaction, the count, the rule with the equal one, two per slot, one to activate.
     expect(rules.counter.statements).toBeLessThanOrEqual(9);
-    expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: null, answer: created(ruleId) });
+    expect(outcome).toMatchObject({
+      kind: 'begun',
+      equivalentRuleId: null,
+      answer: { rule_id: ruleId, state: 'active' },
+    });
     const told = await rules.store.slotStates(ruleId);
     expect(shown).toEqual(['', ...told.map(({ platformRuleId }) => platformRuleId)]);
     const rows = await rules.database.many(
@@ -237,16 +245,12 @@ describe('a rule of registered values', () => {
     ).toEqual([]);
     const taken = changeBy('acc_1', { key: 'once', attempt: 'try_1' });
     await expect(
-      beginRule(
-        rules.store,
-        { x: 'word' },
-        { completionOf: (ruleId) => ({ change: taken, answer: () => created(ruleId) }) },
-      ),
+      beginRule(rules.store, { x: 'word' }, { completionOf: (ruleId) => completionOf(taken, ruleId) }),
     ).rejects.toMatchObject({ code: 'aborted' });
     const { id } = await rules.create({ x: 'word' }, { claim });
     expect(await claims.claim(asked, { ...claim, attempt: 'try_3' })).toEqual({
       kind: 'answered',
-      body: JSON.stringify(created(id)),
+      body: expect.stringContaining(`"rule_id":"${id}"`),
     });
   });
 });
@@ -265,9 +269,9 @@ test('a hundred creations that are woken by the same ring look and become active
   await rules.store.abandon(begun[7]?.ruleId ?? '');
   rules.counter.statements = 0;
   const activated = await Promise.all(
-    begun.map(({ ruleId }) => rules.store.activate(changeBy('acc_1'), created(ruleId))),
+    begun.map(({ ruleId }) => rules.store.activate(completionOf(changeBy('acc_1'), ruleId))),
   );
-  expect(activated).toEqual(begun.map((_, n) => n !== 7));
+  expect(activated.map((answer) => answer !== null)).toEqual(begun.map((_, n) => n !== 7));
   expect(rules.counter.statements).toBeLessThanOrEqual(3);
   expect(await rules.database.many('select 1 from audit')).toHaveLength(99);
 });

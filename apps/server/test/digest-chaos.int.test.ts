@@ -5,7 +5,7 @@ import { type CheckpointLabel, digestCheckpoints } from '../src/runtime/checkpoi
 import {
   type DigestWorld,
   distinct,
-  type Issue,
+  type DigestMessage,
   openDigestWorld,
   startDigestReceiver,
   textsOf,
@@ -24,8 +24,8 @@ afterEach(() => stack.disposeAsync());
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The leases of whoever died run out. */
-const expireLeases = () => database.run(`update digest_issues set lease_until = '-infinity'`);
+/** The leases of crashed nodes expire. */
+const expireLeases = () => database.run(`update digest_messages set lease_until = '-infinity'`);
 
 async function storedIds(): Promise<string[]> {
   const rows = await database.many<{ text: string }>(
@@ -34,10 +34,10 @@ async function storedIds(): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
-describe('each match is in exactly one issue', () => {
+describe('each match is in exactly one digest message', () => {
   test.each(digestCheckpoints)('after a crash at %s', async (label) => {
-    const { endpoint, to } = await startDigestReceiver(stack, world);
-    await world.create({ to });
+    const { endpoint, recipients } = await startDigestReceiver(stack, world);
+    await world.create({ recipients });
     await world.webhooks.storeMatches(['one', 'two']);
     world.clock.nowMs += minuteMs;
     const doomed = mortal((at) => at === label);
@@ -49,23 +49,23 @@ describe('each match is in exactly one issue', () => {
       world.clock.nowMs += minuteMs;
       await node.tick();
     }
-    const issues = distinct(endpoint.received);
-    expect(issues.map(textsOf)).toEqual([['one', 'two'], ['three']]);
+    const messages = distinct(endpoint.received);
+    expect(messages.map(textsOf)).toEqual([['one', 'two'], ['three']]);
     expect(endpoint.received).toHaveLength(label === 'digest.sent' ? 3 : 2);
   });
 
-  test('but not where the position moves after the sending, without a stored issue', async () => {
-    const { endpoint, to } = await startDigestReceiver(stack, world);
-    await world.create({ to });
+  test('control: but not if the position moves after the sending, without a stored message', async () => {
+    const { endpoint, recipients } = await startDigestReceiver(stack, world);
+    await world.create({ recipients });
     const forgetIssue = () =>
       database.run(
-        'update digests set position = position_from, last_number = number - 1 from digest_issues where digest_id = id',
+        'update digests set position = position_from, last_number = number - 1 from digest_messages where digest_id = id',
       );
     await world.webhooks.storeMatches(['one', 'two']);
     world.clock.nowMs += minuteMs;
     const doomed = mortal((at) => at === 'digest.sent');
     await expect(world.startNode({ ...doomed, afterMaking: forgetIssue }).tick()).rejects.toThrow('killed');
-    await database.run('delete from digest_issues');
+    await database.run('delete from digest_messages');
     await world.webhooks.storeMatches(['three']);
     world.clock.nowMs += minuteMs;
     await world.startNode().tick();
@@ -73,23 +73,23 @@ describe('each match is in exactly one issue', () => {
     expect(texts.toSorted()).toEqual(['one', 'one', 'three', 'two', 'two']);
   });
 
-  test('on two nodes that die at any point, with endpoints that fail and clocks that jump', async () => {
+  test('on two nodes that crash at any point, with failing endpoints and jumping clocks', async () => {
     const seed = Number(process.env['DIGEST_SEED'] ?? Date.now() % 1_000_000);
     const random = seededRandom(seed);
     let isCalm = false;
-    const { endpoint, to } = await startDigestReceiver(stack, world, (_received, response) => {
+    const { endpoint, recipients } = await startDigestReceiver(stack, world, (_received, response) => {
       if (isCalm || random() < 0.7) return 200;
       if (random() < 0.5) return 500;
       response.destroy();
       return undefined;
     });
-    // Accepted or not: what the receiver has seen counts, as of a message whose answer was lost.
-    await world.create({ to, name: 'windows', schedule: { window_seconds: 30 } });
+    // Accepted or not: all that the receiver has seen counts, because its answer may have been lost.
+    await world.create({ recipients, name: 'windows', schedule: { window_seconds: 30 } });
     const deaths = new Map<CheckpointLabel, number>();
     let stored = 0;
     let latestMs = 0;
     const round = async () => {
-      // An issue shows 100 matches: more must not wait, however long nothing can be sent.
+      // A digest message shows 100 matches: no more may wait, however long nothing can be sent.
       const waiting = stored - distinct(endpoint.received).flatMap(textsOf).length;
       const count = isCalm || waiting > 90 ? 0 : Math.floor(random() * 4);
       const texts = Array.from({ length: count }, () => `post ${String(stored++).padStart(5, '0')}`);
@@ -103,7 +103,7 @@ describe('each match is in exactly one issue', () => {
       await expireLeases();
       const jump = isCalm ? 0 : random();
       latestMs = Math.max(latestMs, world.clock.nowMs);
-      // A clock that went back catches up within a few rounds: nothing is due until then.
+      // A clock that was set back catches up within a few rounds: nothing is due until then.
       const stepMs = world.clock.nowMs < latestMs ? 15 * minuteMs : 20_000;
       world.clock.nowMs += jump > 0.95 ? -hourMs : jump > 0.9 ? hourMs : stepMs;
     };
@@ -114,11 +114,11 @@ describe('each match is in exactly one issue', () => {
       world.clock.nowMs += minuteMs;
       await round();
     }
-    const issues = distinct(endpoint.received);
-    const isCut = ({ total, matches }: Issue) => total !== matches.length;
-    expect({ seed, cut: issues.filter(isCut) }).toEqual({ seed, cut: [] });
-    expect(issues.map(({ number }) => number)).toEqual(issues.map((_, index) => index + 1));
-    expect({ seed, texts: issues.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
+    const messages = distinct(endpoint.received);
+    const isCut = ({ total, matches }: DigestMessage) => total !== matches.length;
+    expect({ seed, cut: messages.filter(isCut) }).toEqual({ seed, cut: [] });
+    expect(messages.map(({ number }) => number)).toEqual(messages.map((_, index) => index + 1));
+    expect({ seed, texts: messages.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
   });
 });
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createCertificate } from '@earshot/testkit';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { IssueStore } from '../src/digests/issues.sql.ts';
+import type { DigestMessageStore } from '../src/digests/digest-messages.sql.ts';
 import { openMailer } from '../src/digests/mailer.ts';
 import type { Database } from '../src/engines/database.ts';
 import { type DigestWorld, openDigestWorld, startDigestReceiver } from './digest-world.ts';
@@ -13,7 +13,7 @@ interface Delivered {
   readonly raw: string;
 }
 
-/** What the server does with the next mails: takes it, refuses it for now, or breaks the connection before or after it took it. */
+/** What the server does with the next mails: accepts, refuses temporarily, or breaks the connection before or after it accepts. */
 type Behaviour = 'take' | 'later' | 'cut' | 'take_and_cut';
 
 async function startMailServer() {
@@ -26,7 +26,9 @@ async function startMailServer() {
     logger: false,
     onRcptTo: ({ address }, _session, done) =>
       done(
-        address.startsWith('nobody') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
+        address.startsWith('unknown')
+          ? Object.assign(new Error('no such user'), { responseCode: 550 })
+          : null,
       ),
     onData(stream, { envelope }, done) {
       const chunks: Buffer[] = [];
@@ -78,7 +80,7 @@ const headerOf = ({ raw }: Delivered, name: string) =>
   new RegExp(`^${name}: (.*(?:\\r\\n[ \\t].*)*)`, 'im').exec(raw.split('\r\n\r\n')[0] ?? '')?.[1];
 
 /** A digest with one match, due now. */
-async function dueDigest(request: Parameters<DigestWorld['create']>[0] = { to: { email } }) {
+async function dueDigest(request: Parameters<DigestWorld['create']>[0] = { recipients: { email } }) {
   const digest = await world.create(request);
   await world.webhooks.storeMatches(['an <b>earthquake</b> & more']);
   world.clock.nowMs += minuteMs;
@@ -86,7 +88,7 @@ async function dueDigest(request: Parameters<DigestWorld['create']>[0] = { to: {
 }
 
 describe('a digest by e-mail', () => {
-  test('arrives once at all its addresses, as text and HTML, and says that no person sent it', async () => {
+  test('arrives once at all its addresses, as text and HTML, and is marked as automatic', async () => {
     const digest = await dueDigest();
     const node = world.startNode();
     await node.tick();
@@ -107,7 +109,7 @@ describe('a digest by e-mail', () => {
   });
 
   test.each(['later', 'cut'] as const)(
-    'that is not taken at first ("%s") arrives once, later',
+    'that is not accepted at first ("%s") arrives once, later',
     async (behaviour) => {
       server.next.push(behaviour, behaviour);
       await dueDigest();
@@ -115,18 +117,18 @@ describe('a digest by e-mail', () => {
       await node.tick();
       expect(server).toMatchObject({ delivered: [], tried: { mails: 1 } });
       expect(await world.list()).toMatchObject([
-        { problem: expect.stringContaining('mail server'), last_sent_at: null },
+        { message: expect.stringContaining('mail server'), last_sent_at: null },
       ]);
       for (let round = 0; round < 4; round++) {
         await node.tick(2 * minuteMs);
       }
       expect(server.tried.mails).toBe(3);
       expect(server.delivered).toHaveLength(1);
-      expect(await world.list()).toMatchObject([{ problem: null, last_sent_at: expect.any(String) }]);
+      expect(await world.list()).toMatchObject([{ message: null, last_sent_at: expect.any(String) }]);
     },
   );
 
-  test('whose answer was lost comes again under the same Message-ID', async () => {
+  test('is repeated with the same Message-ID if the answer was lost', async () => {
     server.next.push('take_and_cut');
     await dueDigest();
     const node = world.startNode();
@@ -136,15 +138,15 @@ describe('a digest by e-mail', () => {
     expect(ids).toEqual([ids[0], ids[0]]);
   });
 
-  test('goes to those whom the server takes, and names the others', async () => {
-    await dueDigest({ to: { email: ['ops@example.com', 'nobody@example.com'] } });
+  test('is sent to the accepted addresses, and the digest names the others', async () => {
+    await dueDigest({ recipients: { email: ['ops@example.com', 'unknown@example.com'] } });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
-    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for nobody@example.com.' }]);
+    expect(await world.list()).toMatchObject([{ message: 'Not accepted for unknown@example.com.' }]);
   });
 
-  test('has a name that makes no header', async () => {
-    await dueDigest({ to: { email }, name: 'report\r\nBcc: victim@example.com\r\n\r\nHello' });
+  test('cannot inject a header with its name', async () => {
+    await dueDigest({ recipients: { email }, name: 'report\r\nBcc: victim@example.com\r\n\r\nHello' });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: email }]);
     const [mail] = server.delivered;
@@ -152,28 +154,28 @@ describe('a digest by e-mail', () => {
     expect(mail && headerOf(mail, 'Subject')).toContain('victim');
   });
 
-  test('goes only to addresses that the operator allows', async () => {
+  test('is sent only to addresses that the operator allows', async () => {
     for (const address of ['ops@example.org', 'one@sub.example.com', 'a@notexample.com'])
-      await expect(world.create({ to: { email: [address] } })).rejects.toMatchObject({
+      await expect(world.create({ recipients: { email: [address] } })).rejects.toMatchObject({
         code: 'invalid_argument',
       });
-    await expect(world.create({ to: { email: ['One@Example.org'] } })).resolves.toBeDefined();
+    await expect(world.create({ recipients: { email: ['One@Example.org'] } })).resolves.toBeDefined();
   });
 
-  test('goes only to addresses that the operator still allows when it is sent', async () => {
+  test('is sent only to addresses that the operator still allows at sending', async () => {
     await dueDigest();
     await world.startNode({ mailRecipients: ['@example.com'] }).tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
-    expect(await world.list()).toMatchObject([{ problem: 'Not accepted for one@example.org.' }]);
+    expect(await world.list()).toMatchObject([{ message: 'Not accepted for one@example.org.' }]);
     expect(await countedMails()).toBe(1);
   });
 
-  test('is not sent when the operator no longer allows any of its addresses', async () => {
+  test('is not sent if the operator no longer allows any of its addresses', async () => {
     await dueDigest();
     await world.startNode({ mailRecipients: [] }).tick();
     expect(server.tried.mails).toBe(0);
     expect(await world.list()).toMatchObject([
-      { problem: 'The operator of the service no longer allows mails to these addresses.' },
+      { message: 'The operator of the service no longer allows mails to these addresses.' },
     ]);
     expect(await countedMails()).toBe(0);
   });
@@ -198,23 +200,23 @@ describe('the mails of an account per day', () => {
       world.clock.nowMs += 10 * minuteMs;
     }
     expect(server.tried.mails).toBe(4);
-    expect(await world.list()).toMatchObject([{ problem: null, last_sent_at: expect.any(String) }]);
+    expect(await world.list()).toMatchObject([{ message: null, last_sent_at: expect.any(String) }]);
     expect(await countedMails()).toBe(2);
   });
 
-  test('also bound a waiting message that is redirected from a webhook to addresses', async () => {
-    const { endpoint, to } = await startDigestReceiver(stack, world, () => 500);
-    const { id } = await dueDigest({ to });
+  test('also limit a waiting message that is redirected from a webhook to addresses', async () => {
+    const { endpoint, recipients } = await startDigestReceiver(stack, world, () => 500);
+    const { id } = await dueDigest({ recipients });
     await world.allowMails(2);
     const node = world.startNode();
     await node.tick();
     expect(endpoint.received).toHaveLength(1);
     const tooMany = Array.from({ length: 10 }, (_, index) => `a${index}@example.com`);
-    await world.update({ digest_id: id, to: { email: tooMany } });
+    await world.update({ digest_id: id, recipients: { email: tooMany } });
     await node.tick();
     expect(server.tried.mails).toBe(0);
-    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails a day') }]);
-    await world.update({ digest_id: id, to: { email } });
+    expect(await world.list()).toMatchObject([{ message: expect.stringContaining('2 mails a day') }]);
+    await world.update({ digest_id: id, recipients: { email } });
     await node.tick();
     expect(server.delivered).toMatchObject([{ to: email }]);
     expect(await countedMails()).toBe(2);
@@ -222,12 +224,12 @@ describe('the mails of an account per day', () => {
 
   test('count again for every other address that a message is redirected to', async () => {
     server.next.push('later', 'later');
-    const { id } = await dueDigest({ to: { email: ['a@example.com'] } });
+    const { id } = await dueDigest({ recipients: { email: ['a@example.com'] } });
     await world.allowMails(2);
     const node = world.startNode();
     await node.tick();
     for (const address of ['b@example.com', 'c@example.com', 'a@example.com']) {
-      await world.update({ digest_id: id, to: { email: [address] } });
+      await world.update({ digest_id: id, recipients: { email: [address] } });
       await node.tick();
     }
     expect(server.tried.mails).toBe(3);
@@ -237,11 +239,11 @@ describe('the mails of an account per day', () => {
 
   test('are not exceeded by nodes that send at the same time', async () => {
     for (let digest = 1; digest < 6; digest++)
-      await world.create({ to: { email }, name: `report ${digest}` });
+      await world.create({ recipients: { email }, name: `report ${digest}` });
     await dueDigest();
     const makesOnly = world.startNode({ store: (store) => ({ ...store, leaseDue: async () => [] }) });
     await makesOnly.tick();
-    const store = (one: IssueStore): IssueStore => ({
+    const store = (one: DigestMessageStore): DigestMessageStore => ({
       ...one,
       leaseDue: () => one.leaseDue(1),
     });
@@ -252,7 +254,7 @@ describe('the mails of an account per day', () => {
     expect(await countedMails()).toBe(4);
   });
 
-  test('make a message wait for the next day when too few are left', async () => {
+  test('make a message wait for the next day if too few are left', async () => {
     await dueDigest();
     await world.allowMails(2);
     const node = world.startNode();
@@ -264,13 +266,13 @@ describe('the mails of an account per day', () => {
     await node.tick(minuteMs);
     await node.tick();
     expect(server.delivered).toHaveLength(1);
-    expect(await world.list()).toMatchObject([{ problem: expect.stringContaining('2 mails a day') }]);
+    expect(await world.list()).toMatchObject([{ message: expect.stringContaining('2 mails a day') }]);
     await node.tick(12 * 60 * minuteMs);
     expect(server.delivered).toHaveLength(2);
-    expect(await world.list()).toMatchObject([{ last_number: 2, problem: null }]);
+    expect(await world.list()).toMatchObject([{ last_number: 2, message: null }]);
   });
 
-  test('end the wait of a message after a day, with a notice', async () => {
+  test('make a message expire after a day, with a notice', async () => {
     await dueDigest();
     await world.allowMails(1);
     const node = world.startNode();
@@ -281,7 +283,7 @@ describe('the mails of an account per day', () => {
   });
 });
 
-test('a mail server whose certificate is not valid gets nothing', async () => {
+test('a mail server with an invalid certificate gets nothing', async () => {
   const { key, cert } = await createCertificate('mail.test');
   const secure = new SMTPServer({
     secure: true,

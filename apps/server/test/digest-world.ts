@@ -2,15 +2,16 @@ import type { Digest, RequestOf } from '@earshot/contract';
 import { migratedTemplate } from '@earshot/testkit';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createDigest } from '../src/digests/create-digest.ts';
-import { createIssueStore, type IssueStore } from '../src/digests/issues.sql.ts';
+import { createDigestMessageStore, type DigestMessageStore } from '../src/digests/digest-messages.sql.ts';
 import type { Mailer } from '../src/digests/mailer.ts';
-import { makeIssues } from '../src/digests/make-issues.ts';
+import { makeDigestMessages } from '../src/digests/make-digest-messages.ts';
 import { deleteDigest, listDigests, updateDigest } from '../src/digests/manage-digests.ts';
-import { createSendIssue } from '../src/digests/send-issue.ts';
+import { createSendDigestMessage } from '../src/digests/send-digest-message.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
+import { createCursors } from '../src/runtime/cursor.ts';
 import { createSender } from '../src/webhooks/sender.ts';
 import { callOf } from './call-of.ts';
 import { freezeDatabase } from './database-clock.ts';
@@ -19,25 +20,25 @@ import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 
 export interface DigestNode {
-  /** Lets time pass, makes every issue that is due, and makes one attempt at each that waits. */
+  /** Moves the time, makes every digest message that is due, and makes one attempt at each that waits. */
   tick(afterMs?: number): Promise<void>;
 }
 
 export interface NodeOptions {
   readonly checkpoint?: Checkpoint;
-  readonly store?: (store: IssueStore) => IssueStore;
-  /** After issues were made, before they are sent. */
+  readonly store?: (store: DigestMessageStore) => DigestMessageStore;
+  /** Called after digest messages were made, before they are sent. */
   readonly afterMaking?: () => Promise<unknown>;
-  /** The operator's list at sending; that at the creation of digests stays. */
+  /** The operator's list at sending; the list at the creation of digests does not change. */
   readonly mailRecipients?: readonly string[];
 }
 
 export interface DigestWorld extends AsyncDisposable {
   readonly webhooks: WebhookWorld;
-  /** The database's time: it begins two days ago, so that the ledger of the real clock knows it already. */
+  /** The database's time: it begins two days ago, so that the ledger covers it, which uses the real clock. */
   readonly clock: { nowMs: number };
   create(
-    request: Partial<RequestOf<'CreateDigest'>> & Pick<RequestOf<'CreateDigest'>, 'to'>,
+    request: Partial<RequestOf<'CreateDigest'>> & Pick<RequestOf<'CreateDigest'>, 'recipients'>,
   ): Promise<Digest>;
   update(request: RequestOf<'UpdateDigest'>): Promise<Digest>;
   remove(digestId: string): Promise<unknown>;
@@ -49,7 +50,7 @@ export interface DigestWorld extends AsyncDisposable {
 
 const allowed = ['@example.com', 'one@example.org'];
 
-/** Digests of `acc_1` on a real database, with `rule_1` heard on X for ten days. */
+/** Digests of `acc_1` on a real database. The ledger covers `rule_1` on X for the last ten days. */
 async function createDigestWorld(
   database: Database,
   { mailer = null }: { mailer?: Mailer | null } = {},
@@ -81,6 +82,7 @@ async function createDigestWorld(
     rules: { exists: async () => true },
     mail: { isSetUp: mailer !== null, recipients: allowed },
     contact: 'us',
+    cursors: createCursors(Buffer.alloc(32)),
   };
   return {
     webhooks,
@@ -103,15 +105,15 @@ async function createDigestWorld(
       return await updateDigest(options)(callOf('UpdateDigest', request));
     },
     remove: (digest_id) => deleteDigest(options)(callOf('DeleteDigest', { digest_id })),
-    list: async () => (await listDigests(options)(callOf('ListDigests', {}))).digests,
+    list: async () => (await listDigests(options)(callOf('ListDigests', { limit: 100 }))).digests,
     startNode({
       checkpoint = () => undefined,
-      store: wrap = (same: IssueStore) => same,
+      store: wrap = (same: DigestMessageStore) => same,
       afterMaking,
       mailRecipients = allowed,
     } = {}) {
-      const store = wrap(createIssueStore(database));
-      const send = createSendIssue({
+      const store = wrap(createDigestMessageStore(database));
+      const send = createSendDigestMessage({
         database,
         store,
         reader: createMatchReader(database),
@@ -129,9 +131,9 @@ async function createDigestWorld(
         async tick(afterMs = 0) {
           clock.nowMs += afterMs;
           await showTime();
-          await makeIssues({ database, checkpoint });
+          await makeDigestMessages({ database, checkpoint });
           await afterMaking?.();
-          for (const issue of await store.leaseDue(10)) await send(issue);
+          for (const message of await store.leaseDue(10)) await send(message);
         },
       };
     },
@@ -141,8 +143,8 @@ async function createDigestWorld(
   };
 }
 
-/** What a webhook gets. */
-export interface Issue {
+/** What a webhook receives. */
+export interface DigestMessage {
   readonly type: string;
   readonly number: number;
   readonly from: string;
@@ -153,13 +155,13 @@ export interface Issue {
   readonly coverage: { without_gap: boolean; gaps: readonly object[]; complete_through: string | null };
 }
 
-export const issueOf = ({ body }: Received): Issue => JSON.parse(body);
+export const messageOf = ({ body }: Received): DigestMessage => JSON.parse(body);
 /** In the order of the log. */
-export const textsOf = (issue: Issue) => issue.matches.map(({ text }) => text).toReversed();
+export const textsOf = (message: DigestMessage) => message.matches.map(({ text }) => text).toReversed();
 
 /** As a receiver that ignores a message whose id it has: the first of each, by number. */
-export function distinct(received: readonly Received[]): Issue[] {
-  const byId = new Map(received.toReversed().map((one) => [one.headers['webhook-id'], issueOf(one)]));
+export function distinct(received: readonly Received[]): DigestMessage[] {
+  const byId = new Map(received.toReversed().map((one) => [one.headers['webhook-id'], messageOf(one)]));
   return [...byId.values()].toSorted((a, b) => a.number - b.number);
 }
 
@@ -171,10 +173,10 @@ export async function startDigestReceiver(
 ) {
   const endpoint = stack.use(await startEndpoint(handler));
   const webhook = await webhooks.createWebhook(endpoint.url, { events: ['notices'] });
-  return { endpoint, webhook, to: { webhook_id: webhook.id } };
+  return { endpoint, webhook, recipients: { webhook_id: webhook.id } };
 }
 
-/** A world of its own, which ends with the stack. */
+/** A separate world, which is disposed with the stack. */
 export async function openDigestWorld(stack: AsyncDisposableStack, options: { mailer?: Mailer } = {}) {
   const { url } = stack.use(await migratedTemplate().clone());
   const database = stack.use(openTestDatabase(url));

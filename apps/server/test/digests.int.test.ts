@@ -5,7 +5,7 @@ import type { Database } from '../src/engines/database.ts';
 import {
   type DigestWorld,
   distinct,
-  issueOf,
+  messageOf,
   openDigestWorld,
   startDigestReceiver,
   textsOf,
@@ -28,10 +28,10 @@ const hourMs = 60 * minuteMs;
 const startReceiver = (handler?: Handler) => startDigestReceiver(stack, world, handler);
 
 describe('a digest to a webhook', () => {
-  test('has what matched since the last one, counted and signed, at the times of its schedule', async () => {
-    const { endpoint, webhook, to } = await startReceiver();
+  test('has the matches since the last one, counted and signed, at the times of its schedule', async () => {
+    const { endpoint, webhook, recipients } = await startReceiver();
     await world.webhooks.storeMatches(['before the digest']);
-    const digest = await world.create({ to });
+    const digest = await world.create({ recipients });
     const createdMs = world.clock.nowMs;
     expect(Date.parse(digest.next_at)).toBe(createdMs + minuteMs);
     const node = world.startNode();
@@ -50,8 +50,8 @@ describe('a digest to a webhook', () => {
       first?.body ?? '',
     );
     expect(first?.headers['webhook-signature']).toBe(signed);
-    const issue = issueOf(first as Received);
-    expect(issue).toMatchObject({
+    const message = messageOf(first as Received);
+    expect(message).toMatchObject({
       type: 'digest',
       webhook_id: webhook.id,
       digest_id: digest.id,
@@ -64,54 +64,54 @@ describe('a digest to a webhook', () => {
         { rule_id: 'rule_2', rule_name: 'rule', platform: 'x', matches: 1 },
       ],
     });
-    expect(textsOf(issue)).toEqual(['one', 'two', 'three']);
+    expect(textsOf(message)).toEqual(['one', 'two', 'three']);
     expect(await world.list()).toMatchObject([
-      { last_number: 1, problem: null, last_sent_at: new Date(createdMs + minuteMs).toISOString() },
+      { last_number: 1, message: null, last_sent_at: new Date(createdMs + minuteMs).toISOString() },
     ]);
 
     await world.webhooks.storeMatches(['four']);
     await node.tick(minuteMs);
     const [, second] = distinct(endpoint.received);
-    expect(second).toMatchObject({ number: 2, total: 1, from: issue.to });
+    expect(second).toMatchObject({ number: 2, total: 1, from: message.to });
     expect(second && textsOf(second)).toEqual(['four']);
   });
 
-  test('waits for enough matches, and shows no more than it may', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, min_matches: 3, max_matches: 2 });
+  test('waits for enough matches, and shows no more than its maximum', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, min_matches: 3, max_matches: 2 });
     const node = world.startNode();
     for (const text of ['one', 'two', 'three', 'four']) {
       await world.webhooks.storeMatches([text]);
       await node.tick(minuteMs);
     }
-    expect(endpoint.received.map(issueOf)).toMatchObject([
+    expect(endpoint.received.map(messageOf)).toMatchObject([
       { number: 1, total: 3, matches: [{ text: 'three' }, { text: 'two' }] },
     ]);
   });
 
-  test('has the matches of its filter only, and goes to nobody while the account is suspended', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, rule_id: 'rule_1' });
+  test('has only the matches of its filter, and is not sent while the account is suspended', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, rule_id: 'rule_1' });
     await world.webhooks.storeMatches(['mine']);
     await world.webhooks.storeMatches(['of another rule'], 'rule_2');
     await database.run(`update accounts set suspended_at = now() where id = 'acc_1'`);
     await world.startNode().tick(minuteMs);
     expect(endpoint.received).toEqual([]);
-    // No issue was made that waits meanwhile: there is one for all of this time.
+    // No message was made meanwhile: one message covers all of this time.
     await world.webhooks.storeMatches(['stored later']);
     await database.run('update accounts set suspended_at = null');
     await world.startNode().tick();
     const texts = [{ text: 'stored later' }, { text: 'mine' }];
-    expect(endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 2, matches: texts }]);
+    expect(endpoint.received.map(messageOf)).toMatchObject([{ number: 1, total: 2, matches: texts }]);
   });
 
-  test('does not have what was removed after its issue was made', async () => {
+  test('does not have items that were removed after it was made', async () => {
     let isUp = false;
-    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 500));
-    await world.create({ to });
+    const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 500));
+    await world.create({ recipients });
     await world.webhooks.storeMatches(['stays', 'goes']);
     await world.startNode().tick(minuteMs);
-    expect(endpoint.received.map(issueOf).map(textsOf)).toEqual([['stays', 'goes']]);
+    expect(endpoint.received.map(messageOf).map(textsOf)).toEqual([['stays', 'goes']]);
     const post = await database.one<{ id: string }>(
       `select platform_post_id as id from posts where payload like '%goes%'`,
     );
@@ -122,26 +122,26 @@ describe('a digest to a webhook', () => {
     isUp = true;
     await world.startNode().tick(minuteMs);
     const again = endpoint.received.slice(1);
-    expect(again.map(issueOf)).toMatchObject([{ number: 1, total: 1 }]);
-    expect(again.map(issueOf).map(textsOf)).toEqual([['stays']]);
+    expect(again.map(messageOf)).toMatchObject([{ number: 1, total: 1 }]);
+    expect(again.map(messageOf).map(textsOf)).toEqual([['stays']]);
     expect(again[0]?.headers['webhook-id']).toBe(endpoint.received[0]?.headers['webhook-id']);
   });
 });
 
-describe('when nothing has matched', () => {
-  test('nothing is sent, or that nothing matched and everything was heard', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, name: 'skips' });
-    await world.create({ to, name: 'sends', empty: 'send', rule_id: 'rule_1' });
+describe('without matches', () => {
+  test('a digest sends nothing, or that nothing matched in a period without gaps', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, name: 'skips' });
+    await world.create({ recipients, name: 'sends', empty: 'send', rule_id: 'rule_1' });
     await world.startNode().tick(minuteMs);
-    expect(endpoint.received.map(issueOf)).toMatchObject([
+    expect(endpoint.received.map(messageOf)).toMatchObject([
       { name: 'sends', total: 0, matches: [], coverage: { without_gap: true, gaps: [] } },
     ]);
   });
 
-  test('a gap is listed instead, and one that is not over yet too', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, empty: 'send' });
+  test('a digest lists a gap, also one that has not ended yet', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, empty: 'send' });
     const startMs = world.clock.nowMs;
     const at = (seconds: number) => new Date(startMs + seconds * 1_000);
     await database.run(`update coverage set proven_until = $1, ended_because = 'closed'`, [at(10)]);
@@ -157,7 +157,7 @@ describe('when nothing has matched', () => {
       at(20),
     ]);
     await node.tick(minuteMs);
-    expect(endpoint.received.map((one) => issueOf(one).coverage)).toMatchObject([
+    expect(endpoint.received.map((one) => messageOf(one).coverage)).toMatchObject([
       {
         without_gap: false,
         gaps: [{ platform: 'x', from: at(10).toISOString(), to: at(20).toISOString(), reason: 'closed' }],
@@ -166,72 +166,72 @@ describe('when nothing has matched', () => {
     ]);
   });
 
-  test('nothing is claimed of what is not matched yet: the issue waits for it, two minutes at most', async () => {
-    const { endpoint, to } = await startReceiver();
-    await world.create({ to, empty: 'send' });
+  test('a digest makes no claim about unmatched events: it waits for them, two minutes at most', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, empty: 'send' });
     await database.run('update match_progress set matched_through = $1', [new Date(world.clock.nowMs)]);
     const node = world.startNode();
     await node.tick(minuteMs);
     expect(endpoint.received).toEqual([]);
     await database.run('update match_progress set matched_through = now()');
     await node.tick(5_000);
-    expect(endpoint.received.map(issueOf)).toMatchObject([{ coverage: { without_gap: true } }]);
+    expect(endpoint.received.map(messageOf)).toMatchObject([{ coverage: { without_gap: true } }]);
     await database.run('update match_progress set matched_through = $1', [new Date(world.clock.nowMs)]);
     await node.tick(minuteMs);
     expect(endpoint.received).toHaveLength(1);
     await node.tick(2 * minuteMs);
-    expect(endpoint.received.map(issueOf)[1]).toMatchObject({ coverage: { without_gap: false, gaps: [] } });
+    expect(endpoint.received.map(messageOf)[1]).toMatchObject({ coverage: { without_gap: false, gaps: [] } });
   });
 });
 
-describe('an issue that cannot be sent', () => {
-  const told = async () => {
+describe('a digest message that cannot be sent', () => {
+  const noticesOf = async () => {
     const rows = await database.many<{ type: string; open: boolean; data: object }>(
       'select type, resolved_at is null as open, data from notices order by position',
     );
     return rows.map(({ type, open, data }) => ({ type, open, data }));
   };
 
-  test('is tried again, its owner is told once, and it is told when it is over', async () => {
+  test('is retried, its owner is notified once, and the notice is resolved after a success', async () => {
     let isUp = false;
-    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 503));
-    await world.create({ to });
+    const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 503));
+    await world.create({ recipients });
     await world.webhooks.storeMatches(['one']);
     const node = world.startNode();
     await node.tick(minuteMs);
-    expect(await told()).toEqual([]);
+    expect(await noticesOf()).toEqual([]);
     const [digest] = await world.list();
-    expect(digest?.problem).toContain('503');
+    expect(digest?.message).toContain('503');
     for (let tries = 0; tries < 20; tries++) {
       await node.tick(minuteMs);
     }
     // After 5 s, 1 min, 5 min and 15 min, as far as these are over.
     expect(endpoint.received).toHaveLength(4);
     expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-    expect(await told()).toMatchObject([{ type: 'digest.failing', open: true, data: { number: 1 } }]);
+    expect(await noticesOf()).toMatchObject([{ type: 'digest.failing', open: true, data: { number: 1 } }]);
     isUp = true;
     await node.tick(hourMs);
-    expect(await told()).toMatchObject([{ type: 'digest.failing', open: false }]);
-    expect(await world.list()).toMatchObject([{ problem: null, last_number: 1 }]);
+    expect(await noticesOf()).toMatchObject([{ type: 'digest.failing', open: false }]);
+    expect(await world.list()).toMatchObject([{ message: null, last_number: 1 }]);
   });
 
-  test('is given up after a day with a notice that says what it was about, and the next one is made', async () => {
+  test('is given up after a day with a notice that names its period, and the next one is made', async () => {
     let isUp = false;
-    const { endpoint, to } = await startReceiver(() => (isUp ? 200 : 500));
-    const { next_at: firstAt, created_at } = await world.create({ to });
+    const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 500));
+    const { next_at: firstAt, created_at } = await world.create({ recipients });
     await world.webhooks.storeMatches(['one']);
     const node = world.startNode();
     for (let hours = 0; hours < 26; hours++) {
       await node.tick(hours === 0 ? minuteMs : hourMs);
     }
-    expect((await told()).filter(({ type }) => type === 'digest.given_up')).toMatchObject([
+    expect((await noticesOf()).filter(({ type }) => type === 'digest.given_up')).toMatchObject([
       { open: false, data: { number: 1, from: created_at, to: firstAt } },
     ]);
     isUp = true;
     await world.webhooks.storeMatches(['two']);
     await node.tick(hourMs);
     const last = endpoint.received.at(-1);
-    expect(last && issueOf(last)).toMatchObject({
+    expect(last && messageOf(last)).toMatchObject({
       number: 2,
       from: firstAt,
       total: 1,
@@ -239,29 +239,33 @@ describe('an issue that cannot be sent', () => {
     });
   });
 
-  test('waits while its webhook is paused, and goes to another recipient when it has one', async () => {
+  test('waits while its webhook is paused, and goes to another recipient after a change', async () => {
     const paused = await startReceiver();
     const other = await startReceiver();
-    const digest = await world.create({ to: paused.to });
+    const digest = await world.create({ recipients: paused.recipients });
     await database.run(`update webhooks set state = 'paused' where id = $1`, [paused.webhook.id]);
     await world.webhooks.storeMatches(['one']);
     await world.startNode().tick(minuteMs);
-    expect(await world.list()).toMatchObject([{ problem: 'The webhook is paused.' }]);
-    expect(await world.update({ digest_id: digest.id, to: other.to })).toMatchObject({
-      problem: null,
-      to: other.to,
+    expect(await world.list()).toMatchObject([{ message: 'The webhook is paused.' }]);
+    expect(await world.update({ digest_id: digest.id, recipients: other.recipients })).toMatchObject({
+      message: null,
+      recipients: other.recipients,
     });
     await world.startNode().tick();
     expect(paused.endpoint.received).toEqual([]);
-    expect(other.endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 1 }]);
+    expect(other.endpoint.received.map(messageOf)).toMatchObject([{ number: 1, total: 1 }]);
   });
 });
 
-describe('a clock', () => {
-  test('that goes back an hour makes nothing due again, and one that jumps a day makes one issue of everything', async () => {
-    const { endpoint, to } = await startReceiver();
+describe('clocks', () => {
+  test('a clock that goes back an hour makes nothing due again, and one that jumps a day makes one message for all of it', async () => {
+    const { endpoint, recipients } = await startReceiver();
     world.clock.nowMs = Date.parse(`${new Date(world.clock.nowMs).toISOString().slice(0, 13)}:30:00Z`);
-    await world.create({ to, schedule: { cron: '0 * * * *', time_zone: 'Europe/Berlin' }, empty: 'send' });
+    await world.create({
+      recipients,
+      schedule: { cron: '0 * * * *', time_zone: 'Europe/Berlin' },
+      empty: 'send',
+    });
     const node = world.startNode();
     await node.tick(31 * minuteMs);
     expect(endpoint.received).toHaveLength(1);
@@ -273,14 +277,14 @@ describe('a clock', () => {
     await world.webhooks.storeMatches(['one', 'two']);
     await node.tick(24 * hourMs);
     await node.tick();
-    expect(endpoint.received.slice(1).map(issueOf)).toMatchObject([{ number: 2, total: 2 }]);
-    const [first, second] = endpoint.received.map(issueOf);
+    expect(endpoint.received.slice(1).map(messageOf)).toMatchObject([{ number: 2, total: 2 }]);
+    const [first, second] = endpoint.received.map(messageOf);
     expect(second?.from).toBe(first?.to);
   });
 });
 
-test('without a mail server nobody gets a digest by e-mail', async () => {
-  await expect(world.create({ to: { email: ['one@example.org'] } })).rejects.toMatchObject({
+test('without a mail server no digest is sent by e-mail', async () => {
+  await expect(world.create({ recipients: { email: ['one@example.org'] } })).rejects.toMatchObject({
     code: 'failed_precondition',
     message: expect.stringContaining('EARSHOT_SMTP_URL'),
   });

@@ -63,7 +63,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     keys: createKeyStore(database),
     tiers: {},
     contact: 'us',
-    prices,
+    pricing: { prices, ruleBudget },
     bells: createLocalBells(),
     checkpoint: () => undefined,
     telemetry: silentTelemetry(),
@@ -82,7 +82,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     }),
   };
   const [create, update, resume] = [createRule(options), updateRule(options), resumeRule(options)];
-  const [pause, giveKey] = [pauseRule(options), createKey(options)];
+  const [pause, createKeyAs] = [pauseRule(options), createKey(options)];
   const by = (keyId: string) => {
     const call = <Id extends OperationId>(id: Id, request: RequestOf<Id>): Call<Id> => {
       const asked = callOf(id, request);
@@ -95,7 +95,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     return {
       /** A key that this one makes. */
       async makeKey(request: RequestOf<'CreateKey'> = {}) {
-        return by((await giveKey(call('CreateKey', request))).key_id);
+        return by((await createKeyAs(call('CreateKey', request))).key_id);
       },
       async create(x: string, more: Partial<RequestOf<'CreateRule'>> = {}) {
         const request = { name: x, intent: 'i', platforms: ['x' as const], overrides: { x }, ...more };
@@ -227,7 +227,7 @@ describe('a key with a budget', () => {
         code: 'invalid_argument',
         details: { violations: [{ field: 'budget' }] },
       });
-    const keys = await createKeyStore(world.database).listKeys('acc_1');
+    const keys = await createKeyStore(world.database).listKeys('acc_1', { before: null, limit: 100 });
     expect(keys.filter(({ budget }) => budget?.usd === 1)).toHaveLength(2);
     expect(keys.filter(({ budget }) => budget === null)).toHaveLength(1);
     expect(keys).toHaveLength(3);

@@ -126,7 +126,7 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
       await eventually(isIdle, { timeoutMs: 90_000, intervalMs: 100 });
     },
     async holes(fate) {
-      const { values } = await metrics.logHoles.get();
+      const { values } = await metrics.logGaps.get();
       return values.find(({ labels }) => labels['fate'] === fate)?.value ?? 0;
     },
     async [Symbol.asyncDispose]() {
@@ -169,7 +169,9 @@ export function watchFailures(store: MatchStore, { givesUp }: { givesUp: boolean
   let failures = 0;
   const failing = (error: unknown) => {
     failures++;
-    throw givesUp ? new Failure('aborted', 'given up', { cause: error }) : error;
+    throw givesUp
+      ? new Failure('aborted', 'given up', { details: { reason: 'conflict' }, cause: error })
+      : error;
   };
   const watched: MatchStore = {
     ...store,

@@ -26,7 +26,7 @@ describe(
         expect(JSON.parse(stdout)).toEqual({
           outcome: { kind: 'not_sent' },
           // Some kernels report that no local address fits.
-          detail: expect.stringMatching(/^(ENETUNREACH|EADDRNOTAVAIL)$/),
+          message: expect.stringMatching(/^(ENETUNREACH|EADDRNOTAVAIL)$/),
           fetched: 'AggregateError: no address of the host could be connected to',
         });
       },

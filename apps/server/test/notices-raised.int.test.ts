@@ -1,6 +1,6 @@
 import { eventually, migratedTemplate, type TestDatabase } from '@earshot/testkit';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { defaultPrices } from '../src/billing/prices.ts';
+import { defaultPricing } from '../src/billing/prices.ts';
 import { createRepairStore } from '../src/coverage/repair-store.sql.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createLeaseStore, type Lease } from '../src/engines/leases.ts';
@@ -94,7 +94,7 @@ describe('a rule', () => {
         const rule = await lockRule(sql, ruleId);
         if (!rule) throw new Error('no rule');
         const change = { ...changeBy('acc_1', null, 'StopForBudget'), actor };
-        await pauseLocked(sql, rule, change, { prices: defaultPrices() });
+        await pauseLocked(sql, rule, change, { pricing: defaultPricing() });
       });
     await pause('rule_1', 'key_1');
     expect(await told()).toEqual([]);

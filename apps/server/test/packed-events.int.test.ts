@@ -272,7 +272,8 @@ test('a message is settled with the last of its events, not with the first trans
     ...world.store,
     async write(posts, ...rest) {
       if (posts.length > 2) throw Object.assign(new Error('too many'), { code: '54000' });
-      if (writes++ === 2) throw new Failure('aborted', 'the process is gone');
+      if (writes++ === 2)
+        throw new Failure('aborted', 'the process is gone', { details: { reason: 'conflict' } });
       return await world.store.write(posts, ...rest);
     },
   };

@@ -124,7 +124,8 @@ async function run({ cutAfterMax, write, ...options }: Run) {
 /** Of those that could commit, some are rolled back instead, and write again. */
 async function commitOrNot(): Promise<void> {
   await sleep(Math.random() * 20);
-  if (Math.random() < 0.1) throw new Failure('aborted', 'rolled back by the test');
+  if (Math.random() < 0.1)
+    throw new Failure('aborted', 'rolled back by the test', { details: { reason: 'conflict' } });
 }
 
 /** All writers at once, and every commit takes a while. */

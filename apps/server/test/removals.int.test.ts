@@ -53,7 +53,7 @@ async function ask(api: ReaderApi, request: object) {
 }
 
 async function read(api: ReaderApi, request: object) {
-  const { json } = await api.call(key, '/api.ReadMatches', request);
+  const { json } = await api.call(key, '/api.ReadMatches', { start: 'oldest', ...request });
   const { matches, removed = [], cursor } = operations.ReadMatches.answer.parse(json);
   return { matches, removed, cursor };
 }

@@ -9,7 +9,7 @@ import type { RuleUpdate } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { undoChangesOlderThan } from '../src/rules/undo-abandoned.ts';
 import { every } from '../src/runtime/worker.ts';
-import { changeBy, changesOf, created } from './changes.ts';
+import { changeBy, changesOf, completionOf } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule, runWorker } from './upstream-world.ts';
@@ -42,7 +42,7 @@ async function openRules() {
   const create = async (values: Partial<Record<Platform, string>>) => {
     const { ruleId } = await beginRule(store, values);
     await register();
-    await store.activate(byAlice, created(ruleId));
+    await store.activate(completionOf(byAlice, ruleId));
     return ruleId;
   };
   const begin = (ruleId: string, x: string, changed: Partial<RuleUpdate> = {}) =>
@@ -209,7 +209,19 @@ describe('a change of value', () => {
     expect(await createRuleExpiry(rules.database).pauseExpired()).toBe(0);
     await rules.changes.undo(ruleId);
     expect(await createRuleExpiry(rules.database).pauseExpired()).toBe(1);
-    expect((await rules.changes.pause(ruleId, byAlice)).kind).toBe('not_active');
+    const [expired] = await rules.store.page('acc_1', { before: null, limit: 1 });
+    expect(expired).toMatchObject({ state: 'paused', pause: { reason: 'expired', resumes_at: null } });
+  });
+
+  test('pausing a paused rule succeeds and changes nothing', async () => {
+    await using rules = await openRules();
+    const ruleId = await rules.create({ x: 'word' });
+    const paused = await rules.changes.pause(ruleId, byAlice);
+    expect(paused).toMatchObject({
+      kind: 'paused',
+      rule: { pause: { reason: 'request', resumes_at: null } },
+    });
+    expect(await rules.changes.pause(ruleId, byAlice)).toEqual(paused);
   });
 });
 

@@ -8,7 +8,7 @@ import { createRuleStore, type NewRule } from '../src/rules/rule-store.sql.ts';
 import { createCursors } from '../src/runtime/cursor.ts';
 import { newId } from '../src/runtime/ids.ts';
 import { callOf } from './call-of.ts';
-import { changeBy, created } from './changes.ts';
+import { changeBy, completionOf } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 import { beginRule } from './upstream-world.ts';
 
@@ -149,7 +149,7 @@ test('fifty who create and delete rules of the same values at once never lock ea
       if (n % 3 === 0) {
         await rules.store.abandon(ruleId);
       } else {
-        await rules.store.activate(changeBy('acc_1'), created(ruleId));
+        await rules.store.activate(completionOf(changeBy('acc_1'), ruleId));
         expect(await rules.store.delete(changeBy(n % 2 === 0 ? 'acc_1' : 'acc_2'), ruleId)).not.toBeNull();
       }
     }
@@ -166,7 +166,7 @@ describe('a creation', () => {
     await using rules = await openRules([x]);
     const { ruleId } = await beginRule(rules.store, { x: 'word' });
     await rules.store.abandon(ruleId);
-    expect(await rules.store.activate(changeBy('acc_1'), created(ruleId))).toBe(false);
+    expect(await rules.store.activate(completionOf(changeBy('acc_1'), ruleId))).toBeNull();
     await rules.store.abandon(ruleId);
     expect(await rules.database.many('select state from rules')).toEqual([{ state: 'deleted' }]);
   });
@@ -178,14 +178,14 @@ describe('a creation', () => {
       await beginRule(rules.store, { x: 'young' }),
       await beginRule(rules.store, { x: 'done' }),
     ];
-    await rules.store.activate(changeBy('acc_1'), created(done.ruleId));
+    await rules.store.activate(completionOf(changeBy('acc_1'), done.ruleId));
     await rules.database.run(`update rules set created_at = now() - interval '1 minute' where id = any($1)`, [
       [old.ruleId, done.ruleId],
     ]);
     expect(await rules.store.abandonOlderThan(25_000)).toBe(1);
     const states = await rules.database.many('select state from rules order by id');
     expect(states).toEqual([{ state: 'deleted' }, { state: 'creating' }, { state: 'active' }]);
-    expect(await rules.store.activate(changeBy('acc_1'), created(young.ruleId))).toBe(true);
+    expect(await rules.store.activate(completionOf(changeBy('acc_1'), young.ruleId))).not.toBeNull();
   });
 
   test('is invisible to its account until it is active, and to other accounts for ever', async () => {
@@ -193,7 +193,7 @@ describe('a creation', () => {
     const { ruleId } = await beginRule(rules.store, { x: 'word' });
     expect(await rules.store.exists('acc_1', ruleId)).toBe(false);
     expect(await rules.store.delete(changeBy('acc_1'), ruleId)).toBeNull();
-    await rules.store.activate(changeBy('acc_1'), created(ruleId));
+    await rules.store.activate(completionOf(changeBy('acc_1'), ruleId));
     expect(await rules.store.exists('acc_1', ruleId)).toBe(true);
     expect(await rules.store.exists('acc_2', ruleId)).toBe(false);
     expect(await rules.store.delete(changeBy('acc_2'), ruleId)).toBeNull();
@@ -226,14 +226,12 @@ describe('a rule that is kept as code', () => {
     for (const value of ['known', 'notyet']) {
       const all = Array.from({ length: 5 }, () => ruleOn(value));
       const begun = await Promise.allSettled(
-        all.map((rule) =>
-          rules.store.begin(rule, { change: changeBy('acc_1'), answer: () => created(rule.id) }),
-        ),
+        all.map((rule) => rules.store.begin(rule, completionOf(changeBy('acc_1'), rule.id))),
       );
       const winner = all[begun.findIndex(({ status }) => status === 'fulfilled')]?.id ?? '';
       const refusals = begun.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
       expect(refusals).toEqual(Array.from({ length: 4 }, () => 'already_exists'));
-      if (value === 'notyet') await rules.store.activate(changeBy('acc_1'), created(winner));
+      if (value === 'notyet') await rules.store.activate(completionOf(changeBy('acc_1'), winner));
       expect(await rules.store.get('acc_1', winner)).toMatchObject({
         managed_by: managedBy,
         examples: ruleOn(value).examples,
@@ -248,7 +246,7 @@ test('the list of rules is newest first, and its pages have every rule once, als
   const list = listRules({ store: rules.store, cursors: createCursors(Buffer.alloc(32)) });
   const add = async (value: string) => {
     const { ruleId } = await beginRule(rules.store, { x: value });
-    await rules.store.activate(changeBy('acc_1'), created(ruleId));
+    await rules.store.activate(completionOf(changeBy('acc_1'), ruleId));
     return ruleId;
   };
   const ask = async (request: RequestOf<'ListRules'>, accountId = 'acc_1') => {

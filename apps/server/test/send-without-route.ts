@@ -10,7 +10,7 @@ const options = { resolve: async () => addresses, allowInsecure: false };
 const url = 'https://hooks.example/';
 
 await using sender = createSender(options);
-const { outcome, detail } = await sender.send({ url, headers: {}, body: '{}' });
+const { outcome, message } = await sender.send({ url, headers: {}, body: '{}' });
 await using metadata = createFetchMetadata(options);
 const fetched = await metadata.fetch(url).catch((error: unknown) => String(error));
-process.stdout.write(JSON.stringify({ outcome, detail, fetched }));
+process.stdout.write(JSON.stringify({ outcome, message, fetched }));

@@ -1,6 +1,6 @@
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { defaultPrices } from '../src/billing/prices.ts';
+import { defaultPricing } from '../src/billing/prices.ts';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { coverageOf } from '../src/coverage/ledger.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
@@ -8,7 +8,7 @@ import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { lockRule, pauseLocked } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
-import { changeBy, created } from './changes.ts';
+import { changeBy, completionOf } from './changes.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createMigratedTemplate } from './support.ts';
 import { beginRule, openUpstreamWorld, rulesOf } from './upstream-world.ts';
@@ -59,7 +59,7 @@ async function openShared(alices: readonly string[]) {
       upstream,
       store: counting,
       accountShare: 0.5,
-      timing: { reconcileEveryMs: 600_000, lookAgainMs: 10 },
+      timing: { reconcileEveryMs: 600_000, pollIntervalMs: 10 },
     });
   const begin = (value: string, accountId = 'acc_1') =>
     beginRule(
@@ -67,7 +67,7 @@ async function openShared(alices: readonly string[]) {
       { x: value },
       {
         accountId,
-        completionOf: (ruleId) => ({ change: changeBy(accountId), answer: () => created(ruleId) }),
+        completionOf: (ruleId) => completionOf(changeBy(accountId), ruleId),
       },
     );
   const registered = (count: number) =>
@@ -84,7 +84,7 @@ async function openShared(alices: readonly string[]) {
     await using _registrar = start();
     await registered(alices.length);
   }
-  for (const ruleId of first) await rules.activate(changeBy('acc_2'), created(ruleId));
+  for (const ruleId of first) await rules.activate(completionOf(changeBy('acc_2'), ruleId));
   await database.run(`update slots set registered_at = registered_at - interval '1 hour',
     confirmed_at = confirmed_at - interval '1 hour'`);
   await database.run(`update slot_services set from_at = from_at - interval '1 hour'`);
@@ -113,7 +113,7 @@ test('a rule on a slot of another account is active at once, without an upstream
   await shared.polled(3);
   const callsBefore = shared.client.calls.length;
   const { ruleId, outcome } = await shared.begin('ash');
-  expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: null, answer: created(ruleId) });
+  expect(outcome).toMatchObject({ kind: 'begun', equivalentRuleId: null, answer: { rule_id: ruleId } });
   shared.world.bells.ring('slots');
   await shared.polled(5);
   expect(shared.client.calls).toHaveLength(callsBefore);
@@ -121,7 +121,9 @@ test('a rule on a slot of another account is active at once, without an upstream
     await shared.world.database.many('select 1 from upstream_calls where cardinality(accounts) > 0'),
   ).toEqual([]);
   const rule = await createRuleStore(shared.world.database).get('acc_1', ruleId);
-  expect(rule?.platforms.x).toMatchObject({ heard: 'live', active_since: rule?.created_at });
+  expect(rule?.platforms.x).toMatchObject({
+    listening: { state: 'live', reason: null, since: rule?.created_at },
+  });
   const createdMs = Date.parse(rule?.created_at ?? '');
   const ledger = await createCoverageStore(shared.world.database).read({
     accountId: 'acc_1',
@@ -142,10 +144,10 @@ test('a rule that joins a slot which the platform does not apply yet is starting
   await database.run(`update slots set confirmed_at = now() - interval '5 seconds'`);
   const { ruleId } = await shared.begin('ash');
   const rule = await createRuleStore(database).get('acc_1', ruleId);
-  const { heard, heard_from } = rule?.platforms.x ?? {};
-  expect(heard).toBe('starting');
+  const { listening } = rule?.platforms.x ?? {};
+  expect(listening?.state).toBe('starting');
   const [slot] = await database.many<{ at: Date }>('select confirmed_at as at from slots');
-  expect(Date.parse(heard_from ?? '') - (slot?.at.getTime() ?? 0)).toBe(applyDelayMs);
+  expect(Date.parse(listening?.since ?? '') - (slot?.at.getTime() ?? 0)).toBe(applyDelayMs);
 });
 
 test('joining a registered slot is not refused when the platform is full or the calls of the account are used up', async () => {
@@ -198,7 +200,7 @@ test('what a budget stopped is removed with reserved calls, when none is left fo
     const rule = await lockRule(sql, ash);
     if (!rule) throw new Error('there is no such rule');
     await pauseLocked(sql, rule, changeBy('acc_2', null, 'StopForBudget'), {
-      prices: defaultPrices(),
+      pricing: defaultPricing(),
       until: { reason: 'budget', resumesAt: null },
     });
   });

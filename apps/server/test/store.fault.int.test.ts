@@ -47,7 +47,7 @@ describe('a worker that dies between the commit and the acknowledgement', () => 
         const stored = await store.write(posts, matches, ...rest);
         if (deaths === 5) return stored;
         deaths++;
-        throw new Failure('aborted', 'the process is gone');
+        throw new Failure('aborted', 'the process is gone', { details: { reason: 'conflict' } });
       },
     };
     await world.append(0, events);

@@ -86,5 +86,8 @@ test('a rule with $25 a day keeps running through 20 minutes with 120 matches a 
     await world.pass(60_000);
   }
   expect(await world.matchesOf(ruleId)).toBe(2_400);
-  expect((await world.store.get('acc_1', ruleId))?.budget).toMatchObject({ spent: 12, remaining: 13 });
+  expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
+    spent: 12,
+    remaining: 13,
+  });
 });

@@ -11,7 +11,7 @@ import {
 import { harmless } from '@earshot/mcp/injections';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import type { DigestContent } from '../src/digests/issue-content.ts';
+import type { DigestContent } from '../src/digests/message-content.ts';
 import { chatDigestOf } from '../src/digests/render-chat.ts';
 import { asAnswerOfChat } from '../src/webhooks/endpoint-state.ts';
 import { chatItemOf, chatItemsMax } from '../src/webhooks/formats/chat-content.ts';
@@ -58,7 +58,7 @@ const removal = {
   type: 'removed',
   match_id: 'mat_000000000001',
   reason: 'deleted',
-  at: '2026-11-14T22:47:00.000Z',
+  removed_at: '2026-11-14T22:47:00.000Z',
 } as const;
 
 function batchOf(format: WebhookFormat, count: number, words: string): string {
@@ -79,7 +79,7 @@ function digestOf(format: WebhookFormat, count: number, words: string): string {
     id: `mat_${n}`,
     rule_id: `rule_${n}`,
     platform: 'x' as const,
-    created_at: removal.at,
+    created_at: removal.removed_at,
     url: `https://x.com/a/status/${n}`,
     title: words,
     text: words,
@@ -91,13 +91,13 @@ function digestOf(format: WebhookFormat, count: number, words: string): string {
     name: words,
     number: 7,
     from: notice.created_at,
-    to: removal.at,
+    to: removal.removed_at,
     time_zone: 'Europe/Berlin',
     total: count,
     total_is_minimum: false,
     matches,
     counts: matches.map(({ rule_id, platform }) => ({ rule_id, rule_name: words, platform, matches: 1 })),
-    coverage: { without_gap: true, complete_through: removal.at, gaps: [] },
+    coverage: { without_gap: true, complete_through: removal.removed_at, gaps: [] },
   };
   const message = isChatFormat(format)
     ? chatDigestOf(content)
@@ -188,7 +188,7 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
       expect(shown + more).toBe(100);
     }
     const text = JSON.stringify(messageOf(format, digestOf(format, 2, 'liftoff')));
-    const parts = ['2 matches', 'liftoff, issue 7', 'Heard without a gap', 'https://x.com/a/status/0'];
+    const parts = ['2 matches', 'liftoff, message 7', 'Complete, without a gap', 'https://x.com/a/status/0'];
     const places = parts.map((part) => text.replaceAll('\\', '').indexOf(part));
     expect(places).not.toContain(-1);
     if (format !== 'discord') expect(places).toEqual(places.toSorted((a, b) => a - b));
@@ -248,7 +248,7 @@ test('a batch of CloudEvents has one event for each match and removal', () => {
       type: 'earshot.digest',
       id: 'msg_1',
       subject: 'dig_1',
-      time: removal.at,
+      time: removal.removed_at,
       data: { number: 7, total: 1 },
     },
   ]);
@@ -262,12 +262,12 @@ test('the URL of a chat is shown without what makes it a credential', () => {
 
 test('a chat that answers 401, 403 or 404 is gone; one that limits us is not', () => {
   const answered = (status: number, kind: 'refused' | 'delivered') =>
-    asAnswerOfChat({ outcome: { kind }, status, latencyMs: 1, detail: null, response: null }).outcome.kind;
+    asAnswerOfChat({ outcome: { kind }, status, latencyMs: 1, message: null, response: null }).outcome.kind;
   expect([401, 403, 404].map((status) => answered(status, 'refused'))).toEqual(['gone', 'gone', 'gone']);
   expect(answered(400, 'refused')).toBe('refused');
   expect(answered(204, 'delivered')).toBe('delivered');
   const limited = { outcome: { kind: 'failed', retryAfterMs: 1_000 }, status: 429 } as const;
-  expect(asAnswerOfChat({ ...limited, latencyMs: 1, detail: null, response: null }).outcome).toEqual(
+  expect(asAnswerOfChat({ ...limited, latencyMs: 1, message: null, response: null }).outcome).toEqual(
     limited.outcome,
   );
 });

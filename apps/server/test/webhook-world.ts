@@ -10,6 +10,7 @@ import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
+import { createCursors } from '../src/runtime/cursor.ts';
 import { newId } from '../src/runtime/ids.ts';
 import { supervise } from '../src/runtime/supervisor.ts';
 import { insertWebhook } from '../src/webhooks/create-webhook.ts';
@@ -80,7 +81,11 @@ function webhooksOf(database: Database, secretBox: SecretBox): Webhooks {
   const update = updateWebhook({ database, rules: { exists: async () => true }, urlProblem: () => null });
   return {
     list: async (accountId) =>
-      (await listWebhooks({ database })(callOf('ListWebhooks', {}, accountId))).webhooks,
+      (
+        await listWebhooks({ database, cursors: createCursors(Buffer.alloc(32)) })(
+          callOf('ListWebhooks', { limit: 100 }, accountId),
+        )
+      ).webhooks,
     update: (change, webhook_id, changes) =>
       update({ ...callOf('UpdateWebhook', { webhook_id, ...changes }), change }),
     async test(webhook_id) {

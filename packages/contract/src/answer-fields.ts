@@ -55,13 +55,10 @@ export const violationSchema = z
       .meta({ description: 'Path of the field, such as `overrides.x`; empty for the request.' }),
     code: z.string().meta({ description: 'What kind of mistake, for programs.' }),
     message: z.string().meta({ description: 'What to do about it.' }),
-    severity: z
-      .enum(['error', 'suspicious'])
-      .optional()
-      .meta({
-        description:
-          'For a query: a `suspicious` finding is registered with `accept_suspicious`, an `error` never.',
-      }),
+    severity: z.enum(['error', 'suspicious']).optional().meta({
+      description:
+        'For a query: a `suspicious` finding is registered with `accept_suspicious`, an `error` never.',
+    }),
     span: spanSchema.optional(),
     fixes: z.array(fixSchema).optional().meta({ description: 'Ways to mend it.' }),
   })
@@ -70,12 +67,10 @@ export const violationSchema = z
 /** What the rule language says about one place of a value. */
 export const diagnosticSchema = z
   .strictObject({
-    severity: z
-      .enum(['error', 'suspicious', 'warning', 'hint'])
-      .meta({
-        description:
-          '`error`: refused. `suspicious`: refused unless the request sends `accept_suspicious`. `warning` and `hint`: only reported.',
-      }),
+    severity: z.enum(['error', 'suspicious', 'warning', 'hint']).meta({
+      description:
+        '`error`: refused. `suspicious`: refused unless the request sends `accept_suspicious`. `warning` and `hint`: only reported.',
+    }),
     code: z.string().meta({ description: 'What kind of finding, for programs.' }),
     message: z.string().meta({ description: 'What is wrong and what to do.' }),
     span: spanSchema,

@@ -29,7 +29,7 @@ export const auditEntrySchema = z
 
 export type AuditEntry = z.output<typeof auditEntrySchema>;
 
-export const auditOperations = defineOperations({
+export const auditOperations = defineOperations('Audit', {
   ListAudit: {
     scope: 'audit:read',
     changes: false,

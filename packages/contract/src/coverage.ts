@@ -38,7 +38,7 @@ const intervalSchema = z.strictObject({
   repair: repairSchema.nullable(),
 });
 
-export const coverageOperations = defineOperations({
+export const coverageOperations = defineOperations('Coverage', {
   GetCoverage: {
     scope: 'matches:read',
     changes: false,

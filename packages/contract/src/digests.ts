@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { ruleId, timestamp } from './answer-fields.ts';
+import { nextCursor, ruleId, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   integer,
+  longPageLimit,
+  pageCursor,
   platformFilter,
   requestIssue,
   requestObject,
@@ -160,7 +162,7 @@ const exampleDigest = {
 } as const;
 
 /** Matches that are sent together, on a schedule. */
-export const digestOperations = defineOperations({
+export const digestOperations = defineOperations('Digests', {
   CreateDigest: {
     scope: 'webhooks:write',
     changes: true,
@@ -195,9 +197,12 @@ export const digestOperations = defineOperations({
     summary: 'List digests',
     description:
       'Lists the digests of the account, when each is due next, and why the latest message was not sent.',
-    request: requestObject({}),
-    answer: z.strictObject({ digests: z.array(digestSchema).meta({ description: 'By name.' }) }),
-    example: { request: {}, answer: { digests: [exampleDigest] } },
+    request: requestObject({ limit: longPageLimit, cursor: pageCursor }),
+    answer: z.strictObject({
+      digests: z.array(digestSchema).meta({ description: 'Newest first.' }),
+      next_cursor: nextCursor,
+    }),
+    example: { request: {}, answer: { digests: [exampleDigest], next_cursor: null } },
   },
   UpdateDigest: {
     scope: 'webhooks:write',

@@ -16,7 +16,9 @@ export {
   type ErrorCode,
   type ErrorDetails,
   type ErrorEnvelope,
+  type ErrorReason,
   errorCodes,
+  errorReasons,
   errorSchema,
 } from './errors.ts';
 export type { Estimate } from './estimates.ts';

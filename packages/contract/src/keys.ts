@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { timestamp } from './answer-fields.ts';
+import { nextCursor, timestamp } from './answer-fields.ts';
 import { budget, budgetTerms } from './budgets.ts';
 import { defineOperations } from './operation.ts';
-import { distinct, requestObject, requestTime, text } from './request-fields.ts';
+import { distinct, longPageLimit, pageCursor, requestObject, requestTime, text } from './request-fields.ts';
 import { scopes } from './scopes.ts';
 
 const keyId = z
@@ -51,7 +51,7 @@ const exampleFields = {
 
 const exampleKey = { id: exampleId, ...exampleFields, last_used_at: null, client: null } as const;
 
-export const keyOperations = defineOperations({
+export const keyOperations = defineOperations('Keys', {
   CreateKey: {
     scope: 'keys:write',
     changes: true,
@@ -102,13 +102,14 @@ export const keyOperations = defineOperations({
     changes: false,
     summary: 'List keys',
     description: 'Lists the valid keys of the account, without the keys themselves.',
-    request: requestObject({}),
+    request: requestObject({ limit: longPageLimit, cursor: pageCursor }),
     answer: z.strictObject({
       keys: z.array(keySchema).meta({ description: 'Valid keys, newest first.' }),
+      next_cursor: nextCursor,
     }),
     example: {
       request: {},
-      answer: { keys: [exampleKey] },
+      answer: { keys: [exampleKey], next_cursor: null },
     },
   },
   RevokeKey: {

@@ -61,7 +61,7 @@ export const syntaxGuideSchema = z
 export type SyntaxGuide = z.output<typeof syntaxGuideSchema>;
 
 /** The rule languages of the platforms: explained, and checked. */
-export const languageOperations = defineOperations({
+export const languageOperations = defineOperations('Rules', {
   ValidateRule: {
     scope: 'rules:read',
     changes: false,

@@ -166,7 +166,7 @@ function tooManySteps(request: unknown): RequestIssue[] {
   return [requestIssue('invalid_value', message, ['step'])];
 }
 
-export const matchOperations = defineOperations({
+export const matchOperations = defineOperations('Matches', {
   ListMatches: {
     path: '/matches',
     scope: 'matches:read',

@@ -79,7 +79,7 @@ const exampleNotice = {
 } as const;
 
 /** Notices have their own log. */
-export const noticeOperations = defineOperations({
+export const noticeOperations = defineOperations('Notices', {
   ListNotices: {
     path: '/notices',
     scope: 'matches:read',

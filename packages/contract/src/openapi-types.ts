@@ -4,9 +4,15 @@ import type { JsonSchema } from './json-schemas.ts';
 /** The part of OpenAPI 3.1 that our document uses. Fields that begin with `x-` are extensions of ours. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
-  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly info: {
+    readonly title: string;
+    readonly version: string;
+    readonly description: string;
+    readonly license: { readonly name: string; readonly identifier: string };
+  };
   readonly servers: readonly { readonly url: string }[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<
     Record<string, { readonly get?: OpenApiOperation; readonly post?: OpenApiOperation }>
   >;
@@ -27,6 +33,7 @@ interface OpenApiSecurityScheme {
 
 export interface OpenApiOperation {
   readonly operationId: string;
+  readonly tags: readonly string[];
   readonly summary: string;
   readonly description?: string;
   /** The scope that a key must have. Absent: any valid key. Empty: no key. */

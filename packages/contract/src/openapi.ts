@@ -29,15 +29,19 @@ export function openApiDocument(options: { readonly baseUrl?: string } = {}): Op
       title: 'Earshot',
       version: VERSION_LABEL,
       description:
-        'Live event monitoring for agents and programs. A rule is registered on the platforms it names; what they deliver is kept as matches. Answers may gain fields: ignore those you do not know. Times are in UTC with milliseconds.',
+        'Live event monitoring for agents and programs. Earshot registers a rule on its platforms and stores the items that they deliver as matches. Every operation is also reachable as `/api.<operationId>`. Answers may gain fields: ignore those that you do not know. Times are in UTC with milliseconds.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: options.baseUrl ?? '/' }],
     security: [{ apiKey: [] }],
+    tags: tags.map((name) => ({ name })),
     paths: { ...operationPaths(), ...openPaths() },
     components: components(),
     'x-error-codes': errorCodes,
   };
 }
+
+const tags = [...new Set(Object.values(operations).map(({ tag }) => tag)), 'Service'];
 
 function components(): OpenApiDocument['components'] {
   const rows: readonly Operation[] = Object.values(operations);
@@ -52,17 +56,18 @@ function components(): OpenApiDocument['components'] {
     },
     headers: {
       RequestId: {
-        description: "Names the request in our logs: the caller's own id, if it sent a sane one.",
+        description:
+          "Identifies the request in Earshot's logs: the caller's `x-request-id`, if it is usable.",
         schema: { type: 'string' },
       },
       RateLimitPolicy: {
         description:
-          'The limits that count this request: of the key (`default`), of the account, and of changes, as `"default";q=600;w=60`: 600 in 60 seconds. Counted by each node for itself.',
+          'The limits that count this request: of the key (`default`), of the account, and of changes. `"default";q=600;w=60` means 600 requests in 60 seconds. Each node counts separately.',
         schema: { type: 'string' },
       },
       RateLimit: {
         description:
-          'What is left of each limit, as `"default";r=42;t=17`: 42 requests, and in 17 seconds all of them again.',
+          'What is left of each limit. `"default";r=42;t=17` means 42 requests now, and the full limit in 17 seconds.',
         schema: { type: 'string' },
       },
       IdempotentReplayed: {
@@ -71,7 +76,7 @@ function components(): OpenApiDocument['components'] {
       },
       RetryAfter: {
         description:
-          'Seconds to wait before the next try. Every 503 has it. A 429 without it does not pass by waiting.',
+          'Seconds to wait before you retry. Every 503 has it. If a 429 does not have it, waiting does not help.',
         schema: { type: 'integer', minimum: 0 },
       },
     },
@@ -110,9 +115,10 @@ function operationPaths(): OpenApiDocument['paths'] {
 }
 
 function describeOperation(operation: Operation): OpenApiOperation {
-  const { id, summary, description, scope, example } = operation;
+  const { id, tag, summary, description, scope, example } = operation;
   return {
     operationId: id,
+    tags: [tag],
     summary,
     description,
     ...(scope === null ? {} : { security: [{ apiKey: [scope] }] }),
@@ -140,12 +146,12 @@ function describeOperation(operation: Operation): OpenApiOperation {
   };
 }
 
-/** OpenAPI 3.1 has no words for a stream: the schema is that of one event, whose `data` is sent as JSON. */
+/** OpenAPI 3.1 cannot describe a stream: the schema is that of one event, whose `data` is sent as JSON. */
 function success({ id, stream, example }: Operation): OpenApiResponse {
   const schema = { $ref: schemaRef(`${id}Answer`) };
   if (!stream) return answer('The answer.', schema, example.answer);
   return {
-    ...answer('Server-sent events of this form, without an end.', schema),
+    ...answer('An endless stream of server-sent events of this form.', schema),
     content: { 'text/event-stream': { schema, example: example.answer } },
   };
 }
@@ -154,7 +160,7 @@ const lastEventId: OpenApiParameter = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The `id` of the last event that the client got: the stream continues behind it.',
+  description: 'The `id` of the last event that the client received. The stream continues after it.',
   schema: { type: 'string', maxLength: 1_024 },
 };
 
@@ -163,7 +169,7 @@ const idempotencyKey: OpenApiParameter = {
   in: 'header',
   required: false,
   description:
-    'Makes it safe to send the request again: for 24 hours the same key with the same body gets the first answer, and nothing is done twice. With another body it is `invalid_argument`; while the first still runs, `aborted`. A request that failed did nothing and frees its key. The key counts per account and operation.',
+    'Makes retries safe. For 24 hours, a request with the same key and body gets the first answer, and nothing is done twice. A request with another body gets `invalid_argument`; while the first request runs, `aborted`. A failed request frees its key. Keys are separate per account and operation.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -171,7 +177,7 @@ function withHeaders(response: OpenApiResponse, headers: OpenApiResponse['header
   return { ...response, headers: { ...response.headers, ...headers } };
 }
 
-/** A query value is text on the wire and described by what it means, so this takes the parsed side. */
+/** A query parameter is text, but is described by the type that it is parsed to. */
 function queryParameters({ id, request, example }: Operation): OpenApiParameter[] {
   const schema = jsonSchemas({ [id]: request }, 'output')[id];
   const values = new Map(Object.entries(request.parse(example.request)));
@@ -221,7 +227,7 @@ function defaultErrorResponse(): OpenApiResponse {
   };
 }
 
-/** What needs no key: for load balancers, orchestrators and generators of clients. */
+/** Paths without a key: for load balancers, orchestrators and client generators. */
 function openPaths(): OpenApiDocument['paths'] {
   const status: JsonSchema = {
     type: 'object',
@@ -229,16 +235,16 @@ function openPaths(): OpenApiDocument['paths'] {
     properties: { status: { type: 'string' } },
   };
   return {
-    '/healthz': open('Healthz', 'Liveness', answer('The process is alive.', status, { status: 'ok' })),
+    '/healthz': open('Healthz', 'Check liveness', answer('The process is alive.', status, { status: 'ok' })),
     '/readyz': open(
       'Readyz',
-      'Readiness',
+      'Check readiness',
       answer('The process can serve requests.', status, { status: 'ready' }),
       ['unavailable'],
     ),
     '/openapi.json': open(
       'OpenApi',
-      'OpenAPI document',
+      'Get the OpenAPI document',
       answer(
         'The document.',
         { type: 'object' },
@@ -257,7 +263,9 @@ function open(
   return {
     get: {
       operationId,
+      tags: ['Service'],
       summary,
+      description: `${summary}. Needs no key.`,
       security: [],
       'x-errors': errors,
       responses: {

@@ -55,7 +55,7 @@ const againstSchema = z
   })
   .meta({ description: 'Compared with the value that the rule has now, over the same items.' });
 
-export const previewOperations = defineOperations({
+export const previewOperations = defineOperations('Rules', {
   PreviewRule: {
     scope: 'rules:read',
     changes: false,

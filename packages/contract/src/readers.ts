@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ruleId, timestamp } from './answer-fields.ts';
+import { nextCursor, ruleId, timestamp } from './answer-fields.ts';
 import { coverageSchema, matchOperations, matchSchema, removalSchema, removedMatches } from './matches.ts';
 import { noticeSchema } from './notices.ts';
 import { defineOperations } from './operation.ts';
@@ -7,7 +7,9 @@ import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   integer,
+  longPageLimit,
   matchLimit,
+  pageCursor,
   platformFilter,
   requestIssue,
   requestObject,
@@ -47,7 +49,7 @@ const exampleCursor = 'c1.MTk4OTQ3MjUx.5b1f0c7e';
 const reader = 'morning-report';
 
 /** The ways to follow matches. */
-export const readerOperations = defineOperations({
+export const readerOperations = defineOperations('Matches', {
   StreamMatches: {
     method: 'GET',
     path: '/matches/stream',
@@ -156,9 +158,10 @@ export const readerOperations = defineOperations({
     changes: false,
     summary: 'List named readers',
     description: 'Lists the named readers of the account.',
-    request: requestObject({}),
+    request: requestObject({ limit: longPageLimit, cursor: pageCursor }),
     answer: z.strictObject({
-      readers: z.array(readerSchema).meta({ description: 'All readers of the account, by name.' }),
+      readers: z.array(readerSchema).meta({ description: 'By name.' }),
+      next_cursor: nextCursor,
     }),
     example: {
       request: {},
@@ -173,6 +176,7 @@ export const readerOperations = defineOperations({
             acknowledged_at: '2026-11-15T08:00:00.000Z',
           },
         ],
+        next_cursor: null,
       },
     },
   },

@@ -199,6 +199,8 @@ export const platformFilter = platformSchema
   .optional()
   .meta({ description: 'Only matches on this platform.' });
 export const pageLimit = integer(1, 100).default(50).meta({ description: 'Entries per page.' });
+/** For lists that are short in nearly every account: without parameters they are complete. */
+export const longPageLimit = integer(1, 100).default(100).meta({ description: 'Entries per page.' });
 export const matchLimit = integer(1, 100).default(50).meta({
   description: 'Number of matches to return; fewer when they are large: an answer ends at about 1 MiB.',
 });

@@ -105,7 +105,7 @@ export const optionalPlatforms = distinctPlatforms.optional().meta({
 /** The platforms of a request that may leave out `platforms`. */
 export function listedPlatforms(request: {
   readonly platforms?: readonly Platform[] | undefined;
-  readonly overrides: Readonly<Partial<Record<Platform, string>>>;
+  readonly overrides: Readonly<Partial<Record<Platform, string | undefined>>>;
 }): readonly Platform[] {
   return request.platforms ?? platforms.filter((platform) => request.overrides[platform] !== undefined);
 }

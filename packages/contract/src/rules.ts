@@ -14,8 +14,8 @@ import {
 } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
 import {
-  acceptSuspicious,
   acceptEstimate,
+  acceptSuspicious,
   expiresAt,
   ifVersion,
   managedBy,
@@ -73,7 +73,7 @@ const exampleRule = {
 
 const notMatchedYet = { last_match_at: null, match_count: 0, warnings: [] };
 
-export const ruleOperations = defineOperations({
+export const ruleOperations = defineOperations('Rules', {
   CreateRule: {
     scope: 'rules:write',
     changes: true,

@@ -27,7 +27,7 @@ export const sourceStates = [
 ] as const;
 export type SourceState = (typeof sourceStates)[number];
 
-export const sourceOperations = defineOperations({
+export const sourceOperations = defineOperations('Sources', {
   ListSources: {
     scope: 'rules:read',
     changes: false,

@@ -31,7 +31,7 @@ const figures = {
     }),
 };
 
-export const usageOperations = defineOperations({
+export const usageOperations = defineOperations('Usage', {
   GetUsage: {
     scope: 'matches:read',
     changes: false,

@@ -62,7 +62,7 @@ const exampleAttempt = {
 } as const;
 
 /** What became of the messages of a webhook. */
-export const deliveryOperations = defineOperations({
+export const deliveryOperations = defineOperations('Webhooks', {
   TestWebhook: {
     scope: 'webhooks:write',
     changes: false,

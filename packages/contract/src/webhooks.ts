@@ -1,11 +1,13 @@
 import { z } from 'zod';
-import { ruleId, timestamp } from './answer-fields.ts';
+import { nextCursor, ruleId, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   distinct,
   integer,
+  longPageLimit,
+  pageCursor,
   platformFilter,
   requestIssue,
   requestObject,
@@ -109,7 +111,7 @@ const exampleWebhook = {
 export const windowOnlyForChats = 'Works only with the formats "slack", "discord" and "teams".';
 
 /** Matches pushed to a URL, signed by Standard Webhooks. */
-export const webhookOperations = defineOperations({
+export const webhookOperations = defineOperations('Webhooks', {
   CreateWebhook: {
     scope: 'webhooks:write',
     changes: true,
@@ -142,11 +144,12 @@ export const webhookOperations = defineOperations({
     changes: false,
     summary: 'List webhooks',
     description: 'Lists the webhooks of the account with their delivery state, without their secrets.',
-    request: requestObject({}),
+    request: requestObject({ limit: longPageLimit, cursor: pageCursor }),
     answer: z.strictObject({
       webhooks: z.array(webhookSchema).meta({ description: 'Newest first.' }),
+      next_cursor: nextCursor,
     }),
-    example: { request: {}, answer: { webhooks: [exampleWebhook] } },
+    example: { request: {}, answer: { webhooks: [exampleWebhook], next_cursor: null } },
   },
   UpdateWebhook: {
     scope: 'webhooks:write',

@@ -46,14 +46,14 @@ test('create_rule and validate_rule send examples', async () => {
   const draft = { platforms: ['x'], overrides: { x: 'a' } };
   const created = await ask('create_rule', { name: 'a', intent: 'b', ...draft, options, examples });
   expect(created.asked.get('CreateRule')).toMatchObject({ examples, options });
-  const failing = [{ field: 'examples.must_match.0', code: 'example_failed', message: 'Does not match.' }];
+  const failing = [{ field: 'examples.must_match[0]', code: 'example_failed', message: 'Does not match.' }];
   const checked = await ask(
     'validate_rule',
     { ...draft, examples },
     { ValidateRule: { example_violations: failing } },
   );
   expect(checked.asked.get('ValidateRule')).toMatchObject({ examples });
-  expect(checked.text).toContain('- field examples.must_match.0, message "Does not match."');
+  expect(checked.text).toContain('- field examples.must_match[0], message "Does not match."');
 });
 
 test('wait_for_matches begins now, unless it is told otherwise', async () => {

@@ -11,7 +11,7 @@ export function listAudit(options: {
   return async ({ principal: { accountId }, request }) => {
     const scope = { accountId, filter: ['audit'] };
     const read = (page: PageQuery) => readAudit(database, accountId, page);
-    const { items: entries, next_cursor } = await cursors.page(scope, request, read);
+    const { items: entries, next_cursor } = await cursors.page(scope, request, read, ({ id }) => id);
     return { entries, next_cursor };
   };
 }

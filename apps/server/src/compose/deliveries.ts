@@ -1,8 +1,8 @@
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { createDigestWorker } from '../digests/digest-worker.ts';
-import { createIssueStore, forgetMails } from '../digests/issues.sql.ts';
-import { makeIssues } from '../digests/make-issues.ts';
-import { createSendIssue } from '../digests/send-issue.ts';
+import { createDigestMessageStore, forgetMails } from '../digests/digest-messages.sql.ts';
+import { makeDigestMessages } from '../digests/make-digest-messages.ts';
+import { createSendDigestMessage } from '../digests/send-digest-message.ts';
 import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { every, type Worker } from '../runtime/worker.ts';
@@ -21,7 +21,7 @@ export async function deliverWorkers(shared: Shared, stack: AsyncDisposableStack
   return [...webhookWorkers(shared, stack), ...(await digestWorkers(shared, stack))];
 }
 
-/** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */
+/** Without a key for secrets there are no webhooks, or their secrets cannot be decrypted. */
 function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const { config, database } = shared;
   const secretBox = secretBoxOf(config);
@@ -47,11 +47,11 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   ];
 }
 
-/** On every node: the locks of rows decide who makes an issue, and leases who sends it. */
+/** Runs on every node: row locks decide which node makes a digest message, and leases which node sends it. */
 async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
   const { config, database } = shared;
-  const store = createIssueStore(database);
-  const send = createSendIssue({
+  const store = createDigestMessageStore(database);
+  const send = createSendDigestMessage({
     ...shared,
     store,
     reader: createMatchReader(database),
@@ -63,7 +63,7 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     mailRecipients: mailPolicyOf(config).recipients,
   });
   return [
-    every('digest-issues', 2_000, () => makeIssues(shared)),
+    every('digest-messages', 2_000, () => makeDigestMessages(shared)),
     createDigestWorker({ ...shared, store, send }),
     every('forget-mails', hourMs, () => forgetMails(database)),
   ];

@@ -4,30 +4,39 @@ import { type Change, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { databaseTime } from '../engines/database-time.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
+import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
-  type Accepting,
+  type DigestPolicy,
   acceptRecipients,
   acceptSchedule,
   noSuchDigest,
   refuseTakenName,
   refuseUnknownWebhook,
 } from './accept-digest.ts';
-import { type DigestRow, ownersChoice, scheduleOf, shown, toDigest } from './digests.sql.ts';
+import { type DigestRow, settingsOf, scheduleOf, shown, toDigest } from './digests.sql.ts';
 import { nextTimeMs } from './schedule.ts';
 
-export function listDigests({ database }: { readonly database: Database }): Handler<'ListDigests'> {
-  return async ({ principal: { accountId } }) => {
-    const rows = await database
-      .forAccount(accountId)
-      .many<DigestRow>(`select ${shown} from digests where account_id = $1 order by name collate "C"`, [
-        accountId,
-      ]);
-    return { digests: rows.map(toDigest) };
+export function listDigests({
+  database,
+  cursors,
+}: {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}): Handler<'ListDigests'> {
+  return async ({ principal: { accountId }, request }) => {
+    const read = ({ before, limit }: PageQuery) =>
+      database.forAccount(accountId).many<DigestRow>(
+        `select ${shown} from digests where account_id = $1 and ($2::text is null or id < $2)
+         order by id desc limit $3`,
+        [accountId, before, limit],
+      );
+    const page = await cursors.page({ accountId, filter: ['digests'] }, request, read, ({ id }) => id);
+    return { digests: page.items.map(toDigest), next_cursor: page.next_cursor };
   };
 }
 
-export interface UpdateDigestOptions extends Accepting {
+export interface UpdateDigestOptions extends DigestPolicy {
   readonly database: Database;
 }
 
@@ -38,7 +47,7 @@ export function updateDigest(options: UpdateDigestOptions): Handler<'UpdateDiges
       .transaction((sql) => update(sql, options, { request, change }));
 }
 
-/** What was not named stays. A new schedule counts from now; a new recipient gets the issue that waits, at once. */
+/** Absent fields stay. A new schedule counts from now. A new recipient gets the waiting digest message at once. */
 async function update(
   sql: Sql,
   options: UpdateDigestOptions,
@@ -80,10 +89,10 @@ async function update(
       .concat([nextAt.toISOString(), now.toISOString()]),
   );
   if (recipients)
-    await sql.run('update digest_issues set next_attempt_at = now() where digest_id = $1', [digestId]);
+    await sql.run('update digest_messages set next_attempt_at = now() where digest_id = $1', [digestId]);
   const answer = toDigest(row ?? before);
-  const after = ownersChoice(row ?? before);
-  await recordChange(sql, change, { targetId: digestId, before: ownersChoice(before), after, answer });
+  const after = settingsOf(row ?? before);
+  await recordChange(sql, change, { targetId: digestId, before: settingsOf(before), after, answer });
   return answer;
 }
 
@@ -98,7 +107,7 @@ export function deleteDigest({ database }: { readonly database: Database }): Han
       const answer = { digest_id, deleted_at: row.deleted_at.toISOString() };
       await recordChange(sql, change, {
         targetId: digest_id,
-        before: ownersChoice(row),
+        before: settingsOf(row),
         after: null,
         answer,
       });

@@ -2,6 +2,7 @@ import type { Platform, Reader } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { recordChange } from '../accounts/change.ts';
 import type { Database } from '../engines/database.ts';
+import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 
 const listed = 'name, reads, rule_id, platform, created_at, acknowledged_at';
@@ -15,14 +16,22 @@ interface ReaderRow {
   readonly acknowledged_at: Date | null;
 }
 
-export function listReaders({ database }: { readonly database: Database }): Handler<'ListReaders'> {
-  return async ({ principal: { accountId } }) => {
-    const rows = await database
-      .forAccount(accountId)
-      .many<ReaderRow>(`select ${listed} from readers where account_id = $1 order by name collate "C"`, [
-        accountId,
-      ]);
-    return { readers: rows.map(toReader) };
+export function listReaders({
+  database,
+  cursors,
+}: {
+  readonly database: Database;
+  readonly cursors: Cursors;
+}): Handler<'ListReaders'> {
+  return async ({ principal: { accountId }, request }) => {
+    const read = ({ before: after, limit }: PageQuery) =>
+      database.forAccount(accountId).many<ReaderRow>(
+        `select ${listed} from readers where account_id = $1 and ($2::text is null or name collate "C" > $2)
+         order by name collate "C" limit $3`,
+        [accountId, after, limit],
+      );
+    const page = await cursors.page({ accountId, filter: ['readers'] }, request, read, ({ name }) => name);
+    return { readers: page.items.map(toReader), next_cursor: page.next_cursor };
   };
 }
 

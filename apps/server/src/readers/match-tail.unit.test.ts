@@ -34,7 +34,7 @@ async function openTail(nowMs = () => 0) {
   };
   const bell = createBellListener(() => undefined);
   const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
-  const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
+  const telemetry = { matchLogRestored: () => undefined, matchFollowed: () => undefined };
   const tail = await openMatchTail({ reader, parsedRules: createParsedRules(), bells, telemetry, nowMs });
   const stop = new AbortController();
   const running = tail.worker.run(stop.signal);
@@ -59,7 +59,7 @@ const takenAfter = (position: number, of: Member) =>
     .after(position, { limit: 10, accepts: () => true })
     ?.entries.map((one) => ('match' in one ? one.match.payload.text : one.removal));
 
-test('what is removed before a waiting reader has taken it is not given any more, and the removal is', async () => {
+test('a match that is removed before a waiting reader has taken it is not returned, but its removal is', async () => {
   await using opened = await openTail();
   using member = opened.tail.join({ accountId: 'acc_1', ruleId: null });
   using ofRule = opened.tail.join({ accountId: 'acc_1', ruleId: 'rule_1' });
@@ -72,12 +72,12 @@ test('what is removed before a waiting reader has taken it is not given any more
   expect(takenAfter(0, member)).toEqual(['post 1', 'post 2']);
   await write(header(3, { matchPosition: 1, reason: 'deleted' }), header(4));
   const at = new Date(3).toISOString();
-  const removal = { type: 'removed', match_id: matchIdOf(1), reason: 'deleted', at };
+  const removal = { type: 'removed', match_id: matchIdOf(1), reason: 'deleted', removed_at: at };
   expect(takenAfter(0, member)).toEqual(['post 2', removal, 'post 4']);
   expect(takenAfter(0, ofRule)).toEqual(['post 2', removal, 'post 4']);
 });
 
-test('who asks again soon finds what came meanwhile, and who was away for long does not', async () => {
+test('a client that polls soon again finds what arrived in between, and one that was absent for long does not', async () => {
   let nowMs = 0;
   await using opened = await openTail(() => nowMs);
   const { tail } = opened;

@@ -20,11 +20,13 @@ export interface CheckedRule {
 }
 
 /**
- * Throws with every error of every value, and every suspicious finding that is not accepted, so that the caller can correct all of them
- * at once.
+ * Throws with every error of every query, and every suspicious finding that is not accepted, so that the caller can correct all of
+ * them at once.
  */
 export function checkRule(
-  rule: Pick<RequestOf<'CreateRule'>, 'platforms' | 'overrides' | 'options' | 'accept_suspicious'>,
+  rule: Pick<RequestOf<'CreateRule'>, 'overrides' | 'options' | 'accept_suspicious'> & {
+    readonly platforms: readonly Platform[];
+  },
   tiers: Tiers = {},
 ): CheckedRule {
   const { platforms, overrides, options = {}, accept_suspicious: acceptSuspicious = false } = rule;
@@ -52,7 +54,7 @@ export function checkRule(
   const [first] = violations;
   if (first) {
     const isSuspicious = violations.every(({ severity }) => severity === 'suspicious');
-    const accept = isSuspicious ? ' If it is meant as it is, send "accept_suspicious": true.' : '';
+    const accept = isSuspicious ? ' If you mean it as it is, send "accept_suspicious": true.' : '';
     throw new Failure('invalid_argument', `${first.field}: ${first.message}${accept}`, {
       details: { violations },
     });
@@ -69,7 +71,7 @@ export function assertPlanAllows({ plan }: Principal, platforms: readonly Platfo
   });
 }
 
-/** Undefined stays undefined: nothing was said about it. */
+/** Undefined stays undefined: the request does not contain it. */
 export function checkExpiry(expiresAt: string | null | undefined): Date | null | undefined {
   if (typeof expiresAt !== 'string') return expiresAt;
   const at = new Date(expiresAt);
@@ -80,13 +82,13 @@ export function checkExpiry(expiresAt: string | null | undefined): Date | null |
 export interface CheckedExamples {
   readonly violations: readonly Violation[];
   readonly failing: ReadonlySet<Platform>;
-  /** Of examples that do not say enough to decide whether the value matches them. */
+  /** For examples that lack the information to decide whether the query matches them. */
   readonly warnings: ReadonlyMap<Platform, readonly WireDiagnostic[]>;
 }
 
 type Overrides = Readonly<Partial<Record<Platform, string | undefined>>>;
 
-/** The spans of violations and warnings refer to the platform's value. */
+/** The spans of violations and warnings refer to the platform's query. */
 export async function checkExamples(
   accountId: string,
   overrides: Overrides,
@@ -137,5 +139,5 @@ function warningsOf(undecided: readonly JudgedExample[]): Map<Platform, WireDiag
 }
 
 function fieldOf({ expectation, index }: JudgedExample): string {
-  return `examples.${expectation}.${index}`;
+  return `examples.${expectation}[${index}]`;
 }

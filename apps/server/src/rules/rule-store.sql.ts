@@ -16,19 +16,20 @@ import {
 import { assertVersion, type ManagedBy, type PlacementRefusal } from './refusals.ts';
 import {
   asCodeColumns,
-  givingKey,
+  assignManagedKey,
   isPremium,
   premiumRulesReached,
   type RuleRow,
   ruleById,
   rulePage,
+  rulesByIds,
   toRule,
 } from './rule-rows.sql.ts';
 
 export interface NewRule {
   readonly id: string;
   readonly accountId: string;
-  /** The key that asked for it. */
+  /** The calling key. */
   readonly createdBy: string;
   readonly name: string;
   readonly intent: string;
@@ -44,16 +45,16 @@ export interface NewRule {
 export type BeginOutcome =
   | {
       readonly kind: 'begun';
-      /** The oldest other rule of the account with the same values on the same platforms. */
+      /** The oldest other rule of the account with the same queries on the same platforms. */
       readonly equivalentRuleId: string | null;
-      /** When the rule is active already: nothing was left to wait for. */
+      /** Set if the rule is already active: there was nothing to wait for. */
       readonly answer: Answer | null;
     }
   | PlacementRefusal;
 
 type Answer = AnswerOf<'CreateRule'>;
 
-/** How a creation ends: the answer is made from the rule as it is stored. */
+/** The end of a creation: the answer is made from the rule as it is stored. */
 export interface Completion {
   readonly change: Change;
   readonly ruleId: string;
@@ -62,31 +63,33 @@ export interface Completion {
 
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
-/** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
+/** Rules with their slots. Every call names the account; a rule of another account is treated as missing. */
 export function createRuleStore(database: Database, pricing: RulePricing = defaultPricing()) {
   const heldSlots = createHeldSlots(database);
-  const [byId, page] = [ruleById(pricing), rulePage(pricing)];
-  const read: ReadRule = async (sql, accountId, ruleId) => {
-    const row = await sql.one<RuleRow>(byId, [accountId, ruleId]);
-    return row && toRule(row, pricing);
+  const [byId, byIds, page] = [ruleById(pricing), rulesByIds(pricing), rulePage(pricing)];
+  const activate: Activate = async (sql, activations) => {
+    const activated = await activateAll(sql, activations);
+    const rows = await sql.prepared<RuleRow>(byIds, [activated]);
+    const rules = new Map(rows.map((row) => [row.id, toRule(row, pricing)]));
+    return activations.map(({ ruleId }) => rules.get(ruleId) ?? null);
   };
   return {
     /**
-     * Writes the rule as `creating` and takes its slots, before any upstream is called. When all of them are registered already,
-     * and `completion` is given, the rule becomes active in the same transaction.
+     * Writes the rule as `creating` and takes its slots, before any upstream is called. If all slots are already registered and
+     * `completion` is given, the same transaction activates the rule.
      */
     begin: (rule: NewRule, completion?: Completion): Promise<BeginOutcome> =>
-      givingKey(rule.managedBy, () =>
+      assignManagedKey(rule.managedBy, () =>
         refusable<BeginOutcome>(database.forRuleChange(rule.accountId), async (sql, refuse) => {
           const begun = await begin(sql, rule, refuse);
-          const answer = completion ? await completeAtOnce(sql, begun, completion, read) : null;
+          const answer = completion ? await completeAtOnce(sql, begun, completion, activate) : null;
           return { kind: 'begun', equivalentRuleId: begun.equivalentRuleId, answer };
         }),
       ),
     /** The slots that the rule holds for a version. */
     slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
-    /** Records the answer with it. Null if the creation was undone in the meantime. */
-    activate: createActivate(database, read),
+    /** Activates the rule and records the answer. Null if the creation was undone in the meantime. */
+    activate: createActivate(database, activate),
     /** Undoes a rule that never became active: it leaves its slots. */
     abandon: (ruleId: string) => database.transaction((sql) => abandon(sql, ruleId)),
     async abandonOlderThan(ms: number): Promise<number> {
@@ -97,7 +100,7 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    /** Null when there is no such rule. Throws when it has another version than `ifVersion`. */
+    /** Null if there is no such rule. Throws if its version differs from `ifVersion`. */
     delete: (change: Change, ruleId: string, ifVersion?: number) =>
       database.forRuleChange(change.accountId).transaction((sql) => remove(sql, change, ruleId, ifVersion)),
     async exists(accountId: string, ruleId: string): Promise<boolean> {
@@ -109,7 +112,10 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
         );
       return row !== null;
     },
-    get: (accountId: string, ruleId: string) => read(database.forAccount(accountId), accountId, ruleId),
+    async get(accountId: string, ruleId: string): Promise<Rule | null> {
+      const row = await database.forAccount(accountId).one<RuleRow>(byId, [accountId, ruleId]);
+      return row && toRule(row, pricing);
+    },
     /** Newest first, below the given id. */
     async page(
       accountId: string,
@@ -121,13 +127,17 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
   };
 }
 
-interface Begun {
+interface BegunCreation {
   readonly equivalentRuleId: string | null;
-  /** Of every platform; null where the upstream has to register the slot. */
+  /** One entry per platform; null if the upstream has to register the slot. */
   readonly held: readonly (HeldSlot | null)[];
 }
 
-async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) => never): Promise<Begun> {
+async function begin(
+  sql: Sql,
+  rule: NewRule,
+  refuse: (outcome: BeginOutcome) => never,
+): Promise<BegunCreation> {
   if (isPremium(rule.values)) {
     const used = await premiumRulesReached(sql, rule.accountId, rule.premiumRulesMax);
     if (used !== null) refuse({ kind: 'premium_limit', used });
@@ -142,20 +152,19 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
   return { equivalentRuleId, held };
 }
 
-/** Null when there is something to wait for. */
+/** Null if there is something to wait for. */
 async function completeAtOnce(
   sql: Sql,
-  { held, equivalentRuleId }: Begun,
-  { change, ruleId, answer }: Completion,
-  read: ReadRule,
+  { held, equivalentRuleId }: BegunCreation,
+  completion: Completion,
+  activate: Activate,
 ): Promise<Answer | null> {
   if (!held.every((slot) => slot?.live)) return null;
-  await activateAll(sql, [{ change, ruleId }]);
-  const rule = await read(sql, change.accountId, ruleId);
+  const [rule] = await activate(sql, [completion]);
   if (!rule) throw new Error('a rule is gone in the transaction that creates it');
-  const complete = answer(rule, equivalentRuleId);
-  await keepAnswer(sql, change, complete);
-  return complete;
+  const answer = completion.answer(rule, equivalentRuleId);
+  await keepAnswer(sql, completion.change, answer);
+  return answer;
 }
 
 const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <> $1 and (
@@ -163,14 +172,14 @@ const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <>
   where v.rule_id = rules.id and v.version = rules.version) = $5::text[]`;
 
 /**
- * Returns the oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
- * slots of its values, so it is among the holders of any one of them. They are compared in the order of their age, up to the first
- * that is equivalent. Before slots are taken: a new one is placed under a lock that others wait for.
+ * Returns the oldest other rule of the account with the same queries on the same platforms. Unless it is paused, it holds the slots of its
+ * queries, so it is among the holders of any one of them. They are compared from the oldest to the first that is equivalent. Runs before
+ * slots are taken: a new slot is placed under a lock that other requests wait for.
  */
 async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
   const { id, accountId, values } = rule;
   const [first] = values;
-  if (!first) throw new Error('a rule without a value');
+  if (!first) throw new Error('a rule without a query');
   const compared = values
     .map(
       ({ platform, options = {}, translatedValue }) =>
@@ -210,37 +219,34 @@ async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
 
 type Activation = Pick<Completion, 'change' | 'ruleId'>;
 
-/** Null if the account has no such rule. */
-type ReadRule = (sql: Pick<Sql, 'one'>, accountId: string, ruleId: string) => Promise<Rule | null>;
+/** Makes rules active and reads them; null for a rule that was abandoned. */
+type Activate = (sql: Sql, activations: readonly Activation[]) => Promise<(Rule | null)[]>;
 
-/** A registration wakes many creations at once: those without a claim become active in one statement. */
-function createActivate(database: Database, read: ReadRule) {
-  const joined = joinCalls((activations: readonly Activation[]) => activateAll(database, activations));
-  const activated = async (sql: Pick<Sql, 'one'>, { change, ruleId, answer }: Completion) => {
-    const rule = await read(sql, change.accountId, ruleId);
-    return rule && answer(rule, null);
-  };
+/** A registration completes many creations at once. Those without an idempotency claim are activated in one statement. */
+function createActivate(database: Database, activate: Activate) {
+  const joined = joinCalls((activations: readonly Activation[]) => activate(database, activations));
   return async (completion: Completion): Promise<Answer | null> => {
     const { change } = completion;
-    if (change.claim === null)
-      return (await joined(completion))
-        ? await activated(database.forAccount(change.accountId), completion)
-        : null;
+    if (change.claim === null) {
+      const rule = await joined(completion);
+      return rule && completion.answer(rule, null);
+    }
     return await database.transaction(async (sql) => {
-      const [isActive = false] = await activateAll(sql, [completion]);
-      const answer = isActive ? await activated(sql, completion) : null;
-      if (answer) await keepAnswer(sql, change, answer);
+      const [rule] = await activate(sql, [completion]);
+      if (!rule) return null;
+      const answer = completion.answer(rule, null);
+      await keepAnswer(sql, change, answer);
       return answer;
     });
   };
 }
 
-/** With their audit, in one statement. Locked in the order of their ids, so that two batches cannot deadlock. */
-async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<boolean[]> {
+/** Activates rules with their audit, in one statement, and returns their ids. Locks them in id order, so that two batches cannot deadlock. */
+async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<string[]> {
   const rows = await sql.prepared<{ id: string }>(
-    `with asked as (
+    `with requested as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-         as asked (rule_id, audit_id, actor, operation, request_id)
+         as requested (rule_id, audit_id, actor, operation, request_id)
      ), mine as (
        select id from rules where id = any($1) and state = 'creating' order by id for update
      ), active as (
@@ -249,7 +255,7 @@ async function activateAll(sql: Sql, activations: readonly Activation[]): Promis
        insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
        select audit_id, account_id, actor, operation, active.id, null,
          json_build_object('name', name, 'state', 'active'), request_id
-       from active join asked on asked.rule_id = active.id
+       from active join requested on requested.rule_id = active.id
      )
      select id from active`,
     [
@@ -260,8 +266,7 @@ async function activateAll(sql: Sql, activations: readonly Activation[]): Promis
       activations.map(({ change }) => change.requestId),
     ],
   );
-  const activated = new Set(rows.map(({ id }) => id));
-  return activations.map(({ ruleId }) => activated.has(ruleId));
+  return rows.map(({ id }) => id);
 }
 
 async function remove(
@@ -304,6 +309,6 @@ async function abandon(sql: Sql, ruleId: string): Promise<void> {
   const mine = await sql.one(`select 1 from rules where id = $1 and state = 'creating' for update`, [ruleId]);
   if (!mine) return;
   await leaveSlots(sql, ruleId);
-  // The row stays as deleted, because an event may already have matched it: the purge removes both.
+  // The row stays as deleted, because an event may already have matched it. The purge removes both.
   await sql.run(`update rules set state = 'deleted', deleted_at = now() where id = $1`, [ruleId]);
 }

@@ -1,14 +1,16 @@
-import type { AnswerOf } from '@earshot/contract';
+import { type AnswerOf, listedPlatforms } from '@earshot/contract';
 import type { Call } from '../accounts/call.ts';
 import { checkValue, type Tiers } from '../language/rule-language.ts';
 import { type CheckedExamples, checkExamples } from './check-rule.ts';
 
-/** What CreateRule would say about the values and examples, with nothing created. */
+/** Reports what CreateRule would report about the queries and examples. Nothing is created. */
 export function validateRule(tiers: Tiers) {
   return async ({
     principal,
-    request: { platforms, overrides, examples },
+    request,
   }: Pick<Call<'ValidateRule'>, 'principal' | 'request'>): Promise<AnswerOf<'ValidateRule'>> => {
+    const { overrides, examples } = request;
+    const platforms = listedPlatforms(request);
     const checked: AnswerOf<'ValidateRule'>['platforms'] = {};
     for (const platform of platforms) {
       const { valid, canonical, diagnostics } = checkValue(platform, overrides[platform] ?? '', tiers);

@@ -17,7 +17,7 @@ export function listDeliveries(options: {
     if (!(await findWebhook(database, accountId, webhook_id))) throw noSuchWebhook();
     const scope = { accountId, filter: ['deliveries', webhook_id, outcome] };
     const read = (page: PageQuery) => readDeliveries(database, webhook_id, { ...page, outcome });
-    const { items: deliveries, next_cursor } = await cursors.page(scope, request, read);
+    const { items: deliveries, next_cursor } = await cursors.page(scope, request, read, ({ id }) => id);
     return { deliveries, next_cursor };
   };
 }
@@ -52,7 +52,7 @@ export async function readDeliveries(
 
 const forgetBatch = 5_000;
 
-/** Delivered ones after a day, all others after 30 days. Returns how many were removed. */
+/** Deletes successful deliveries after a day and all others after 30 days. Returns their number. */
 export function forgetDeliveries(database: Database): Promise<number> {
   return database.run(
     `delete from deliveries where id in (

@@ -1,7 +1,7 @@
 import type { Platform } from '@earshot/contract';
 import { expect } from 'vitest';
 import type { HeldSlot } from '../../src/slots/slot-holding.sql.ts';
-import { changeBy, created } from '../changes.ts';
+import { changeBy, completionOf } from '../changes.ts';
 import { beginRule } from '../upstream-world.ts';
 import { type Acknowledged, keyOf, type Run } from './run.ts';
 
@@ -19,7 +19,7 @@ export async function createRule(
   const { ruleId, outcome } = await beginRule(rules, values);
   if (outcome.kind !== 'begun') return null;
   if (await isRegistered(run, () => rules.slotStates(ruleId), giveUp)) {
-    if (await rules.activate(changeBy(accountId), created(ruleId))) {
+    if (await rules.activate(completionOf(changeBy(accountId), ruleId))) {
       const rule = { ruleId, word, platforms };
       run.acknowledged.push(rule);
       run.happened.add('acknowledged');
