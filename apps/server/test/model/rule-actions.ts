@@ -123,9 +123,9 @@ async function isRegistered(
   }
 }
 
-/** Nothing is refused but what the sandbox was told to refuse, and nothing is full but the small tap. */
+/** Only the sandbox's faults refuse a rule, and only the small tap is full. */
 function assertReason({ platform, problem, problemKind }: HeldSlot): void {
-  if (problemKind === 'refused') expect(problem).toContain('The sandbox was told to refuse');
+  if (problemKind === 'refused') expect(problem).toContain('The sandbox is set to refuse');
   else expect(`${platform} ${problemKind}`).toBe('firehose full');
 }
 
