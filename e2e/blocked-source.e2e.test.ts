@@ -57,17 +57,17 @@ test('a rule on a platform without credit is refused within 2 s, with its words 
   });
 });
 
-test('rules that nobody hears say so, and why', async () => {
-  const heard = async () => {
+test('a rule on a blocked source is listed as down, with the reason', async () => {
+  const registration = async () => {
     const { rules } = await server.api(account).listRules();
     return rules.find(({ id }) => id === ruleId)?.platforms.x;
   };
-  expect(await heard()).toMatchObject({ status: 'active', heard: 'live', heard_reason: null });
+  expect(await registration()).toMatchObject({ status: 'active', listening: { state: 'live', reason: null } });
   await world.sandbox.setXPlan('out_of_credit');
   await eventually(
     async () => {
       await world.sandbox.arm({ kind: 'stream_cut' });
-      expect(await heard()).toMatchObject({ heard: 'not_heard', heard_reason: 'no_credit' });
+      expect(await registration()).toMatchObject({ listening: { state: 'down', reason: 'no_credit' } });
     },
     { timeoutMs: 60_000, intervalMs: 500 },
   );

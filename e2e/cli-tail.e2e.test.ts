@@ -44,7 +44,7 @@ test.for([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('a tail ends cleanly on %s, with %i', async ([signal, code]) => {
-  const tail = startTail(['--since', '1h']);
+  const tail = startTail(['--from', '1h']);
   await untilShown(tail);
   tail.process.kill(signal);
   expect(await tail.exited).toBe(code);
@@ -54,7 +54,7 @@ test.for([
 
 test('a tail ends by itself, and without a word, when nobody reads it any more', async () => {
   const env = { PATH: process.env['PATH'], EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key };
-  const pipeline = `'${cli.file}' matches tail --since 1h | head -n 1; echo "ended with \${PIPESTATUS[0]}"`;
+  const pipeline = `'${cli.file}' matches tail --from 1h | head -n 1; echo "ended with \${PIPESTATUS[0]}"`;
   const ended = new Promise<{ stdout: string; stderr: string }>((resolve) => {
     execFile('bash', ['--norc', '-c', pipeline], { env }, (_, stdout, stderr) => resolve({ stdout, stderr }));
   });

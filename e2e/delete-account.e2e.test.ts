@@ -69,7 +69,7 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
   const digest = await post('/api.CreateDigest', {
     name: 'digest-zouloq',
     schedule: { window_seconds: 30 },
-    to: { webhook_id: kept['webhook_id'] },
+    recipients: { webhook_id: kept['webhook_id'] },
     empty: 'send',
   });
   ids.push(digest['id'] ?? '');

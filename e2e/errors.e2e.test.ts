@@ -148,20 +148,27 @@ describe('a path that does not exist', () => {
 });
 
 describe('a method that a path does not have', () => {
-  const taken: ReadonlyArray<readonly [string, string]> = [
-    ...all.map(({ method, path }) => [path, method] as const),
-    ...['/healthz', '/readyz', '/openapi.json', '/docs'].map((path) => [path, 'GET'] as const),
+  const taken: ReadonlyArray<readonly [path: string, methods: readonly string[]]> = [
+    ...all.flatMap(({ id, method, path, ...rest }) => {
+      const methods = method === 'GET' && !('stream' in rest) ? ['GET', 'POST'] : [method];
+      return [...new Set([path, `/api.${id}`])].map((url) => [url, methods] as const);
+    }),
+    ...['/healthz', '/readyz', '/openapi.json', '/docs'].map((path) => [path, ['GET']] as const),
   ];
-  test.each(taken)('%s, which takes %s, is unimplemented for all others', async (path, method) => {
+  test.each(taken)('%s, which takes %s, answers 405 to all others', async (path, methods) => {
     for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-      // The console has a page of the same name.
-      if (other === method || (other === 'GET' && path === '/notices')) continue;
-      const { message } = expectError(await send(other, `${path}?a=1`), 'unimplemented');
-      expect(message).toContain(method);
+      // The console has a page with the same path.
+      if (methods.includes(other) || (other === 'GET' && path === '/notices')) continue;
+      const answer = await send(other, `${path}?a=1`);
+      const { message } = expectError(answer, 'unimplemented');
+      for (const method of methods) {
+        expect(message).toContain(method);
+        expect(String(answer.headers.allow).split(', ')).toContain(method);
+      }
     }
     const head = await send('HEAD', path);
-    // Load balancers ask for health by it.
-    expect([head.status, head.text]).toEqual([path.endsWith('z') ? 200 : 501, '']);
+    // Load balancers check the health with HEAD.
+    expect([head.status, head.text]).toEqual([path.endsWith('z') ? 200 : 405, '']);
   });
 });
 

@@ -55,7 +55,7 @@ describe('an id of another account answers like one that does not exist, byte fo
     ['/matches', {}],
     ['/matches', { platform: 'x' }],
     ['/matches', { order: 'oldest', limit: 1, wait_seconds: 1 }],
-    ['/matches', { since: '2026-01-01T00:00:00Z' }],
+    ['/matches', { from: '2026-01-01T00:00:00Z' }],
     ['/matches', { cursor: 'AAAA' }],
   ];
 

@@ -62,8 +62,9 @@ test('a page ends at 1 MiB, and the pages together have every match once, in bot
 
 test('a named reader and a long poll get pages of the same size', async () => {
   const read: string[] = [];
+  const request = { reader: 'large', start: 'oldest', limit: matchCount };
   for (;;) {
-    const answer = await api.call('POST', '/api.ReadMatches', { reader: 'large', start: 'oldest', limit: matchCount });
+    const answer = await api.call('POST', '/api.ReadMatches', request);
     assertSize(answer);
     const { matches, cursor } = answer.json as AnswerOf<'ReadMatches'>;
     if (matches.length === 0) break;

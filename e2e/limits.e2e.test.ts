@@ -38,7 +38,7 @@ async function exhaust(api: Api, ask = list): ReturnType<Api['call']> {
 test.each([
   ['CreateKey', {}],
   ['CreateWebhook', { name: 'a', url: 'https://receiver.example/hook' }],
-  ['CreateDigest', { name: 'a', schedule: { window_seconds: 60 }, to: { webhook_id: 'whk_1' } }],
+  ['CreateDigest', { name: 'a', schedule: { window_seconds: 60 }, recipients: { webhook_id: 'whk_1' } }],
   ['ReadMatches', { reader: 'a' }],
   ['CreateRule', { name: 'a', intent: 'a', platforms: ['x'], overrides: { x: 'comet' } }],
 ])('%s beyond the plan is refused without a time to come back', async (operation, request) => {

@@ -163,8 +163,8 @@ describe('an agent over HTTP', () => {
     expect(await agent.call('pause_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'paused' });
     // A second time is no mistake.
     expect(await agent.call('pause_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'paused' });
-    const since = new Date().toISOString();
-    const { own } = await agent.read('list_matches', { rule_id: ruleId, since });
+    const from = new Date().toISOString();
+    const { own } = await agent.read('list_matches', { rule_id: ruleId, from });
     expect(own).toMatch(/is paused[^]*Next: resume_rule/);
   });
 

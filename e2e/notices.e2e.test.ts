@@ -38,7 +38,7 @@ test('a rule that expires is told by list, long poll, stream, client, named read
   await using receiver = await startReceiver();
   const { rule_id } = await asAlice.createRule({ x: 'brief' });
   const created = await asAlice.call('POST', '/api.CreateWebhook', {
-    name: 'told',
+    name: 'notices',
     url: receiver.url,
     events: ['notices'],
   });
@@ -69,15 +69,19 @@ test('a rule that expires is told by list, long poll, stream, client, named read
   await eventually(() => expect(streamed.map(shown)).toEqual([expected]), within);
   await eventually(() => expect(followed.map(shown)).toEqual([expected]), within);
   const read = async () => {
-    const { json } = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told', of: 'notices', start: 'oldest' });
+    const { json } = await asAlice.call('POST', '/api.ReadMatches', {
+      reader: 'notices',
+      of: 'notices',
+      start: 'oldest',
+    });
     return operations.ReadMatches.answer.parse(json);
   };
   const first = await read();
   expect(first.notices?.map(shown)).toContain(expected);
   expect((await read()).notices).toEqual(first.notices);
-  await asAlice.call('POST', '/api.AckMatches', { reader: 'told', cursor: first.cursor });
+  await asAlice.call('POST', '/api.AckMatches', { reader: 'notices', cursor: first.cursor });
   expect((await read()).notices).toEqual([]);
-  const other = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told' });
+  const other = await asAlice.call('POST', '/api.ReadMatches', { reader: 'notices' });
   expect(other.status).toBe(409);
 
   // One that is over before it is sent is sent once, as it is then.

@@ -126,7 +126,7 @@ test('the packed command line makes a rule and tails its matches', async () => {
     'tail',
     '--rule',
     ruleId,
-    '--since',
+    '--from',
     '1h',
     '--limit',
     '1',

@@ -109,7 +109,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
       const url = 'http://127.0.0.1:9/';
       if (isFor('whk') || isFor('dig'))
         ids.set('whk', (await make('CreateWebhook', { name, url })).webhook_id);
-      const digest = { name, schedule: { window_seconds: 300 }, to: { webhook_id: ids.get('whk') } };
+      const digest = { name, schedule: { window_seconds: 300 }, recipients: { webhook_id: ids.get('whk') } };
       if (isFor('dig')) ids.set('dig', (await make('CreateDigest', digest)).id);
     },
     async type(line: string): Promise<void> {

@@ -51,7 +51,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },
-  DeleteReader: { scope: 'matches:read', request: { reader: 'nobody' }, allowed: 404 },
+  DeleteReader: { scope: 'readers:write', request: { reader: 'unknown' }, allowed: 404 },
   CreateKey: { scope: 'keys:write', request: { expires_at: '2020-01-01T00:00:00.000Z' }, allowed: 400 },
   ListSources: { scope: 'rules:read', request: {}, allowed: 200 },
   WhoAmI: { scope: null, request: {}, allowed: 200 },
@@ -61,7 +61,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   CreateWebhook: { scope: 'webhooks:write', request: { name: 'a', url: 'http://a.test/' }, allowed: 400 },
   CreateDigest: {
     scope: 'webhooks:write',
-    request: { name: 'a', schedule: { window_seconds: 60 }, to: webhook },
+    request: { name: 'a', schedule: { window_seconds: 60 }, recipients: webhook },
     allowed: 404,
   },
   ListDigests: { scope: 'webhooks:read', request: {}, allowed: 200 },
@@ -76,7 +76,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ListDeliveries: { scope: 'webhooks:read', request: webhook, allowed: 404 },
   ReplayWebhook: {
     scope: 'webhooks:write',
-    request: { ...webhook, since: '2026-01-01T00:00:00.000Z' },
+    request: { ...webhook, from: '2026-01-01T00:00:00.000Z' },
     allowed: 404,
   },
 };
@@ -106,7 +106,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   },
   list_matches: { scope: 'matches:read', request: {}, allowed: 'answered' },
   list_readers: { scope: 'matches:read', request: {}, allowed: 'answered' },
-  delete_reader: { scope: 'matches:read', request: { reader: 'nobody' }, allowed: 'not_found' },
+  delete_reader: { scope: 'readers:write', request: { reader: 'unknown' }, allowed: 'not_found' },
   list_rules: { scope: 'rules:read', request: {}, allowed: 'answered' },
   get_rule: { scope: 'rules:read', request: rule, allowed: 'not_found' },
   update_rule: { scope: 'rules:write', request: { ...rule, name: 'other' }, allowed: 'not_found' },
@@ -191,4 +191,20 @@ test('every tool of /mcp is for the keys with the scope of what it does; no othe
   await Promise.all(keyNames.map(callAll));
   const expected = Object.entries(overMcpRows).map(([tool, row]) => [tool, expectedOf(row)] as const);
   expect(answered).toEqual(Object.fromEntries(expected));
+});
+
+test('AckMatches with `rewind` also needs readers:write', async () => {
+  const request = { reader: 'scoped', cursor: 'cAAAA', rewind: true };
+  const answers = keyNames.map(async (name) => {
+    const { status, json } = await server.api(keyOf(name)).call('POST', '/api.AckMatches', request);
+    return [name, status === 403 ? `lacks ${Object(json).details?.required_scope}` : status] as const;
+  });
+  expect(Object.fromEntries(await Promise.all(answers))).toEqual(
+    Object.fromEntries(
+      keyNames.map((name) => {
+        if (name === 'all') return [name, 400];
+        return [name, `lacks ${name === 'matches:read' ? 'readers:write' : 'matches:read'}`];
+      }),
+    ),
+  );
 });

@@ -78,7 +78,7 @@ test('a match goes the whole way from the platform to the endpoint, as it is lis
   const rotated = await call(asAlice, 'RotateWebhookSecret', { webhook_id });
   const day = Date.parse(rotated.previous_expires_at) - Date.now();
   expect(Math.abs(day - 24 * 3_600_000)).toBeLessThan(60_000);
-  expect(await call(asAlice, 'ReplayWebhook', { webhook_id, since: '2026-01-01T00:00:00Z' })).toEqual({
+  expect(await call(asAlice, 'ReplayWebhook', { webhook_id, from: '2026-01-01T00:00:00Z' })).toEqual({
     webhook_id,
     from_match_id: listed.matches[0]?.id,
   });

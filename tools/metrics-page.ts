@@ -1,6 +1,6 @@
 import { createMetrics } from '../apps/server/src/observability/metrics.ts';
 
-/** docs/operations/metrics.md, from the registry that the server exports. */
+/** Renders docs/operations/metrics.md from the registry that the server exports. */
 export async function renderMetricsPage(): Promise<string> {
   const { registry } = createMetrics();
   const own = (await registry.getMetricsAsJSON()).filter(({ name }) => name.startsWith('earshot_'));
@@ -21,7 +21,7 @@ export async function renderMetricsPage(): Promise<string> {
   ].join('\n');
 }
 
-/** The library has them, and does not declare them. */
+/** The library has these fields, but does not declare them. */
 function labelsOf(metric: unknown): string[] {
   const isObject = typeof metric === 'object' && metric !== null;
   return isObject && 'labelNames' in metric && Array.isArray(metric.labelNames)

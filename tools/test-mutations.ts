@@ -4,16 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** A protection taken out of the code, and the test file that must fail without it. */
+/** A protection that is removed from the code, and the test file that must fail without it. */
 export interface Mutation {
-  /** Of docs/invariants.md; null for a mutation of a security boundary. */
+  /** A promise in docs/invariants.md; null for a mutation of a security boundary. */
   readonly promise: string | null;
   readonly name: string;
   readonly file: string;
   /** Occurs exactly once in the file: the runner and a unit test check this. */
   readonly find: string;
   readonly replace: string;
-  /** The cheapest test file of the short run that fails. It must not call another machine, also without the protection. */
+  /** The cheapest test file of the short run that fails. It must not call another machine, even without the protection. */
   readonly test: string;
 }
 
@@ -46,7 +46,7 @@ export const mutations: readonly Mutation[] = [
     'primary key (rule_id, event_key, event_day, position)',
   ]),
   promised('I3', 'apps/server/migrations/0006_matches.sql', `${int}/ordered-commits.int.test.ts`, [
-    'a writer waits only for the one before it',
+    'a writer waits only for its predecessor',
     'own_ticket - 1, (select ticket + 1 from match_log), -1',
     'own_ticket - 1, own_ticket - 1, -1',
   ]),
@@ -66,7 +66,7 @@ export const mutations: readonly Mutation[] = [
     'if (isFromBefore(event, holder.heldSince) || !event.payload.text?.includes(holder.value)) continue;',
   ]),
   promised('I6', `${server}/ingest/coverage-intervals.sql.ts`, `${int}/coverage-store.int.test.ts`, [
-    'coverage goes on until a dead process is replaced',
+    'coverage continues until a dead process is replaced',
     "ended_because = 'process_died', proven_until = coalesce(received_until, proven_until)",
     "ended_because = 'process_died', proven_until = now()",
   ]),
@@ -101,7 +101,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   ...security(`${server}/accounts/keys.ts`, `${int}/key-budgets.int.test.ts`, [
     [
-      'a key with a budget makes a key with another one',
+      'a key with a budget creates a key with another one',
       "if (budget && asker.spends_from !== null) return { kind: 'asker_has_budget' };",
       '',
     ],
@@ -185,11 +185,11 @@ export const mutations: readonly Mutation[] = [
   ]),
 ];
 
-/** A test that has not ended by then waits for something that the mutation prevents. */
+/** A test that takes longer waits for something that the mutation prevents. */
 const withinMs = 600_000;
 const root = resolve(import.meta.dirname, '..');
 
-/** Everything that git has or would add, and the installed packages by links: ours lead to the copy. */
+/** Copies all files that git tracks or would add. Installed packages are links; links to our packages lead to the copy. */
 function copyTree(copy: string): void {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
   const ours = execFileSync('git', list, { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
@@ -200,7 +200,7 @@ function copyTree(copy: string): void {
     cpSync(join(root, path), join(copy, path), { recursive: true, verbatimSymlinks: true });
   for (const path of ['node_modules', '.earshot'].filter((one) => existsSync(join(root, one))))
     symlinkSync(join(root, path), join(copy, path));
-  // Some tests ask git for the files.
+  // Some tests query git for the files.
   execFileSync('git', ['init', '--quiet'], { cwd: copy });
 }
 
@@ -214,7 +214,7 @@ async function runTests(copy: string, tests: readonly string[]): Promise<Outcome
   const report = join(copy, 'report.json');
   rmSync(report, { force: true });
   const args = ['run', '--reporter=json', `--outputFile=${report}`, ...tests];
-  // A project that has none of the tests would start engines for nothing.
+  // Other projects would start PostgreSQL and NATS for nothing.
   const levels = new Set(tests.map((test) => /\.(unit|int|e2e)\.test\.ts$/.exec(test)?.[1] ?? ''));
   const projects = [...levels].map((level) => `--project=${level}*`);
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs');
@@ -230,7 +230,7 @@ async function runTests(copy: string, tests: readonly string[]): Promise<Outcome
   );
   const failed = all.find(({ status }) => status === 'failed')?.fullName;
   if (failed !== undefined) return { result: 'failed', failed };
-  // A file that cannot be loaded has no failed tests and is no success.
+  // A file that cannot be loaded has no failed tests, but is not a success.
   return { result: success && numPassedTests > 0 ? 'passed' : 'broken', failed: '' };
 }
 
@@ -239,7 +239,7 @@ async function runMutation(copy: string, { file, find, replace, test }: Mutation
   const text = readFileSync(path, 'utf8');
   if (text.split(find).length !== 2)
     throw new Error(`${file} must contain this text exactly once: ${find}\nUpdate the mutation.`);
-  // A function, because "$1" has a meaning in a replacement text.
+  // A function, because "$1" has a meaning in a replacement string.
   writeFileSync(
     path,
     text.replace(find, () => replace),
@@ -252,8 +252,8 @@ async function runMutation(copy: string, { file, find, replace, test }: Mutation
 }
 
 /**
- * `pnpm test:mutations [--promises] [--only TEXT]`: applies one mutation after the other to a copy of the working tree and runs
- * its test. Prints a table of what failed, and fails if a test passes with its mutation, or fails without one.
+ * `pnpm test:mutations [--promises] [--only TEXT]`: applies each mutation to a copy of the working tree and runs its test.
+ * Prints a table of the failed tests. Fails if a test passes with its mutation, or fails without one.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({
