@@ -62,7 +62,10 @@ test('a rule on a blocked source is listed as down, with the reason', async () =
     const { rules } = await server.api(account).listRules();
     return rules.find(({ id }) => id === ruleId)?.platforms.x;
   };
-  expect(await registration()).toMatchObject({ status: 'active', listening: { state: 'live', reason: null } });
+  expect(await registration()).toMatchObject({
+    status: 'active',
+    listening: { state: 'live', reason: null },
+  });
   await world.sandbox.setXPlan('out_of_credit');
   await eventually(
     async () => {

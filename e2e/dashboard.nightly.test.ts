@@ -16,7 +16,7 @@ const dashboardSchema = z.object({
   ),
 });
 /** What tools/dashboard.ts writes beside panels whose series exist only in trouble. */
-const emptyWhenWell = 'Empty while all is well.';
+const emptyWhenWell = 'Empty without errors.';
 
 async function readDashboard() {
   const file = new URL('../deploy/grafana/earshot.json', import.meta.url);

@@ -142,12 +142,14 @@ test('another account’s digest or webhook is like none, a name is taken once, 
     const withoutRequest = ({ text }: { text: string }) => text.replace(/req_\w+/g, '');
     expect(withoutRequest(foreign)).toBe(withoutRequest(none));
   }
-  expect(await answerOf(bob, 'CreateDigest', { name: 'a', schedule, recipients: { webhook_id } })).toMatchObject({
+  expect(
+    await answerOf(bob, 'CreateDigest', { name: 'a', schedule, recipients: { webhook_id } }),
+  ).toMatchObject({
     code: 'not_found',
   });
-  expect(await answerOf(alice, 'CreateDigest', { name: 'mine', schedule, recipients: { webhook_id } })).toMatchObject(
-    { code: 'already_exists' },
-  );
+  expect(
+    await answerOf(alice, 'CreateDigest', { name: 'mine', schedule, recipients: { webhook_id } }),
+  ).toMatchObject({ code: 'already_exists' });
   await call(alice, 'CreateDigest', { name: 'second', schedule, recipients: { webhook_id } });
   expect(
     await answerOf(alice, 'CreateDigest', { name: 'third', schedule, recipients: { webhook_id } }),

@@ -121,17 +121,7 @@ test('the packed command line makes a rule and tails its matches', async () => {
   const { rule_id: ruleId } = JSON.parse(created.stdout);
   const [post] = await world.sandbox.posts(['a comet over an empty project']);
   expect(post).toMatchObject({ delivered: true });
-  const tail = await earshot([
-    'matches',
-    'tail',
-    '--rule',
-    ruleId,
-    '--from',
-    '1h',
-    '--limit',
-    '1',
-    '--json',
-  ]);
+  const tail = await earshot(['matches', 'tail', '--rule', ruleId, '--from', '1h', '--limit', '1', '--json']);
   expect(tail).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(tail.stdout)).toMatchObject({
     rule_id: ruleId,

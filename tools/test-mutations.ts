@@ -77,7 +77,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   promised('I7a', `${server}/http/handlers.ts`, 'e2e/scopes.e2e.test.ts', [
     'scopes are not checked',
-    'assertScope(principal, operation);',
+    'if (operation.scope !== null) assertScope(principal, operation.scope);',
     '',
   ]),
   promised('I8', `${server}/upstream/read-item.ts`, `${server}/upstream/read-item.unit.test.ts`, [

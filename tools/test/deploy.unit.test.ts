@@ -10,15 +10,12 @@ import { balancerNoticesMs, shutdownWithinMs } from '../../apps/server/src/runti
 
 const root = join(import.meta.dirname, '../..');
 
-test.for(['compose.yaml', 'Dockerfile'])(
-  'the server knows every EARSHOT_ variable in %s',
-  async (file) => {
-    const used = (await readFile(join(root, file), 'utf8')).match(/EARSHOT_\w+/g) ?? [];
-    const known: string[] = Object.values(settings).map(({ variable }) => variable);
-    expect(used).not.toEqual([]);
-    expect(known).toEqual(expect.arrayContaining(used));
-  },
-);
+test.for(['compose.yaml', 'Dockerfile'])('the server knows every EARSHOT_ variable in %s', async (file) => {
+  const used = (await readFile(join(root, file), 'utf8')).match(/EARSHOT_\w+/g) ?? [];
+  const known: string[] = Object.values(settings).map(({ variable }) => variable);
+  expect(used).not.toEqual([]);
+  expect(known).toEqual(expect.arrayContaining(used));
+});
 
 interface Service {
   readonly image?: string;
