@@ -26,9 +26,9 @@ const words = /X answered 402 to a rule call: CreditsDepleted, The account has n
 const advice = 'Add credit to the upstream account. It is retried automatically.';
 const rule = { name: 'a', intent: 'b', platforms: ['x'], overrides: { x: 'acme' } };
 
-test('a rule on a platform without credit is refused within 2 s, with its words and what to do', async () => {
+test("a rule on a platform without credit is refused within 2 s, with the platform's message and what to do", async () => {
   await world.sandbox.setXPlan('out_of_credit');
-  // The first one may be late: the registrar has not heard of the plan yet.
+  // The first refusal may be late: the registrar does not know the new plan yet.
   const took: number[] = [];
   for (const attempt of [1, 2]) {
     const startedAt = performance.now();

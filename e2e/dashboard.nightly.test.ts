@@ -15,7 +15,7 @@ const dashboardSchema = z.object({
     }),
   ),
 });
-/** What tools/dashboard.ts writes beside panels whose series exist only in trouble. */
+/** The description that tools/dashboard.ts gives panels that have series only when something fails. */
 const emptyWhenWell = 'Empty without errors.';
 
 async function readDashboard() {
@@ -24,7 +24,7 @@ async function readDashboard() {
   return panels.flatMap(({ title, description, targets }) =>
     targets.map(({ expr }) => ({
       title,
-      // What Grafana puts there for an interval of 10 s.
+      // What Grafana substitutes for an interval of 10 s.
       expression: expr.replaceAll('$__rate_interval', '40s'),
       mayBeEmpty: description.includes(emptyWhenWell),
     })),
@@ -32,7 +32,7 @@ async function readDashboard() {
 }
 
 test(
-  'every expression of the dashboard has series on a node at work, and its times are true',
+  'every expression of the dashboard has series on a working node, and its times are true',
   withPrometheus(),
   async () => {
     await using stack = new AsyncDisposableStack();
@@ -58,7 +58,7 @@ test(
     const expressions = await readDashboard();
     expect(expressions.length).toBeGreaterThan(30);
 
-    // Somebody follows, so that matches are followed.
+    // An open follower, so that its metrics exist.
     const following = new AbortController();
     stack.defer(() => following.abort());
     const stream = fetch(`${server.url}/matches/stream`, {
@@ -78,7 +78,7 @@ test(
       },
       { timeoutMs: 60_000, intervalMs: 500 },
     );
-    // Of the same clock, so neither negative nor the age of the post.
+    // From the same clock, so neither negative nor the age of the post.
     for (const histogram of ['event_logged', 'event_stored', 'match_followed', 'webhook_wait']) {
       const mean = `sum(earshot_${histogram}_seconds_sum) / sum(earshot_${histogram}_seconds_count)`;
       expect(await one(mean)).toBeGreaterThan(0);

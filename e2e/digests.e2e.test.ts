@@ -49,7 +49,7 @@ const answerOf = async (api: Api, id: OperationId, request: object) => {
   return { status, code: Object(json).code, text: JSON.stringify(json) };
 };
 
-test('what matches in a window comes as one issue, signed and numbered', async () => {
+test('the matches of a window arrive as one digest message, signed and numbered', async () => {
   await using receiver = await startReceiver();
   await alice.createRule({ x: 'tremor' });
   const hook = { name: 'digests', url: receiver.url, events: ['notices'] };
@@ -65,7 +65,7 @@ test('what matches in a window comes as one issue, signed and numbered', async (
     expect(listed).toHaveLength(2);
     return listed;
   }, within);
-  // As if the window were over.
+  // As if the window had ended.
   await world.database.query(`update digests set next_at = now() where name = 'windows'`);
   await eventually(() => expect(receiver.messages).toHaveLength(1), within);
   const [{ body, headers } = { body: '', headers: {} }] = receiver.messages;
@@ -83,7 +83,7 @@ test('what matches in a window comes as one issue, signed and numbered', async (
   await call(alice, 'DeleteDigest', { digest_id: digest.id });
 });
 
-test('create, list, change and delete, each of which is in the audit', async () => {
+test('creates, lists, changes and deletes digests, and audits each change', async () => {
   const created = await call(alice, 'CreateDigest', {
     name: 'morning',
     schedule: { cron: '0 9 * * *', time_zone: 'America/New_York' },
@@ -116,7 +116,7 @@ test('create, list, change and delete, each of which is in the audit', async () 
   ]);
 });
 
-test('the request of the page makes a digest by e-mail, where the operator allows the address', async () => {
+test('the request in docs/digests.md creates an e-mail digest, if the operator allows the address', async () => {
   const [block = ''] = await readShellBlocks('docs/digests.md');
   const request = JSON.parse(/-d '(.*)'/.exec(block)?.[1] ?? '');
   const { id, recipients } = await call(alice, 'CreateDigest', request);
@@ -129,7 +129,7 @@ test('the request of the page makes a digest by e-mail, where the operator allow
   await call(alice, 'DeleteDigest', { digest_id: id });
 });
 
-test('another account’s digest or webhook is like none, a name is taken once, and there is a limit', async () => {
+test("another account's digest or webhook is not found, names are unique, and there is a limit", async () => {
   const { id } = await call(alice, 'CreateDigest', { name: 'mine', schedule, recipients: { webhook_id } });
   const unknown = `dig_${'0'.repeat(id.length - 4)}`;
   for (const [operation, rest] of [
