@@ -86,7 +86,7 @@ test.for([
   ...['STREAM.SNAPSHOT.EVENTS', 'STREAM.RESTORE.EVENTS', 'CONSUMER.DELETE.EVENTS.match'].map(publish),
   ...['CONSUMER.CREATE.EVENTS.other', 'CONSUMER.CREATE.EVENTS', 'DIRECT.GET.EVENTS'].map(publish),
   'PUB other.subject 0\r\n',
-])('who has the password cannot %s', async (line) => {
+])('a client with the password cannot %s', async (line) => {
   expect(await say(earshot, line)).toMatch(/Permissions Violation for (Publish|Subscription) to/);
 });
 

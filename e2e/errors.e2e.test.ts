@@ -163,7 +163,7 @@ describe('a method that a path does not have', () => {
       const { message } = expectError(answer, 'unimplemented');
       for (const method of methods) {
         expect(message).toContain(method);
-        expect(String(answer.headers.allow).split(', ')).toContain(method);
+        expect(String(answer.headers['allow']).split(', ')).toContain(method);
       }
     }
     const head = await send('HEAD', path);

@@ -41,7 +41,7 @@ test.each([
   ['CreateDigest', { name: 'a', schedule: { window_seconds: 60 }, recipients: { webhook_id: 'whk_1' } }],
   ['ReadMatches', { reader: 'a' }],
   ['CreateRule', { name: 'a', intent: 'a', platforms: ['x'], overrides: { x: 'comet' } }],
-])('%s beyond the plan is refused without a time to come back', async (operation, request) => {
+])('%s beyond the plan is refused without a time to retry', async (operation, request) => {
   const account = await world.newAccount();
   const full = { keys: 1, webhooks: 0, digests: 0, readers: 0, rules: 0 };
   await world.admin.setLimits(account.accountId, full);
@@ -106,7 +106,8 @@ describe('requests', () => {
 
   test('requests beyond the limit are refused before their body is read', async () => {
     const account = await world.newAccount();
-    // The next change is admitted only after 20 s. Other requests are admitted after half a second, which is too short on a busy machine.
+    // The next change is admitted only after 20 s. Other requests are admitted after half a second, which is too short on
+    // a busy machine.
     await exhaust(server.api(account), change);
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);

@@ -4,7 +4,7 @@ import { startTcpProxy } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { copyUnderTraffic, expectCarriedOn, onDatabase, startDrill } from './src/drill.ts';
 
-test('an asynchronous standby that was behind takes over: all of the log is stored again, and everybody gets it', async () => {
+test('an asynchronous standby with a delay takes over: all of the log is stored again, and every follower gets it', async () => {
   await using drill = await startDrill((dir) => startPostgres({ dir }));
   const dir = join(drill.dir, 'standby');
   await using replication = await startTcpProxy({ target: { port: drill.primary.port } });

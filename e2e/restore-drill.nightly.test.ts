@@ -8,7 +8,7 @@ import { copyUnderTraffic, expectCarriedOn, onDatabase, startDrill } from './src
 
 const startPrimary = (dir: string) => startPostgres({ dir });
 
-test('a backup is put back while NATS goes on: all of the log is stored again, under new ids, and everybody gets it', async () => {
+test('a backup is restored while NATS continues: all of the log is stored again with new ids, and every follower gets it', async () => {
   await using drill = await startDrill(startPrimary);
   const dir = join(drill.dir, 'backup');
   await copyUnderTraffic(drill, () => drill.primary.backUp(dir));
@@ -18,7 +18,7 @@ test('a backup is put back while NATS goes on: all of the log is stored again, u
 });
 
 testNightly(
-  'both are put back: what X sent since the backup is a gap on the ledger, and all else is as before',
+  'both are restored: what X sent since the backup is a gap in the ledger, and all else is as before',
   {},
   async () => {
     await using drill = await startDrill(startPrimary);
@@ -46,7 +46,7 @@ testNightly(
 );
 
 testNightly(
-  'control: a restored database that takes itself for the one before gives ids to other matches',
+  'control: a restored database that keeps its incarnation gives existing ids to other matches',
   {},
   async () => {
     await using drill = await startDrill(startPrimary);
@@ -59,6 +59,6 @@ testNightly(
     await sleep(3_000);
     await drill.feed.stop();
     expect((await drill.ambiguousIds()).length).toBeGreaterThan(0);
-    expect(drill.followers.longPoll.told).toEqual([]);
+    expect(drill.followers.longPoll.outOfRange).toEqual([]);
   },
 );

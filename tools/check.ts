@@ -56,7 +56,7 @@ const checks: Check[] = [
   { name: 'structure', run: async () => findStructureProblems(await readSourceFiles(root)).join('\n') },
 ];
 
-/** Of a build of its own: an old one would say nothing about these sources. */
+/** Checks a new build: an older one may be from other sources. */
 async function checkConsoleSize(): Promise<string> {
   const dist = join(root, 'node_modules/.cache/console');
   const vite = join(root, 'apps/console/node_modules/.bin/vite');

@@ -94,7 +94,7 @@ export const mutations: readonly Mutation[] = [
   ...security(`${server}/accounts/authenticate.ts`, `${server}/accounts/authenticate.unit.test.ts`, [
     ['a key is remembered for ever', 'if (known && known.until > nowMs())', 'if (known)'],
     ['unknown keys are not counted', 'known ? null : guesses.failed(address)', 'null'],
-    ['every address of an IPv6 network guesses anew', '.slice(0, 4)', ''],
+    ['every address of an IPv6 network has its own guesses', '.slice(0, 4)', ''],
   ]),
   ...security(`${server}/accounts/rate-limits.ts`, `${server}/accounts/rate-limits.unit.test.ts`, [
     ['requests are not limited', 'if (empty) return refuse(tooMany(empty, contact));', ''],

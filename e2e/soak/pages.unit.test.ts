@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { truths } from './pages.ts';
 
-test('whatever makes a page true belongs to an alert that pages', () => {
+test('every alert with an explanation is a critical alert', () => {
   const alerts = readFileSync(new URL('../../deploy/alerts.yaml', import.meta.url), 'utf8');
   const pages = alerts
     .split('- alert: ')

@@ -12,7 +12,7 @@ import type { SoakSystem } from './system.ts';
 
 /** As Prometheus evaluates, in deploy/prometheus.yaml. */
 const stepSeconds = 10;
-/** What is promised, as in MatchesLate and WebhooksLate. */
+/** The promised times, as in MatchesLate and WebhooksLate. */
 const matchLateMs = 2_000;
 const webhookLateMs = 5_000;
 
@@ -22,7 +22,7 @@ interface Happened {
 }
 
 export interface Watch {
-  /** Says every alert that was pending or firing, and returns the pages that were not true. */
+  /** Prints every alert that was pending or firing, and returns the false critical alerts. */
   judge(happened: Happened, say: (line: string) => void): Promise<AlertSpan[]>;
 }
 
@@ -33,8 +33,7 @@ interface WatchOptions {
 }
 
 /**
- * Prometheus, with the alerts that we ship unless others are given, and what they tell of besides matches: a webhook and a
- * caller.
+ * Prometheus with our alerts unless others are given, and what they need besides matches: a webhook and a caller.
  */
 export async function startWatch(
   stack: AsyncDisposableStack,
@@ -82,7 +81,7 @@ function describe({ name, severity, state, labels, fromMs, toMs }: AlertSpan, wa
   return `${severity} ${name}${which.join('')} ${state} after ${seconds(fromMs - watchedFromMs)} for ${seconds(toMs - fromMs)}`;
 }
 
-/** What came down the streams, since it was sent: a page that comes after a reconnect, or to a frozen node, counts as late too. */
+/** The delay of streamed matches since they were sent. A match after a reconnect, or to a frozen node, counts as late too. */
 async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts' | 'pages'>): Promise<Observation[]> {
   const database = new Client({ connectionString: databaseUrl });
   await database.connect();
@@ -101,7 +100,7 @@ async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts' | 'page
   }
 }
 
-/** Somebody who receives webhooks, and notes how long after its storing each match came. */
+/** A webhook receiver that records the delay between the storing of each match and its arrival. */
 async function startReceiver() {
   const observations: Observation[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse) => {
@@ -112,7 +111,7 @@ async function startReceiver() {
     response.end();
   };
   const server = createServer((request, response) => {
-    // A server that is killed while it sends ends its request.
+    // A server that is killed while it sends aborts its request.
     take(request, response).catch(() => response.destroy());
   });
   const port = await listenOnLoopback(server);
@@ -127,7 +126,7 @@ async function startReceiver() {
   };
 }
 
-/** Lists matches twice a second, from whichever server is up. */
+/** Lists matches twice a second, from any server that is up. */
 function startCaller(system: SoakSystem) {
   const observations: Observation[] = [];
   const stopping = new AbortController();
@@ -137,7 +136,7 @@ function startCaller(system: SoakSystem) {
   };
   const running = (async () => {
     while (!stopping.signal.aborted) {
-      // A server that was killed has answered nothing; one that is frozen answers later.
+      // A killed server has not answered at all; a frozen one answers later.
       await Promise.race([call().catch(() => undefined), sleep(5_000)]);
       await sleep(500);
     }
