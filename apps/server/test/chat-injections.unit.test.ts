@@ -5,7 +5,7 @@ import { chatBody, harmIn, linksIn, messageOf, strangersMatch } from './read-cha
 
 const formats: readonly ChatFormat[] = ['slack', 'discord', 'teams'];
 
-/** Written for chats; the others are those of the MCP server. */
+/** Texts for chats, in addition to those of the MCP server. */
 const forChats = [
   '<!channel> look',
   '<!here|here>',
@@ -46,7 +46,7 @@ const everywhere = (words: string) => [
 describe.each(formats)('in a message for %s', { timeout: 60_000 }, (format) => {
   const rendered = (words: string) => messageOf(format, chatBody(everywhere(words), { more: 1 }, words));
 
-  test.each(corpus)('%# strangers mention, link and break out of nothing: $family', ({ text }) => {
+  test.each(corpus)('%# untrusted content cannot mention, link or leave its place: $family', ({ text }) => {
     expect(harmIn(format, rendered(text), rendered(harmless(text)))).toEqual([]);
   });
 
@@ -61,11 +61,11 @@ describe.each(formats)('in a message for %s', { timeout: 60_000 }, (format) => {
   });
 });
 
-test('the texts are those of the MCP server and some for chats', () => {
+test('the corpus has the texts of the MCP server and some for chats', () => {
   expect(new Set(corpus.map(({ text }) => text)).size).toBeGreaterThanOrEqual(202 + forChats.length);
 });
 
-describe('control: what these tests find', { timeout: 60_000 }, () => {
+describe('control: the checks find', { timeout: 60_000 }, () => {
   const notHarmless = (format: ChatFormat, spoil: (message: object) => object) =>
     corpus.filter(({ text }) => {
       const [message, twin] = [text, harmless(text)].map((words) =>
@@ -102,7 +102,7 @@ describe('control: what these tests find', { timeout: 60_000 }, () => {
 });
 
 test.each(formats)(
-  'control: without making words visible, what nobody sees is found in %s',
+  'control: unless invisible characters are made visible, they are found in %s',
   async (format) => {
     const same = (words: string) => words;
     vi.doMock('@earshot/mcp/visible', () => ({ visible: same, unhidden: same }));
@@ -112,7 +112,7 @@ test.each(formats)(
     const found = injections('').filter(
       ({ text }) => harmIn(format, rendered(text), rendered(harmless(text))).length > 0,
     );
-    const unseen = ['escapes of the terminal', 'letters that run the other way', 'letters that nobody sees'];
+    const unseen = ['escapes of the terminal', 'letters that run the other way', 'invisible letters'];
     expect(found.map(({ family }) => family)).toEqual(expect.arrayContaining(unseen));
   },
 );

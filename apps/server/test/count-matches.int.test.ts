@@ -24,7 +24,7 @@ beforeAll(async () => {
   database = stack.use(openTestDatabase(url, 1));
   await seedRules(database, size.rules);
   await fillDay(database, size);
-  // Rules that are not listed any more, although their matches are still there.
+  // Rules that are no longer listed, although their matches still exist.
   await database.run(`update rules set state = 'deleted' where id in ('rule_8', 'rule_9')`);
 });
 afterAll(() => stack?.disposeAsync());
@@ -49,7 +49,7 @@ interface Listed {
   readonly created_at: Date;
 }
 
-/** Every match one by one, told by the account's own rows alone. */
+/** Counts match by match, from the account's own rows only. */
 async function bruteForce(asked: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1') {
   const { from, to, step, rule_id, platform, by } = request(asked);
   const rows = await database.many<Listed>(
@@ -74,7 +74,7 @@ async function bruteForce(asked: Partial<RequestOf<'CountMatches'>>, accountId =
 
 const sum = (counts: readonly number[]) => counts.reduce((total, one) => total + one, 0);
 
-describe('a count is what one gets by going through all matches', () => {
+describe('a count equals the number of matches counted one by one', () => {
   test.each<[string, Partial<RequestOf<'CountMatches'>>]>([
     ['of the account', {}],
     ['by platform', { by: 'platform' }],
@@ -96,7 +96,7 @@ describe('a count is what one gets by going through all matches', () => {
     expect(told).toEqual(expected);
   });
 
-  test('by rule: the hundred that have the most, those first, and none that is deleted', async () => {
+  test('by rule: the hundred with the most matches, those first, and no deleted rule', async () => {
     const expected = await bruteForce({ by: 'rule', from: at(0.5) });
     expect(expected.size).toBe(118);
     const { series } = await count({ by: 'rule', from: at(0.5) });
@@ -112,13 +112,13 @@ describe('a count is what one gets by going through all matches', () => {
     expect(series.map(({ rule_id }) => rule_id)).not.toContain('rule_8');
   });
 
-  test('of nothing: zeros, and no series when they are told apart', async () => {
+  test('without matches: zeros, and no series when they are split', async () => {
     const asked = { from: at(-48), to: at(-24), step: 8 * hour };
     expect((await count(asked)).series).toEqual([{ counts: [0, 0, 0] }]);
     expect((await count({ ...asked, by: 'rule' })).series).toEqual([]);
   });
 
-  test('of another account: its own alone', async () => {
+  test('another account counts only its own matches', async () => {
     const { series } = await count({}, 'quiet_5');
     expect(sum(series.flatMap(({ counts }) => counts))).toBe(1);
     expect(new Map([['', series[0]?.counts]])).toEqual(await bruteForce({}, 'quiet_5'));
@@ -126,7 +126,7 @@ describe('a count is what one gets by going through all matches', () => {
   });
 });
 
-describe('a count reads what it counts, and little else', () => {
+describe('a count reads hardly more than it counts', () => {
   test.each<[string, Partial<RequestOf<'CountMatches'>>]>([
     ['an hour of the account', { from: at(5), to: at(6), step: 60 }],
     ['an hour of a rule', { from: at(5), to: at(6), step: 60, rule_id: 'rule_7' }],
@@ -136,11 +136,11 @@ describe('a count reads what it counts, and little else', () => {
   ])('%s', async (_, asked) => {
     const counted = sum([...(await bruteForce(asked)).values()].map(sum));
     const { rows } = await countReads(database, () => count(asked));
-    // Matches of rules that are deleted, and those in the ten seconds around both ends.
+    // Matches of deleted rules, and those in the ten seconds around both ends.
     expect(rows).toBeLessThanOrEqual(1.05 * counted + 30);
   });
 
-  test('and no more than it may: what is above that is refused', async () => {
+  test('no more than the maximum, beyond which it is refused', async () => {
     const max = 1_000;
     const { rows } = await countReads(database, async () => {
       await expect(count({}, 'acc_1', max)).rejects.toMatchObject({
@@ -160,8 +160,8 @@ describe('a count reads what it counts, and little else', () => {
   });
 });
 
-test('a count that takes too long is ended, and says what to ask for', async () => {
-  // A statement that never gets to its end, as one that a lock keeps waiting.
+test('a count that takes too long is ended, and says what to request instead', async () => {
+  // A statement that never ends, like one that waits for a lock.
   await using other = openTestDatabase(url, 2);
   const release = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();

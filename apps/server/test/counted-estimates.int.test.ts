@@ -53,7 +53,7 @@ const posts = (text: string) =>
     created_at: new Date(Date.now() - (24 + n / 2) * hourMs).toISOString(),
   }));
 
-test('the platform is asked for a week by hour, and its fee is on the bill of the source', async () => {
+test('the platform counts a week by hour, and its fee is on the bill of the source', async () => {
   await publish([...posts('an aurora'), ...posts('a glacier')]);
   const { estimate } = await world.preview({ value: 'aurora -is:retweet -is:quote' });
   expect(estimate).toMatchObject({
@@ -81,8 +81,8 @@ test.each([
   expect(estimate.basis_note).toMatch(note);
 });
 
-describe('the platform is not asked', () => {
-  test('again within an hour by the same account; another account pays for itself', async () => {
+describe('the platform is not requested to count', () => {
+  test('again within an hour for the same account; another account pays for its own count', async () => {
     await publish(posts('an aurora'));
     const fees = [];
     for (const accountId of ['acc_1', 'acc_1', 'acc_2', 'acc_2'])
@@ -93,7 +93,7 @@ describe('the platform is not asked', () => {
     expect((await world.preview({ value: 'aurora' })).estimate.fee_usd).toBe(0.005);
   });
 
-  test('more often than the account may have it asked a day', async () => {
+  test("more often than the account's daily limit", async () => {
     const bases = [];
     for (const value of ['one', 'two', 'three', 'four'])
       bases.push((await world.preview({ value })).estimate.basis_note);
@@ -111,7 +111,7 @@ describe('the platform is not asked', () => {
     expect(asked).toEqual([]);
   });
 
-  test('for what it cannot count', async () => {
+  test('a query that it cannot count', async () => {
     const { estimate } = await world.preview({ value: 'bio:pilot' });
     expect(estimate.basis_note).toMatch('do not help: counts do not know bio.');
     expect(asked).toEqual([]);

@@ -24,7 +24,7 @@ afterEach(() => stack.disposeAsync());
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
-/** The leases of whoever died run out. */
+/** The leases of crashed nodes expire. */
 const expireLeases = () => database.run(`update digest_issues set lease_until = '-infinity'`);
 
 async function storedIds(): Promise<string[]> {
@@ -34,7 +34,7 @@ async function storedIds(): Promise<string[]> {
   return rows.map(({ text }) => text);
 }
 
-describe('each match is in exactly one issue', () => {
+describe('each match is in exactly one digest message', () => {
   test.each(digestCheckpoints)('after a crash at %s', async (label) => {
     const { endpoint, recipients } = await startDigestReceiver(stack, world);
     await world.create({ recipients });
@@ -54,7 +54,7 @@ describe('each match is in exactly one issue', () => {
     expect(endpoint.received).toHaveLength(label === 'digest.sent' ? 3 : 2);
   });
 
-  test('but not where the position moves after the sending, without a stored issue', async () => {
+  test('control: but not if the position moves after the sending, without a stored message', async () => {
     const { endpoint, recipients } = await startDigestReceiver(stack, world);
     await world.create({ recipients });
     const forgetIssue = () =>
@@ -73,7 +73,7 @@ describe('each match is in exactly one issue', () => {
     expect(texts.toSorted()).toEqual(['one', 'one', 'three', 'two', 'two']);
   });
 
-  test('on two nodes that die at any point, with endpoints that fail and clocks that jump', async () => {
+  test('on two nodes that crash at any point, with failing endpoints and jumping clocks', async () => {
     const seed = Number(process.env['DIGEST_SEED'] ?? Date.now() % 1_000_000);
     const random = seededRandom(seed);
     let isCalm = false;
@@ -83,13 +83,13 @@ describe('each match is in exactly one issue', () => {
       response.destroy();
       return undefined;
     });
-    // Accepted or not: what the receiver has seen counts, as of a message whose answer was lost.
+    // Accepted or not: all that the receiver has seen counts, because its answer may have been lost.
     await world.create({ recipients, name: 'windows', schedule: { window_seconds: 30 } });
     const deaths = new Map<CheckpointLabel, number>();
     let stored = 0;
     let latestMs = 0;
     const round = async () => {
-      // An issue shows 100 matches: more must not wait, however long nothing can be sent.
+      // A digest message shows 100 matches: no more may wait, however long nothing can be sent.
       const waiting = stored - distinct(endpoint.received).flatMap(textsOf).length;
       const count = isCalm || waiting > 90 ? 0 : Math.floor(random() * 4);
       const texts = Array.from({ length: count }, () => `post ${String(stored++).padStart(5, '0')}`);
@@ -103,7 +103,7 @@ describe('each match is in exactly one issue', () => {
       await expireLeases();
       const jump = isCalm ? 0 : random();
       latestMs = Math.max(latestMs, world.clock.nowMs);
-      // A clock that went back catches up within a few rounds: nothing is due until then.
+      // A clock that was set back catches up within a few rounds: nothing is due until then.
       const stepMs = world.clock.nowMs < latestMs ? 15 * minuteMs : 20_000;
       world.clock.nowMs += jump > 0.95 ? -hourMs : jump > 0.9 ? hourMs : stepMs;
     };

@@ -13,7 +13,7 @@ interface Delivered {
   readonly raw: string;
 }
 
-/** What the server does with the next mails: takes it, refuses it for now, or breaks the connection before or after it took it. */
+/** What the server does with the next mails: accepts, refuses temporarily, or breaks the connection before or after it accepts. */
 type Behaviour = 'take' | 'later' | 'cut' | 'take_and_cut';
 
 async function startMailServer() {
@@ -26,7 +26,7 @@ async function startMailServer() {
     logger: false,
     onRcptTo: ({ address }, _session, done) =>
       done(
-        address.startsWith('nobody') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
+        address.startsWith('unknown') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
       ),
     onData(stream, { envelope }, done) {
       const chunks: Buffer[] = [];
@@ -86,7 +86,7 @@ async function dueDigest(request: Parameters<DigestWorld['create']>[0] = { recip
 }
 
 describe('a digest by e-mail', () => {
-  test('arrives once at all its addresses, as text and HTML, and says that no person sent it', async () => {
+  test('arrives once at all its addresses, as text and HTML, and is marked as automatic', async () => {
     const digest = await dueDigest();
     const node = world.startNode();
     await node.tick();
@@ -107,7 +107,7 @@ describe('a digest by e-mail', () => {
   });
 
   test.each(['later', 'cut'] as const)(
-    'that is not taken at first ("%s") arrives once, later',
+    'that is not accepted at first ("%s") arrives once, later',
     async (behaviour) => {
       server.next.push(behaviour, behaviour);
       await dueDigest();
@@ -126,7 +126,7 @@ describe('a digest by e-mail', () => {
     },
   );
 
-  test('whose answer was lost comes again under the same Message-ID', async () => {
+  test('is repeated with the same Message-ID if the answer was lost', async () => {
     server.next.push('take_and_cut');
     await dueDigest();
     const node = world.startNode();
@@ -136,14 +136,14 @@ describe('a digest by e-mail', () => {
     expect(ids).toEqual([ids[0], ids[0]]);
   });
 
-  test('goes to those whom the server takes, and names the others', async () => {
+  test('is sent to the accepted addresses, and the digest names the others', async () => {
     await dueDigest({ recipients: { email: ['ops@example.com', 'nobody@example.com'] } });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
     expect(await world.list()).toMatchObject([{ message: 'Not accepted for nobody@example.com.' }]);
   });
 
-  test('has a name that makes no header', async () => {
+  test('cannot inject a header with its name', async () => {
     await dueDigest({ recipients: { email }, name: 'report\r\nBcc: victim@example.com\r\n\r\nHello' });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: email }]);
@@ -152,7 +152,7 @@ describe('a digest by e-mail', () => {
     expect(mail && headerOf(mail, 'Subject')).toContain('victim');
   });
 
-  test('goes only to addresses that the operator allows', async () => {
+  test('is sent only to addresses that the operator allows', async () => {
     for (const address of ['ops@example.org', 'one@sub.example.com', 'a@notexample.com'])
       await expect(world.create({ recipients: { email: [address] } })).rejects.toMatchObject({
         code: 'invalid_argument',
@@ -160,7 +160,7 @@ describe('a digest by e-mail', () => {
     await expect(world.create({ recipients: { email: ['One@Example.org'] } })).resolves.toBeDefined();
   });
 
-  test('goes only to addresses that the operator still allows when it is sent', async () => {
+  test('is sent only to addresses that the operator still allows at sending', async () => {
     await dueDigest();
     await world.startNode({ mailRecipients: ['@example.com'] }).tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
@@ -168,7 +168,7 @@ describe('a digest by e-mail', () => {
     expect(await countedMails()).toBe(1);
   });
 
-  test('is not sent when the operator no longer allows any of its addresses', async () => {
+  test('is not sent if the operator no longer allows any of its addresses', async () => {
     await dueDigest();
     await world.startNode({ mailRecipients: [] }).tick();
     expect(server.tried.mails).toBe(0);
@@ -202,7 +202,7 @@ describe('the mails of an account per day', () => {
     expect(await countedMails()).toBe(2);
   });
 
-  test('also bound a waiting message that is redirected from a webhook to addresses', async () => {
+  test('also limit a waiting message that is redirected from a webhook to addresses', async () => {
     const { endpoint, recipients } = await startDigestReceiver(stack, world, () => 500);
     const { id } = await dueDigest({ recipients });
     await world.allowMails(2);
@@ -252,7 +252,7 @@ describe('the mails of an account per day', () => {
     expect(await countedMails()).toBe(4);
   });
 
-  test('make a message wait for the next day when too few are left', async () => {
+  test('make a message wait for the next day if too few are left', async () => {
     await dueDigest();
     await world.allowMails(2);
     const node = world.startNode();
@@ -270,7 +270,7 @@ describe('the mails of an account per day', () => {
     expect(await world.list()).toMatchObject([{ last_number: 2, message: null }]);
   });
 
-  test('end the wait of a message after a day, with a notice', async () => {
+  test('make a message expire after a day, with a notice', async () => {
     await dueDigest();
     await world.allowMails(1);
     const node = world.startNode();
@@ -281,7 +281,7 @@ describe('the mails of an account per day', () => {
   });
 });
 
-test('a mail server whose certificate is not valid gets nothing', async () => {
+test('a mail server with an invalid certificate gets nothing', async () => {
   const { key, cert } = await createCertificate('mail.test');
   const secure = new SMTPServer({
     secure: true,

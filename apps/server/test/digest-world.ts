@@ -20,22 +20,22 @@ import { type Handler, type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, type WebhookWorld } from './webhook-world.ts';
 
 export interface DigestNode {
-  /** Lets time pass, makes every issue that is due, and makes one attempt at each that waits. */
+  /** Moves the time, makes every digest message that is due, and makes one attempt at each that waits. */
   tick(afterMs?: number): Promise<void>;
 }
 
 export interface NodeOptions {
   readonly checkpoint?: Checkpoint;
   readonly store?: (store: IssueStore) => IssueStore;
-  /** After issues were made, before they are sent. */
+  /** Called after digest messages were made, before they are sent. */
   readonly afterMaking?: () => Promise<unknown>;
-  /** The operator's list at sending; that at the creation of digests stays. */
+  /** The operator's list at sending; the list at the creation of digests does not change. */
   readonly mailRecipients?: readonly string[];
 }
 
 export interface DigestWorld extends AsyncDisposable {
   readonly webhooks: WebhookWorld;
-  /** The database's time: it begins two days ago, so that the ledger of the real clock knows it already. */
+  /** The database's time: it begins two days ago, so that the ledger covers it, which uses the real clock. */
   readonly clock: { nowMs: number };
   create(
     request: Partial<RequestOf<'CreateDigest'>> & Pick<RequestOf<'CreateDigest'>, 'recipients'>,
@@ -50,7 +50,7 @@ export interface DigestWorld extends AsyncDisposable {
 
 const allowed = ['@example.com', 'one@example.org'];
 
-/** Digests of `acc_1` on a real database, with `rule_1` heard on X for ten days. */
+/** Digests of `acc_1` on a real database. The ledger covers `rule_1` on X for the last ten days. */
 async function createDigestWorld(
   database: Database,
   { mailer = null }: { mailer?: Mailer | null } = {},
@@ -143,7 +143,7 @@ async function createDigestWorld(
   };
 }
 
-/** What a webhook gets. */
+/** What a webhook receives. */
 export interface Issue {
   readonly type: string;
   readonly number: number;
@@ -176,7 +176,7 @@ export async function startDigestReceiver(
   return { endpoint, webhook, recipients: { webhook_id: webhook.id } };
 }
 
-/** A world of its own, which ends with the stack. */
+/** A separate world, which is disposed with the stack. */
 export async function openDigestWorld(stack: AsyncDisposableStack, options: { mailer?: Mailer } = {}) {
   const { url } = stack.use(await migratedTemplate().clone());
   const database = stack.use(openTestDatabase(url));

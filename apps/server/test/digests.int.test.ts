@@ -28,7 +28,7 @@ const hourMs = 60 * minuteMs;
 const startReceiver = (handler?: Handler) => startDigestReceiver(stack, world, handler);
 
 describe('a digest to a webhook', () => {
-  test('has what matched since the last one, counted and signed, at the times of its schedule', async () => {
+  test('has the matches since the last one, counted and signed, at the times of its schedule', async () => {
     const { endpoint, webhook, recipients } = await startReceiver();
     await world.webhooks.storeMatches(['before the digest']);
     const digest = await world.create({ recipients });
@@ -76,7 +76,7 @@ describe('a digest to a webhook', () => {
     expect(second && textsOf(second)).toEqual(['four']);
   });
 
-  test('waits for enough matches, and shows no more than it may', async () => {
+  test('waits for enough matches, and shows no more than its maximum', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, min_matches: 3, max_matches: 2 });
     const node = world.startNode();
@@ -89,7 +89,7 @@ describe('a digest to a webhook', () => {
     ]);
   });
 
-  test('has the matches of its filter only, and goes to nobody while the account is suspended', async () => {
+  test('has only the matches of its filter, and is not sent while the account is suspended', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, rule_id: 'rule_1' });
     await world.webhooks.storeMatches(['mine']);
@@ -97,7 +97,7 @@ describe('a digest to a webhook', () => {
     await database.run(`update accounts set suspended_at = now() where id = 'acc_1'`);
     await world.startNode().tick(minuteMs);
     expect(endpoint.received).toEqual([]);
-    // No issue was made that waits meanwhile: there is one for all of this time.
+    // No message was made meanwhile: one message covers all of this time.
     await world.webhooks.storeMatches(['stored later']);
     await database.run('update accounts set suspended_at = null');
     await world.startNode().tick();
@@ -105,7 +105,7 @@ describe('a digest to a webhook', () => {
     expect(endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 2, matches: texts }]);
   });
 
-  test('does not have what was removed after its issue was made', async () => {
+  test('does not have items that were removed after it was made', async () => {
     let isUp = false;
     const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 500));
     await world.create({ recipients });
@@ -128,8 +128,8 @@ describe('a digest to a webhook', () => {
   });
 });
 
-describe('when nothing has matched', () => {
-  test('nothing is sent, or that nothing matched and everything was heard', async () => {
+describe('without matches', () => {
+  test('a digest sends nothing, or that nothing matched in a period without gaps', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, name: 'skips' });
     await world.create({ recipients, name: 'sends', empty: 'send', rule_id: 'rule_1' });
@@ -139,7 +139,7 @@ describe('when nothing has matched', () => {
     ]);
   });
 
-  test('a gap is listed instead, and one that is not over yet too', async () => {
+  test('a digest lists a gap, also one that has not ended yet', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, empty: 'send' });
     const startMs = world.clock.nowMs;
@@ -166,7 +166,7 @@ describe('when nothing has matched', () => {
     ]);
   });
 
-  test('nothing is claimed of what is not matched yet: the issue waits for it, two minutes at most', async () => {
+  test('a digest makes no claim about unmatched events: it waits for them, two minutes at most', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, empty: 'send' });
     await database.run('update match_progress set matched_through = $1', [new Date(world.clock.nowMs)]);
@@ -184,22 +184,22 @@ describe('when nothing has matched', () => {
   });
 });
 
-describe('an issue that cannot be sent', () => {
-  const told = async () => {
+describe('a digest message that cannot be sent', () => {
+  const noticesOf = async () => {
     const rows = await database.many<{ type: string; open: boolean; data: object }>(
       'select type, resolved_at is null as open, data from notices order by position',
     );
     return rows.map(({ type, open, data }) => ({ type, open, data }));
   };
 
-  test('is tried again, its owner is told once, and it is told when it is over', async () => {
+  test('is retried, its owner is notified once, and the notice is resolved after a success', async () => {
     let isUp = false;
     const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 503));
     await world.create({ recipients });
     await world.webhooks.storeMatches(['one']);
     const node = world.startNode();
     await node.tick(minuteMs);
-    expect(await told()).toEqual([]);
+    expect(await noticesOf()).toEqual([]);
     const [digest] = await world.list();
     expect(digest?.message).toContain('503');
     for (let tries = 0; tries < 20; tries++) {
@@ -208,14 +208,14 @@ describe('an issue that cannot be sent', () => {
     // After 5 s, 1 min, 5 min and 15 min, as far as these are over.
     expect(endpoint.received).toHaveLength(4);
     expect(new Set(endpoint.received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
-    expect(await told()).toMatchObject([{ type: 'digest.failing', open: true, data: { number: 1 } }]);
+    expect(await noticesOf()).toMatchObject([{ type: 'digest.failing', open: true, data: { number: 1 } }]);
     isUp = true;
     await node.tick(hourMs);
-    expect(await told()).toMatchObject([{ type: 'digest.failing', open: false }]);
+    expect(await noticesOf()).toMatchObject([{ type: 'digest.failing', open: false }]);
     expect(await world.list()).toMatchObject([{ message: null, last_number: 1 }]);
   });
 
-  test('is given up after a day with a notice that says what it was about, and the next one is made', async () => {
+  test('is given up after a day with a notice that names its period, and the next one is made', async () => {
     let isUp = false;
     const { endpoint, recipients } = await startReceiver(() => (isUp ? 200 : 500));
     const { next_at: firstAt, created_at } = await world.create({ recipients });
@@ -224,7 +224,7 @@ describe('an issue that cannot be sent', () => {
     for (let hours = 0; hours < 26; hours++) {
       await node.tick(hours === 0 ? minuteMs : hourMs);
     }
-    expect((await told()).filter(({ type }) => type === 'digest.given_up')).toMatchObject([
+    expect((await noticesOf()).filter(({ type }) => type === 'digest.given_up')).toMatchObject([
       { open: false, data: { number: 1, from: created_at, to: firstAt } },
     ]);
     isUp = true;
@@ -239,7 +239,7 @@ describe('an issue that cannot be sent', () => {
     });
   });
 
-  test('waits while its webhook is paused, and goes to another recipient when it has one', async () => {
+  test('waits while its webhook is paused, and goes to another recipient after a change', async () => {
     const paused = await startReceiver();
     const other = await startReceiver();
     const digest = await world.create({ recipients: paused.recipients });
@@ -257,8 +257,8 @@ describe('an issue that cannot be sent', () => {
   });
 });
 
-describe('a clock', () => {
-  test('that goes back an hour makes nothing due again, and one that jumps a day makes one issue of everything', async () => {
+describe('clocks', () => {
+  test('a clock that goes back an hour makes nothing due again, and one that jumps a day makes one message for all of it', async () => {
     const { endpoint, recipients } = await startReceiver();
     world.clock.nowMs = Date.parse(`${new Date(world.clock.nowMs).toISOString().slice(0, 13)}:30:00Z`);
     await world.create({
@@ -283,7 +283,7 @@ describe('a clock', () => {
   });
 });
 
-test('without a mail server nobody gets a digest by e-mail', async () => {
+test('without a mail server no digest is sent by e-mail', async () => {
   await expect(world.create({ recipients: { email: ['one@example.org'] } })).rejects.toMatchObject({
     code: 'failed_precondition',
     message: expect.stringContaining('EARSHOT_SMTP_URL'),
