@@ -47,7 +47,7 @@ async function list({ api, key }: Opened, request: object) {
 }
 
 describe('a match log that was restored', () => {
-  test('assigns no id twice, and tells the follower that was ahead of it where to continue', async () => {
+  test('assigns no id twice, and refuses the follower that was ahead with the cursor to continue from', async () => {
     await using opened = await open();
     const { world } = opened;
     await world.write([1, 2, 3, 1, 2]);
@@ -55,9 +55,9 @@ describe('a match log that was restored', () => {
     const ahead = await list(opened, {});
     await goBack(world, 3);
     await world.write([3, 3]);
-    const ahead = await list(opened, { cursor: ahead.cursor });
-    expect(told.refused).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
-    const again = await list(opened, { cursor: told.refused?.details.oldest_cursor });
+    const stale = await list(opened, { cursor: ahead.cursor });
+    expect(stale.refused).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
+    const again = await list(opened, { cursor: stale.refused?.details.oldest_cursor });
     expect(again.rules).toEqual(['rule_3', 'rule_3']);
     expect(ahead.ids).not.toContain(again.ids[0]);
     expect(ahead.ids).not.toContain(again.ids[1]);

@@ -30,7 +30,7 @@ async function takeSlot(database: Database, number: number): Promise<void> {
   });
 }
 
-/** Rules and events in turn, with workers at work; returns how many events reached a rule that was there before. */
+/** Alternates rules and events, with active workers; returns how many events reached an older rule. */
 async function run(wrap: (store: MatchStore) => MatchStore): Promise<number> {
   await using opened = await openOwnLogWorld(template);
   const { world, database } = opened;
@@ -48,14 +48,14 @@ async function run(wrap: (store: MatchStore) => MatchStore): Promise<number> {
 }
 
 describe('a rule that was acknowledged before an event arrived', () => {
-  /** Event n comes when rules 1 to n are there. */
+  /** Event n arrives when rules 1 to n exist. */
   const expected = (rules * (rules + 1)) / 2 - 1;
 
   test('always gets it', async () => {
     expect(await run((store) => store)).toBe(expected);
   });
 
-  test('control: with the rules remembered from the first batch, most are missed', async () => {
+  test('control: with the rules cached from the first batch, most are missed', async () => {
     const remembering = (store: MatchStore): MatchStore => {
       let holders: ReturnType<MatchStore['holdersOf']> | undefined;
       return { ...store, holdersOf: (references) => (holders ??= store.holdersOf(references)) };
@@ -64,8 +64,8 @@ describe('a rule that was acknowledged before an event arrived', () => {
   });
 });
 
-/** The first time events are asked for, the client falls silent for good, as has been seen after reconnects. */
-test('a client that brings nothing while events wait is replaced', async () => {
+/** When events are requested for the first time, the client becomes silent for good, as has happened after reconnects. */
+test('a client that delivers nothing while events wait is replaced', async () => {
   await using opened = await openOwnLogWorld(template);
   const { world } = opened;
   const { jetstream, manager } = world.nats;

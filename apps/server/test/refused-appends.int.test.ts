@@ -29,7 +29,7 @@ async function openWorld() {
   return { server, nats, world, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-/** The log refuses further messages, as one that is full does. */
+/** Makes the log refuse further messages, as a full log does. */
 async function refuse({ manager }: Nats): Promise<void> {
   const { state } = await manager.streams.info(eventsStream);
   await manager.streams.update(eventsStream, { max_msgs: state.messages });
@@ -45,7 +45,7 @@ async function stateOf(database: Database) {
 
 const refused = { state: 'log_unavailable', detail: expect.stringContaining('maximum messages exceeded') };
 
-test('an open stream shows within 5 s that the log refuses events, and is not opened again before that is over', async () => {
+test('an open stream shows within 5 s that the log refuses events, and is not opened again before that ends', async () => {
   await using opened = await openWorld();
   const { nats, world } = opened;
   const watch = createAppendWatch();
@@ -76,7 +76,7 @@ test('an open stream shows within 5 s that the log refuses events, and is not op
   await open(world, 'x');
   await eventually(async () => expect(await stateOf(world.database)).toMatchObject({ state: 'live' }), soon);
   expect(await connects()).toBe(2);
-  // What was read before is in the log, behind it the probe.
+  // Events that were read before are in the log, and behind them the probe.
   const { state: after } = await nats.manager.streams.info(eventsStream);
   expect(after.messages).toBe(before.messages + 2);
   const [, next] = await ledger();
@@ -85,7 +85,7 @@ test('an open stream shows within 5 s that the log refuses events, and is not op
   expect(next?.seconds).toBeGreaterThan(2.5);
 });
 
-test('a node that starts while the log refuses events says so everywhere, and opens no stream until it takes them', async () => {
+test('a node that starts while the log refuses events reports so everywhere, and opens no stream until the log accepts them', async () => {
   await using opened = await openWorld();
   const { server, nats, world } = opened;
   await refuse(nats);
@@ -123,7 +123,7 @@ test('a node that starts while the log refuses events says so everywhere, and op
   expect(JSON.parse(await ask('/readyz'))).toEqual({ status: 'ready' });
   expect(await blockedSeconds()).toBe(0);
   expect(logLines()).toMatchObject([{ level: 40 }, { level: 30, msg: 'the event log takes events again' }]);
-  // Matching settles both probes, so the check finds no hole, and does nothing else with them.
+  // Matching settles both probes without matches, so the check finds no gap.
   await eventually(
     async () => expect(await ask('/metrics')).toMatch(/^earshot_event_log_checked_through 2$/m),
     soon,

@@ -123,13 +123,13 @@ async function isRegistered(
   }
 }
 
-/** Nothing is refused but what the sandbox was told to refuse, and nothing is full but the small tap. */
+/** Only the sandbox's armed refusals refuse a rule, and only the small Firehose token is full. */
 function assertReason({ platform, problem, problemKind }: HeldSlot): void {
   if (problemKind === 'refused') expect(problem).toContain('The sandbox was told to refuse');
   else expect(`${platform} ${problemKind}`).toBe('firehose full');
 }
 
-/** Its slots may go, and come back: what was to be said about them is not sure any more. */
+/** Its slots may be deleted and created again: nothing is certain about them any more. */
 function letGo(run: Run, { word, platforms }: Acknowledged): void {
   const keys = new Set(platforms.map((platform) => keyOf(platform, word)));
   for (const [slotId, { key }] of run.leaving) if (keys.has(key)) run.leaving.delete(slotId);

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { UpstreamClient } from '../../src/upstream/client.ts';
 
-/** What a registrar must never do, whatever comes of it. */
+/** What a registrar must never do, whatever the consequences. */
 export type Misdeed =
-  /** A change although nobody knows what became of the one before. */
+  /** A change although the outcome of the previous one is unknown. */
   | 'changed_while_uncertain'
   /** A rule that its own list shows. */
   | 'added_again'
-  /** A change after somebody else took its lease. */
+  /** A change after another node took its lease. */
   | 'changed_without_lease';
 
 export interface WatchedClient extends UpstreamClient {
@@ -26,7 +26,7 @@ const removed = z
   .looseObject({ delete: z.looseObject({ ids: z.array(z.string()) }) })
   .transform((body) => body.delete.ids);
 
-/** One registrar's view of its upstream, with an eye on the order of its calls. */
+/** One registrar's view of its upstream, which records the order of its calls. */
 export function watchCalls(client: UpstreamClient, report: (misdeed: Misdeed) => void): WatchedClient {
   let isUncertain = false;
   let retired = false;
