@@ -1,6 +1,8 @@
 import type { Budget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { defaultPrices } from '../src/billing/prices.ts';
+import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { budgetOf, dyingAt, openBudgetWorld } from './budget-world.ts';
 import { changeBy } from './changes.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
@@ -25,10 +27,16 @@ describe('a rule with a budget', () => {
     await world.calmDown();
     await look();
     expect(types(await world.notices())).toEqual(['budget.threshold']);
-    expect((await world.store.get('acc_1', ruleId))?.budget).toMatchObject({ spent: 0.5, remaining: 0.5 });
+    expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
+      spent: 0.5,
+      remaining: 0.5,
+    });
     // 60 in a minute become 70 until X applies the pause: $0.80 are spent, and $0.35 are reserved.
     await world.match('cats', 60);
-    expect((await world.store.get('acc_1', ruleId))?.budget).toMatchObject({ spent: 0.8, reserved: 0.35 });
+    expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
+      spent: 0.8,
+      reserved: 0.35,
+    });
     await look();
     const stopped = await world.store.get('acc_1', ruleId);
     expect(stopped).toMatchObject({ state: 'paused', pause: { reason: 'budget' } });
@@ -44,6 +52,16 @@ describe('a rule with a budget', () => {
       data: { budget: 'usd=1/day', spent: 0.8, on_reached: 'pause', resets_at: midnight },
       resolved_at: null,
     });
+  });
+
+  test("is limited by the operator's budget if it has none, and shows it", async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats');
+    await world.match('cats', 100);
+    const pricing = { prices: defaultPrices(), ruleBudget: budgetOf('usd=25/day') };
+    const rule = await createRuleStore(world.database, pricing).get('acc_1', ruleId);
+    expect(rule).toMatchObject({ budget: null, effective_budget: { usd: 25, spent: 0.5, remaining: 24.5 } });
+    expect(await world.store.get('acc_1', ruleId)).toMatchObject({ budget: null, effective_budget: null });
   });
 
   test('leaves the slot to another account, which misses nothing and gets no notice', async () => {
@@ -81,11 +99,14 @@ describe('a rule with a budget', () => {
     await world.match('cats', 1);
     await world.match('dogs', 1);
     await world.watch()();
-    expect(await world.store.get('acc_1', daily)).toMatchObject({ state: 'active', budget: { spent: 1 } });
+    expect(await world.store.get('acc_1', daily)).toMatchObject({
+      state: 'active',
+      effective_budget: { spent: 1 },
+    });
     expect(await world.store.get('acc_1', forLife)).toMatchObject({
       state: 'paused',
       pause: { resumes_at: null },
-      budget: { spent: 6, resets_at: null },
+      effective_budget: { spent: 6, resets_at: null },
     });
   });
 
@@ -303,7 +324,7 @@ describe('after a pause', () => {
     await world.changes.pause(ruleId, changeBy('acc_1'));
     world.now.ahead = tomorrowMs;
     expect(await resume()).toBe('paused');
-    expect((await world.store.get('acc_1', ruleId))?.pause).toBeNull();
+    expect((await world.store.get('acc_1', ruleId))?.pause).toEqual({ reason: 'request', resumes_at: null });
   });
 
   test('notices of a past period are resolved, also those of rules that were not paused', async () => {

@@ -26,7 +26,9 @@ async function startMailServer() {
     logger: false,
     onRcptTo: ({ address }, _session, done) =>
       done(
-        address.startsWith('unknown') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null,
+        address.startsWith('unknown')
+          ? Object.assign(new Error('no such user'), { responseCode: 550 })
+          : null,
       ),
     onData(stream, { envelope }, done) {
       const chunks: Buffer[] = [];

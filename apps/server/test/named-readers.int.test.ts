@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync());
 
 async function read(request: object, as = key) {
-  const { status, json } = await api.call(as, '/api.ReadMatches', request);
+  const { status, json } = await api.call(as, '/api.ReadMatches', { start: 'oldest', ...request });
   if (status !== 200) return { refused: errorSchema.parse(json), rules: [], cursor: null };
   const { matches, cursor } = operations.ReadMatches.answer.parse(json);
   return { refused: null, rules: matches.map(({ rule_id }) => rule_id), cursor };
@@ -56,12 +56,12 @@ test('without waiting it reads what is stored, even if the node has not been not
   expect((await read({ reader: 'at once' })).rules).toEqual(['rule_5']);
 });
 
-test('with start "now" it waits for new matches, and there is nothing to acknowledge before', async () => {
-  const none = await read({ reader: 'new', start: 'now', rule_id: 'rule_4' });
+test('starts with new matches unless the request says "oldest"', async () => {
+  const none = await read({ reader: 'new', start: undefined, rule_id: 'rule_1' });
   expect(none).toMatchObject({ rules: [], cursor: null });
   const waiting = read({ reader: 'new', wait_seconds: 30 });
   await world.write([1, 4]);
-  expect((await waiting).rules).toEqual(['rule_4']);
+  expect((await waiting).rules).toEqual(['rule_1']);
 });
 
 test('a reader keeps its filter: another one under its name is refused, with the existing one', async () => {
@@ -86,12 +86,12 @@ test('a cursor is valid only for the reader that returned it', async () => {
 
 test('readers of another account do not exist', async () => {
   const { cursor } = await read({ reader: 'mine' });
-  expect(await ask('ListReaders', {}, foreignKey)).toEqual({ readers: [] });
+  expect(await ask('ListReaders', {}, foreignKey)).toEqual({ readers: [], next_cursor: null });
   expect(await ask('DeleteReader', { reader: 'mine' }, foreignKey)).toMatchObject({ code: 'not_found' });
   const foreign = await ask('AckMatches', { reader: 'mine', cursor }, foreignKey);
   expect(foreign).toMatchObject({ code: 'invalid_argument' });
   expect((await read({ reader: 'x', rule_id: 'rule_1' }, foreignKey)).refused?.code).toBe('not_found');
-  expect(await ask('ListReaders', {}, foreignKey)).toEqual({ readers: [] });
+  expect(await ask('ListReaders', {}, foreignKey)).toEqual({ readers: [], next_cursor: null });
 });
 
 test('an account has as many readers as its plan allows, also with concurrent creations', async () => {

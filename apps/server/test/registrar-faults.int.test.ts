@@ -38,18 +38,21 @@ describe('a lost answer', () => {
     },
   );
 
-  test.each(['on removal: %s ends without the rule', 'firehose'] as const)('on removal: %s ends without the rule', async (platform) => {
-    await using world = await openUpstreamWorld(template);
-    const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
-    await using _registrar = startRegistrar(world, platform);
-    await untilRegistered(world);
-    await world.sandbox.arm({ kind: 'rules_lost_answer', platform });
-    await world.rules.abandon(ruleId);
-    world.bells.ring('slots');
-    await eventually(async () => expect(await slotRows(world)).toEqual([]), soon);
-    expect(await world.sandbox.fired()).toEqual([1]);
-    expect(await (platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules)()).toEqual([]);
-  });
+  test.each(['on removal: %s ends without the rule', 'firehose'] as const)(
+    'on removal: %s ends without the rule',
+    async (platform) => {
+      await using world = await openUpstreamWorld(template);
+      const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
+      await using _registrar = startRegistrar(world, platform);
+      await untilRegistered(world);
+      await world.sandbox.arm({ kind: 'rules_lost_answer', platform });
+      await world.rules.abandon(ruleId);
+      world.bells.ring('slots');
+      await eventually(async () => expect(await slotRows(world)).toEqual([]), soon);
+      expect(await world.sandbox.fired()).toEqual([1]);
+      expect(await (platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules)()).toEqual([]);
+    },
+  );
 });
 
 describe('a slot gets a holder', () => {
