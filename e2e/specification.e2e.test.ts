@@ -148,7 +148,7 @@ describe('the operations of the specification', () => {
 });
 
 describe('x-request-id', () => {
-  test.each(['a valid id is returned: %s', 'A-z_0.9', 'f'.repeat(128)])(
+  test.each(['a', 'A-z_0.9', 'f'.repeat(128)])(
     'a valid id is returned: %s',
     async (id) => {
       expect(await requestIdFor({ 'x-request-id': id })).toBe(id);

@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 
 let template: Template;
 let world: PreviewWorld;
-let asked: number;
+let countRequests: number;
 let bound: 'none' | 'at_most';
 let answers: Promise<void>;
 let allowance: Allowance;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
-  asked = 0;
+  countRequests = 0;
   bound = 'none';
   answers = Promise.resolve();
   allowance = { remainingUsd: 1, reached: null };
@@ -43,7 +43,7 @@ const tenAnHour: ItemCounts = {
     misses: [],
   }),
   async count(_query, { fromMs }) {
-    asked++;
+    countRequests++;
     await answers;
     const first = Math.ceil(fromMs / hourMs) * hourMs;
     return { kind: 'counted', fromMs: first, counts: Array.from({ length: 168 }, () => 10) };
@@ -112,7 +112,7 @@ describe('a rule is created', () => {
   test('without a count if no budget pauses', async () => {
     expect(await refusal(world.assertAffordable({}))).toBeNull();
     expect(await refusal(world.assertAffordable(withOwn('usd=1/day:notify')))).toBeNull();
-    expect(asked).toBe(0);
+    expect(countRequests).toBe(0);
   });
 
   test('without a count if stored items or a known rate decide', async () => {
@@ -121,13 +121,13 @@ describe('a rule is created', () => {
     );
     bound = 'at_most';
     expect(await refusal(world.assertAffordable(withOwn('matches=1/day')))).toBeNull();
-    expect(asked).toBe(1);
+    expect(countRequests).toBe(1);
   });
 
   test('without a count if the installation has spent its budget', async () => {
     allowance = { remainingUsd: 0, reached: { resetsAt: new Date(), isSure: true } };
     expect(await refusal(world.assertAffordable(withOwn('usd=1/day')))).toBeNull();
-    expect(asked).toBe(0);
+    expect(countRequests).toBe(0);
   });
 
   test('if the account may count no more often today', async () => {
@@ -135,7 +135,7 @@ describe('a rule is created', () => {
     for (const value of ['one', 'two', 'three', 'four'])
       bounds.push((await refusal(world.assertAffordable({ value, ...withOwn('usd=1/day') })))?.code ?? null);
     expect(bounds.filter((code) => code === null)).toHaveLength(1);
-    expect(asked).toBe(3);
+    expect(countRequests).toBe(3);
   });
 
   test('if the platform does not answer in time; its late answer is known the next time', async () => {
@@ -145,14 +145,14 @@ describe('a rule is created', () => {
     expect(await refusal(world.assertAffordable(draft, { answerWithinMs: 50 }))).toBeNull();
     resolve();
     await expect.poll(() => refusal(world.assertAffordable(draft))).not.toBeNull();
-    expect(asked).toBeLessThanOrEqual(2);
+    expect(countRequests).toBeLessThanOrEqual(2);
   });
 });
 
 test('with a count of the last hour at no cost; another account pays for its own count', async () => {
   await world.preview({ value: 'aurora' });
   expect(await refusal(world.assertAffordable(withOwn('usd=1/day')))).not.toBeNull();
-  expect(asked).toBe(1);
+  expect(countRequests).toBe(1);
   await refusal(world.assertAffordable({ accountId: 'acc_2', ...withOwn('usd=1/day') }));
-  expect(asked).toBe(2);
+  expect(countRequests).toBe(2);
 });

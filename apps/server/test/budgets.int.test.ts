@@ -299,8 +299,8 @@ describe('after a pause', () => {
   test('a request cannot resume the rule, but a larger budget does', async () => {
     const { world, ruleId, resume } = await stopped('matches=5/lifetime');
     await using _ = world;
-    const asked = { accountId: 'acc_1', ruleId, premiumRulesMax: 9 };
-    expect(await world.changes.beginResume(asked)).toEqual({ kind: 'budget_reached', resumesAt: null });
+    const request = { accountId: 'acc_1', ruleId, premiumRulesMax: 9 };
+    expect(await world.changes.beginResume(request)).toEqual({ kind: 'budget_reached', resumesAt: null });
     await setBudget(world, ruleId, budgetOf('matches=50/lifetime'));
     expect(await resume()).toBe('active');
     expect((await world.notices()).every(({ resolved_at }) => resolved_at !== null)).toBe(true);

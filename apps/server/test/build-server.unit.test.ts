@@ -39,7 +39,7 @@ test('code that a start does not need is in separate files that can be loaded', 
   await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env: {} });
 });
 
-test.for(['the thread %s starts', 'examples-thread.mjs'])('the thread %s starts', async (file) => {
+test.for(['items-thread.mjs', 'examples-thread.mjs'])('the thread %s starts', async (file) => {
   const thread = new Worker(join(dir, file));
   expect(await once(thread, 'message')).toEqual(['ready']);
   await thread.terminate();

@@ -207,7 +207,7 @@ function createPages(random: () => number): Upstream {
         billed = Math.max(billed, number);
         yield { kind: 'item', text: '', upstreamId: String(number) };
       }
-      throw new StreamEnded({ kind: 'the requested number was delivered' }, 'as many as were asked for');
+      throw new StreamEnded({ kind: 'finished' }, 'the requested number was delivered');
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { ChatFormat } from '@earshot/contract';
 import { harmless, injections } from '@earshot/mcp/injections';
 import { describe, expect, test, vi } from 'vitest';
-import { chatBody, harmIn, linksIn, messageOf, strangersMatch } from './read-chat.ts';
+import { chatBody, harmIn, linksIn, messageOf, untrustedMatch } from './read-chat.ts';
 
 const formats: readonly ChatFormat[] = ['slack', 'discord', 'teams'];
 
@@ -39,8 +39,8 @@ const corpus = [
 ];
 
 const everywhere = (words: string) => [
-  strangersMatch(1, words),
-  strangersMatch(2, words, 'https://x.com/a/status/2'),
+  untrustedMatch(1, words),
+  untrustedMatch(2, words, 'https://x.com/a/status/2'),
 ];
 
 describe.each(formats)('in a message for %s', { timeout: 60_000 }, (format) => {
@@ -52,7 +52,7 @@ describe.each(formats)('in a message for %s', { timeout: 60_000 }, (format) => {
 
   test.each(corpus)('%# an address leads to the web or nowhere: $family', ({ text }) => {
     for (const url of [text, `https://pages.example/?q=${text}`, `javascript:${text}`]) {
-      const message = messageOf(format, chatBody([strangersMatch(1, 'words', url)]));
+      const message = messageOf(format, chatBody([untrustedMatch(1, 'words', url)]));
       const expected = URL.parse(url);
       const isWeb = expected !== null && /^https?:$/.test(expected.protocol) && expected.href.length <= 2_000;
       const hasUser = expected !== null && expected.username + expected.password !== '';
@@ -108,7 +108,7 @@ test.each(formats)(
     vi.doMock('@earshot/mcp/visible', () => ({ visible: same, unhidden: same }));
     vi.resetModules();
     const chat = await import('./read-chat.ts');
-    const rendered = (words: string) => chat.messageOf(format, chat.chatBody([strangersMatch(1, words)]));
+    const rendered = (words: string) => chat.messageOf(format, chat.chatBody([untrustedMatch(1, words)]));
     const found = injections('').filter(
       ({ text }) => harmIn(format, rendered(text), rendered(harmless(text))).length > 0,
     );

@@ -28,15 +28,15 @@ async function open() {
   };
 }
 
-const asked = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.alloc(32, 1) };
-const other = { ...asked, fingerprint: Buffer.alloc(32, 2) };
+const request = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.alloc(32, 1) };
+const other = { ...request, fingerprint: Buffer.alloc(32, 2) };
 const by = (attempt: string) => ({ key: 'k', attempt });
 const record = { targetId: 'rule_1', before: null, after: { name: 'a' }, answer: { rule_id: 'rule_1' } };
 
 test('one of a hundred concurrent attempts is the first', async () => {
   await using world = await open();
   const outcomes = await Promise.all(
-    Array.from({ length: 100 }, (_, n) => world.claims.claim(asked, by(`try_${n}`))),
+    Array.from({ length: 100 }, (_, n) => world.claims.claim(request, by(`try_${n}`))),
   );
   const kinds = outcomes.map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === 'first')).toHaveLength(1);
@@ -46,7 +46,7 @@ test('one of a hundred concurrent attempts is the first', async () => {
 test('the answer exists exactly if the change does', async () => {
   await using world = await open();
   const { database, claims } = world;
-  await claims.claim(asked, by('try_1'));
+  await claims.claim(request, by('try_1'));
   const change = changeBy('acc_1', by('try_1'));
   await expect(
     database.transaction(async (sql) => {
@@ -54,25 +54,28 @@ test('the answer exists exactly if the change does', async () => {
       throw new Error('the change failed after all');
     }),
   ).rejects.toThrow('the change failed after all');
-  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'running' });
+  expect(await claims.claim(request, by('try_2'))).toEqual({ kind: 'running' });
   expect(await database.many('select 1 from audit')).toEqual([]);
   await database.transaction((sql) => recordChange(sql, change, record));
   // Neither a late failure nor a late answer changes what is stored.
-  await claims.free(asked, by('try_1'));
-  await claims.keep(asked, by('try_1'), 'other');
-  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'answered', body: '{"rule_id":"rule_1"}' });
+  await claims.free(request, by('try_1'));
+  await claims.keep(request, by('try_1'), 'other');
+  expect(await claims.claim(request, by('try_2'))).toEqual({
+    kind: 'answered',
+    body: '{"rule_id":"rule_1"}',
+  });
   expect(await claims.claim(other, by('try_3'))).toEqual({ kind: 'other_request' });
 });
 
 test('a crashed attempt loses its key in time, and cannot take effect later if it was only slow', async () => {
   await using world = await open();
   const { database, claims } = world;
-  await claims.claim(asked, by('slow'));
-  expect(await claims.claim(asked, by('next'))).toEqual({ kind: 'running' });
+  await claims.claim(request, by('slow'));
+  expect(await claims.claim(request, by('next'))).toEqual({ kind: 'running' });
   await database.run(`update idempotency_keys set lease_until = now() - interval '1 ms'`);
   // The first attempt had no effect, so the key may now stand for another request.
   expect(await claims.claim(other, by('next'))).toEqual({ kind: 'first' });
-  await claims.free(asked, by('slow'));
+  await claims.free(request, by('slow'));
   const late = database.transaction(async (sql) => {
     await sql.run(`update accounts set name = 'changed' where id = 'acc_1'`);
     await recordChange(sql, changeBy('acc_1', by('slow')), record);
@@ -87,15 +90,15 @@ test('answers are deleted after 24 hours and not before', async () => {
   await using world = await open();
   const { database, claims } = world;
   const answer = async (attempt: string) => {
-    expect(await claims.claim(asked, by(attempt))).toEqual({ kind: 'first' });
-    await claims.keep(asked, by(attempt), '{}');
+    expect(await claims.claim(request, by(attempt))).toEqual({ kind: 'first' });
+    await claims.keep(request, by(attempt), '{}');
   };
   const age = (interval: string) =>
     database.run('update idempotency_keys set created_at = now() - $1::interval', [interval]);
   await answer('try_1');
   await age('23 hours 59 minutes');
   expect(await claims.forgetSome()).toBe(0);
-  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'answered', body: '{}' });
+  expect(await claims.claim(request, by('try_2'))).toEqual({ kind: 'answered', body: '{}' });
   await age('24 hours 1 minute');
   // Also if the worker has not deleted it yet.
   await answer('try_3');

@@ -31,16 +31,16 @@ afterAll(() => stack?.disposeAsync());
 
 /** A time of the day, which has the matches from its beginning to its end. */
 const at = (hours: number) => new Date(Date.parse(yesterday) + hours * hour * 1_000).toISOString();
-const request = (asked: Partial<RequestOf<'CountMatches'>>): RequestOf<'CountMatches'> => ({
+const request = (partial: Partial<RequestOf<'CountMatches'>>): RequestOf<'CountMatches'> => ({
   from: at(0),
   to: at(24),
   step: hour,
-  ...asked,
+  ...partial,
 });
 
-const count = (asked: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1', max?: number) =>
+const count = (partial: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1', max?: number) =>
   countMatches({ database, rules: createRuleStore(database), ...(max !== undefined && { max }) })(
-    callOf('CountMatches', request(asked), accountId),
+    callOf('CountMatches', request(partial), accountId),
   );
 
 interface Listed {
@@ -50,8 +50,8 @@ interface Listed {
 }
 
 /** Counts match by match, from the account's own rows only. */
-async function bruteForce(asked: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1') {
-  const { from, to, step, rule_id, platform, by } = request(asked);
+async function bruteForce(partial: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1') {
+  const { from, to, step, rule_id, platform, by } = request(partial);
   const rows = await database.many<Listed>(
     `select rule_id, platform, created_at from matches where account_id = $1
        and rule_id in (select id from rules where state not in ('creating', 'deleted'))`,
@@ -87,11 +87,15 @@ describe('a count equals the number of matches counted one by one', () => {
     ['in steps of seconds', { from: at(12), to: at(12.01), step: 1 }],
     ['in one step that is longer than the time', { from: at(1), to: at(2), step: 30 * 24 * hour }],
     ['over a month', { from: at(-20 * 24), to: at(10 * 24), step: 6 * hour }],
-  ])('%s', async (_, asked) => {
-    const expected = await bruteForce(asked);
+  ])('%s', async (_, partial) => {
+    const expected = await bruteForce(partial);
     expect(sum([...expected.values()].map(sum))).toBeGreaterThan(0);
-    const { series, ...rest } = await count(asked);
-    expect(rest).toEqual({ from: request(asked).from, to: request(asked).to, step: request(asked).step });
+    const { series, ...rest } = await count(partial);
+    expect(rest).toEqual({
+      from: request(partial).from,
+      to: request(partial).to,
+      step: request(partial).step,
+    });
     const told = new Map(series.map(({ rule_id, platform, counts }) => [rule_id ?? platform ?? '', counts]));
     expect(told).toEqual(expected);
   });
@@ -113,9 +117,9 @@ describe('a count equals the number of matches counted one by one', () => {
   });
 
   test('without matches: zeros, and no series when they are split', async () => {
-    const asked = { from: at(-48), to: at(-24), step: 8 * hour };
-    expect((await count(asked)).series).toEqual([{ counts: [0, 0, 0] }]);
-    expect((await count({ ...asked, by: 'rule' })).series).toEqual([]);
+    const partial = { from: at(-48), to: at(-24), step: 8 * hour };
+    expect((await count(partial)).series).toEqual([{ counts: [0, 0, 0] }]);
+    expect((await count({ ...partial, by: 'rule' })).series).toEqual([]);
   });
 
   test('another account counts only its own matches', async () => {
@@ -133,9 +137,9 @@ describe('a count reads hardly more than it counts', () => {
     ['a rule with few, the whole day', { rule_id: 'rule_119', from: at(0), to: at(24) }],
     ['a rare platform, the whole day', { platform: 'firehose' }],
     ['nothing', { from: at(-48), to: at(-24) }],
-  ])('%s', async (_, asked) => {
-    const counted = sum([...(await bruteForce(asked)).values()].map(sum));
-    const { rows } = await countReads(database, () => count(asked));
+  ])('%s', async (_, partial) => {
+    const counted = sum([...(await bruteForce(partial)).values()].map(sum));
+    const { rows } = await countReads(database, () => count(partial));
     // Matches of deleted rules, and those in the ten seconds around both ends.
     expect(rows).toBeLessThanOrEqual(1.05 * counted + 30);
   });

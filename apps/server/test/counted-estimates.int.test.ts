@@ -12,7 +12,7 @@ let template: Template;
 let stack: AsyncDisposableStack;
 let world: PreviewWorld;
 let publish: (posts: readonly object[]) => Promise<void>;
-let asked: string[];
+let paths: string[];
 beforeAll(async () => {
   template = await createMigratedTemplate();
 });
@@ -21,11 +21,11 @@ beforeEach(async () => {
   stack = new AsyncDisposableStack();
   const { url } = stack.use(await startSandbox({ rateLimits: false }));
   const client = stack.use(createUpstreamClient({ baseUrl: url, token: defaultXToken, name: 'X' }));
-  asked = [];
+  paths = [];
   const watched: typeof client = {
     ...client,
     call: (method, path, options) => {
-      asked.push(path);
+      paths.push(path);
       return client.call(method, path, options);
     },
   };
@@ -88,7 +88,7 @@ describe('the platform is not requested to count', () => {
     for (const accountId of ['acc_1', 'acc_1', 'acc_2', 'acc_2'])
       fees.push((await world.preview({ value: 'aurora' }, { accountId })).estimate.fee_usd);
     expect(fees).toEqual([0.005, 0, 0.005, 0]);
-    expect(asked).toHaveLength(2);
+    expect(paths).toHaveLength(2);
     await world.database.run(`update platform_counts set counted_at = counted_at - interval '61 minutes'`);
     expect((await world.preview({ value: 'aurora' })).estimate.fee_usd).toBe(0.005);
   });
@@ -98,9 +98,9 @@ describe('the platform is not requested to count', () => {
     for (const value of ['one', 'two', 'three', 'four'])
       bases.push((await world.preview({ value })).estimate.basis_note);
     expect(bases.filter((note) => note.includes('asked 3 times today'))).toHaveLength(1);
-    expect(asked).toHaveLength(3);
+    expect(paths).toHaveLength(3);
     await world.preview({ value: 'one' }, { accountId: 'acc_2' });
-    expect(asked).toHaveLength(4);
+    expect(paths).toHaveLength(4);
   });
 
   test('while its source is not live', async () => {
@@ -108,12 +108,12 @@ describe('the platform is not requested to count', () => {
     const { estimate } = await world.preview({ value: 'aurora' });
     expect(estimate).toMatchObject({ basis: 'unknown', fee_usd: 0 });
     expect(estimate.basis_note).toMatch('do not help: its source is not live (no_credit).');
-    expect(asked).toEqual([]);
+    expect(paths).toEqual([]);
   });
 
   test('a query that it cannot count', async () => {
     const { estimate } = await world.preview({ value: 'bio:pilot' });
     expect(estimate.basis_note).toMatch('do not help: counts do not know bio.');
-    expect(asked).toEqual([]);
+    expect(paths).toEqual([]);
   });
 });

@@ -20,10 +20,10 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 function countStatements(database: Database) {
   const counter = { statements: 0 };
   const counted = (sql: Sql): Sql => ({
-    many: (...asked) => (counter.statements++, sql.many(...asked)),
-    one: (...asked) => (counter.statements++, sql.one(...asked)),
-    prepared: (...asked) => (counter.statements++, sql.prepared(...asked)),
-    run: (...asked) => (counter.statements++, sql.run(...asked)),
+    many: (...args) => (counter.statements++, sql.many(...args)),
+    one: (...args) => (counter.statements++, sql.one(...args)),
+    prepared: (...args) => (counter.statements++, sql.prepared(...args)),
+    run: (...args) => (counter.statements++, sql.run(...args)),
   });
   const counting: Database = {
     ...database,
@@ -234,9 +234,9 @@ describe('a rule with registered queries', () => {
     await using rules = await openRules();
     await rules.register({ x: 'word' });
     const claims = createClaimStore(rules.database);
-    const asked = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.from('same') };
+    const request = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.from('same') };
     const claim = { key: 'once', attempt: 'try_2' };
-    expect(await claims.claim(asked, claim)).toEqual({ kind: 'first' });
+    expect(await claims.claim(request, claim)).toEqual({ kind: 'first' });
     await expect(
       rules.create({ x: 'word' }, { claim: { key: 'once', attempt: 'try_1' } }),
     ).rejects.toMatchObject({ code: 'aborted' });
@@ -248,7 +248,7 @@ describe('a rule with registered queries', () => {
       beginRule(rules.store, { x: 'word' }, { completionOf: (ruleId) => completionOf(taken, ruleId) }),
     ).rejects.toMatchObject({ code: 'aborted' });
     const { id } = await rules.create({ x: 'word' }, { claim });
-    expect(await claims.claim(asked, { ...claim, attempt: 'try_3' })).toEqual({
+    expect(await claims.claim(request, { ...claim, attempt: 'try_3' })).toEqual({
       kind: 'answered',
       body: expect.stringContaining(`"rule_id":"${id}"`),
     });

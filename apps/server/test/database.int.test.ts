@@ -53,6 +53,6 @@ test.each([
 });
 
 test('a text with U+0000 is refused as invalid data, not truncated', async () => {
-  const asked = database.one('select $1::text[]', [textArray(['a\0b'])]);
-  await expect(asked).rejects.toMatchObject({ code: '22021' });
+  const query = database.one('select $1::text[]', [textArray(['a\0b'])]);
+  await expect(query).rejects.toMatchObject({ code: '22021' });
 });

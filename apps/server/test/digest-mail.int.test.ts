@@ -139,10 +139,10 @@ describe('a digest by e-mail', () => {
   });
 
   test('is sent to the accepted addresses, and the digest names the others', async () => {
-    await dueDigest({ recipients: { email: ['ops@example.com', 'nobody@example.com'] } });
+    await dueDigest({ recipients: { email: ['ops@example.com', 'unknown@example.com'] } });
     await world.startNode().tick();
     expect(server.delivered).toMatchObject([{ to: ['ops@example.com'] }]);
-    expect(await world.list()).toMatchObject([{ message: 'Not accepted for nobody@example.com.' }]);
+    expect(await world.list()).toMatchObject([{ message: 'Not accepted for unknown@example.com.' }]);
   });
 
   test('cannot inject a header with its name', async () => {

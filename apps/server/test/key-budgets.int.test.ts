@@ -85,11 +85,11 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
   const [pause, giveKey] = [pauseRule(options), createKey(options)];
   const by = (keyId: string) => {
     const call = <Id extends OperationId>(id: Id, request: RequestOf<Id>): Call<Id> => {
-      const asked = callOf(id, request);
+      const call = callOf(id, request);
       return {
-        ...asked,
-        principal: { ...asked.principal, keyId },
-        change: { ...asked.change, actor: keyId },
+        ...call,
+        principal: { ...call.principal, keyId },
+        change: { ...call.change, actor: keyId },
       };
     };
     return {

@@ -65,8 +65,10 @@ describe('the lease store', () => {
     await using leases = await openLeases();
     let epoch = 0;
     for (const _turn of ['free', 'expired']) {
-      const asked = Array.from({ length: 20 }, (_, n) => leases.store.acquire('work', `node-${n}`, 60_000));
-      const got = (await Promise.all(asked)).filter((lease) => lease !== null);
+      const attempts = Array.from({ length: 20 }, (_, n) =>
+        leases.store.acquire('work', `node-${n}`, 60_000),
+      );
+      const got = (await Promise.all(attempts)).filter((lease) => lease !== null);
       expect(got).toHaveLength(1);
       expect(Number(got[0]?.epoch)).toBeGreaterThan(epoch);
       epoch = Number(got[0]?.epoch);
@@ -226,9 +228,9 @@ describe('work under a lease', () => {
 
   test('passes to the next node if the first one cannot renew, and the first one has stopped by then', async () => {
     await using leases = await openLeases();
-    let asked = 0;
+    let attempts = 0;
     const mute: LeaseStore = {
-      acquire: (...given) => (asked++ === 0 ? leases.store.acquire(...given) : Promise.resolve(null)),
+      acquire: (...given) => (attempts++ === 0 ? leases.store.acquire(...given) : Promise.resolve(null)),
       renew: () => Promise.reject(new Error('cut off')),
       release: () => Promise.reject(new Error('cut off')),
     };

@@ -69,12 +69,12 @@ test('a client that delivers nothing while events wait is replaced', async () =>
   await using opened = await openOwnLogWorld(template);
   const { world } = opened;
   const { jetstream, manager } = world.nats;
-  let asked = 0;
+  let requests = 0;
   const consumers: typeof jetstream.consumers = Object.create(jetstream.consumers, {
     get: {
       value: async (...given: Parameters<typeof jetstream.consumers.get>) => {
         const consumer = await jetstream.consumers.get(...given);
-        if (asked++ > 0) return consumer;
+        if (requests++ > 0) return consumer;
         const messages = await consumer.consume({ max_messages: 1 });
         messages.stop();
         const silence = Promise.withResolvers<never>();
@@ -90,7 +90,7 @@ test('a client that delivers nothing while events wait is replaced', async () =>
   await world.append(0, 10);
   await using _workers = world.startWorkers({ count: 1, wrapSource: () => source });
   await world.storedAll(10, 20_000);
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   await eventually(async () => (await world.metrics.workerFailures.get()).values[0]?.value === 1, {
     timeoutMs: 1_000,
   });

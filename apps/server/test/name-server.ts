@@ -9,7 +9,7 @@ export interface NameServer extends AsyncDisposable {
   /** In the format of `dns.Resolver`. */
   readonly address: string;
   /** How often a name was queried, both address families together. */
-  queriesOf(name: string): number;
+  asked(name: string): number;
 }
 
 const typeA = 1;
@@ -32,7 +32,7 @@ export async function startNameServer(
   await once(socket, 'listening');
   return {
     address: `127.0.0.1:${socket.address().port}`,
-    queriesOf: (name) => counts.get(name) ?? 0,
+    asked: (name) => counts.get(name) ?? 0,
     async [Symbol.asyncDispose]() {
       socket.close();
       await once(socket, 'close');

@@ -133,8 +133,8 @@ async function authority(name: string): Promise<Pair> {
 async function certificate(name: string, by: Pair, ...more: string[]): Promise<Pair> {
   const { key, cert } = pairOf(name);
   const signed = ['-CA', by.cert, '-CAkey', by.key, '-addext', 'basicConstraints=critical,CA:FALSE', ...more];
-  const asked = [...newKey, '-subj', `/CN=${name}`, '-keyout', key, '-out', cert, ...signed];
-  await promisify(execFile)('openssl', asked);
+  const args = [...newKey, '-subj', `/CN=${name}`, '-keyout', key, '-out', cert, ...signed];
+  await promisify(execFile)('openssl', args);
   return { key, cert };
 }
 

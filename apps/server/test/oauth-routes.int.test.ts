@@ -104,40 +104,34 @@ test('every endpoint in the metadata is served', async () => {
   }
 });
 
-test.each(spellingsOf('registrations at %s count towards the limit'))(
-  'registrations at %s count for the limit',
-  async (path) => {
-    const address = newAddress();
-    const startedMs = performance.now();
-    const answers = await Promise.all(Array.from({ length: 25 }, () => register(path, { address })));
-    const statuses = answers.map(({ status }) => status);
-    const refilled = Math.ceil((performance.now() - startedMs) / 3_000);
-    expect(statuses.filter((status) => status === 201).length).toBeLessThanOrEqual(20 + refilled);
-    if (path === '/oauth/reg') expect(statuses).toContain(429);
-  },
-);
+test.each(spellingsOf('/oauth/reg'))('registrations at %s count towards the limit', async (path) => {
+  const address = newAddress();
+  const startedMs = performance.now();
+  const answers = await Promise.all(Array.from({ length: 25 }, () => register(path, { address })));
+  const statuses = answers.map(({ status }) => status);
+  const refilled = Math.ceil((performance.now() - startedMs) / 3_000);
+  expect(statuses.filter((status) => status === 201).length).toBeLessThanOrEqual(20 + refilled);
+  if (path === '/oauth/reg') expect(statuses).toContain(429);
+});
 
-test.each(spellingsOf('a request at %s without a scope is for all of them'))(
-  'a request at %s without a scope is for all of them',
-  async (path) => {
-    const client_id = clientIdOf(await register());
-    const query = new URLSearchParams({
-      client_id,
-      redirect_uri: callback,
-      response_type: 'code',
-      resource: `${publicUrl}/mcp`,
-      code_challenge: 'x'.repeat(43),
-      code_challenge_method: 'S256',
-    });
-    const { status } = await ask(`${path}${path.includes('?') ? '&' : '?'}${query.toString()}`);
-    const begun = await database.many<{ scope: string | null }>(
-      `select payload->'params'->>'scope' as scope from oauth_artefacts where kind = 'Interaction' and payload->'params'->>'client_id' = $1`,
-      [client_id],
-    );
-    if (path === '/oauth/auth') expect([status, begun.length]).toEqual([303, 1]);
-    for (const { scope } of begun) expect(scope).toBe('rules:read rules:write matches:read');
-  },
-);
+test.each(spellingsOf('/oauth/auth'))('a request at %s without a scope is for all scopes', async (path) => {
+  const client_id = clientIdOf(await register());
+  const query = new URLSearchParams({
+    client_id,
+    redirect_uri: callback,
+    response_type: 'code',
+    resource: `${publicUrl}/mcp`,
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+  });
+  const { status } = await ask(`${path}${path.includes('?') ? '&' : '?'}${query.toString()}`);
+  const begun = await database.many<{ scope: string | null }>(
+    `select payload->'params'->>'scope' as scope from oauth_artefacts where kind = 'Interaction' and payload->'params'->>'client_id' = $1`,
+    [client_id],
+  );
+  if (path === '/oauth/auth') expect([status, begun.length]).toEqual([303, 1]);
+  for (const { scope } of begun) expect(scope).toBe('rules:read rules:write matches:read');
+});
 
 describe('a registration', () => {
   const stored = () =>

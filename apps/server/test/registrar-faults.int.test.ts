@@ -38,21 +38,18 @@ describe('a lost answer', () => {
     },
   );
 
-  test.each(['on removal: %s ends without the rule', 'firehose'] as const)(
-    'on removal: %s ends without the rule',
-    async (platform) => {
-      await using world = await openUpstreamWorld(template);
-      const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
-      await using _registrar = startRegistrar(world, platform);
-      await untilRegistered(world);
-      await world.sandbox.arm({ kind: 'rules_lost_answer', platform });
-      await world.rules.abandon(ruleId);
-      world.bells.ring('slots');
-      await eventually(async () => expect(await slotRows(world)).toEqual([]), soon);
-      expect(await world.sandbox.fired()).toEqual([1]);
-      expect(await (platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules)()).toEqual([]);
-    },
-  );
+  test.each(['x', 'firehose'] as const)('on removal: %s ends without the rule', async (platform) => {
+    await using world = await openUpstreamWorld(template);
+    const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
+    await using _registrar = startRegistrar(world, platform);
+    await untilRegistered(world);
+    await world.sandbox.arm({ kind: 'rules_lost_answer', platform });
+    await world.rules.abandon(ruleId);
+    world.bells.ring('slots');
+    await eventually(async () => expect(await slotRows(world)).toEqual([]), soon);
+    expect(await world.sandbox.fired()).toEqual([1]);
+    expect(await (platform === 'x' ? world.sandbox.xRules : world.sandbox.tapRules)()).toEqual([]);
+  });
 });
 
 describe('a slot gets a holder', () => {
@@ -63,8 +60,8 @@ describe('a slot gets a holder', () => {
     const gate = createGate();
     const upstream = {
       ...real,
-      async remove(...asked: Parameters<typeof real.remove>) {
-        await real.remove(...asked);
+      async remove(...args: Parameters<typeof real.remove>) {
+        await real.remove(...args);
         await gate.pass();
       },
     };
@@ -139,8 +136,8 @@ async function recordLate({ stolen }: { stolen: boolean }) {
   const gate = createGate();
   const upstream = {
     ...real,
-    async add(...asked: Parameters<typeof real.add>) {
-      const outcomes = await real.add(...asked);
+    async add(...args: Parameters<typeof real.add>) {
+      const outcomes = await real.add(...args);
       await gate.pass();
       return outcomes;
     },
@@ -149,9 +146,9 @@ async function recordLate({ stolen }: { stolen: boolean }) {
   let acquisitions = 0;
   const counted: typeof leases = {
     ...leases,
-    acquire: (...asked) => {
+    acquire: (...args) => {
       acquisitions++;
-      return leases.acquire(...asked);
+      return leases.acquire(...args);
     },
   };
   await using _registrar = startRegistrar(world, 'x', { upstream, leases: counted });

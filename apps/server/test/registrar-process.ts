@@ -67,9 +67,9 @@ function logged(silent: RegistrarStore): RegistrarStore {
   };
 }
 
-function withoutFence(fenced: RegistrarStore, asked: Database): RegistrarStore {
+function withoutFence(fenced: RegistrarStore, db: Database): RegistrarStore {
   const current = async ({ name }: Lease): Promise<Lease> => {
-    const row = await asked.one<Lease>('select name, holder, epoch from leases where name = $1', [name]);
+    const row = await db.one<Lease>('select name, holder, epoch from leases where name = $1', [name]);
     if (!row) throw new Error(`${name} has no holder`);
     return row;
   };

@@ -92,9 +92,9 @@ describe('a rule that is already upstream', () => {
     let lost = 0;
     const upstream = {
       ...real,
-      add: async (...asked: Parameters<typeof real.add>) => {
-        if (lost++ === 0) await real.add(...asked);
-        return await real.add(...asked);
+      add: async (...args: Parameters<typeof real.add>) => {
+        if (lost++ === 0) await real.add(...args);
+        return await real.add(...args);
       },
     };
     await using _registrar = startRegistrar(world, 'x', { upstream });
@@ -147,13 +147,13 @@ describe('a rule that is already upstream', () => {
   test('that the list does not show is retried after a pause', async () => {
     await using world = await openUpstreamWorld(template);
     await beginRule(world.rules, { x: 'word' });
-    let asked = 0;
+    let attempts = 0;
     const upstream = {
       ...rulesOf('x', world.client('x')),
       list: async () => [],
       remove: async () => undefined,
       add: async () => {
-        asked++;
+        attempts++;
         return [{ kind: 'duplicate' } as const];
       },
     };
@@ -161,8 +161,8 @@ describe('a rule that is already upstream', () => {
     await eventually(async () => {
       expect(await slotRows(world)).toMatchObject([{ state: 'wanted', problem_kind: 'unavailable' }]);
     }, soon);
-    expect(asked).toBe(1);
-    await eventually(() => expect(asked).toBeGreaterThan(1), soon);
+    expect(attempts).toBe(1);
+    await eventually(() => expect(attempts).toBeGreaterThan(1), soon);
   });
 
   test('a registrar never waits for a negative time, however long recording the problem takes', async () => {

@@ -96,7 +96,7 @@ async function collect(api: ReaderApi) {
   return () =>
     events.slice(1).map(({ event, data }) => {
       const item = JSON.parse(data);
-      return event === 'match' ? item.payload.text : `${event} ${told.match_id}`;
+      return event === 'match' ? item.payload.text : `${event} ${item.match_id}`;
     });
 }
 

@@ -84,8 +84,8 @@ async function removeOlderThan(database: Database, retentionDays: number): Promi
 const partitionOf = (day: string) => `matches_${day.replaceAll('-', '')}`;
 
 /** The public failure, or null. */
-async function failureOf(asked: Promise<unknown>): Promise<Failure | null> {
-  return asked.then(
+async function failureOf(promise: Promise<unknown>): Promise<Failure | null> {
+  return promise.then(
     () => null,
     (error: unknown) => (error instanceof Failure ? error : null),
   );

@@ -30,7 +30,7 @@ const perDay = (matches: number): Budget => ({ period: 'day', matches, on_reache
 
 type World = Awaited<ReturnType<typeof openTrialWorld>>;
 type Counts = Parameters<typeof createAssertAffordable>[0]['counts'];
-interface Asked {
+interface PreviewOptions {
   readonly accountId?: string;
   readonly days?: number;
 }
@@ -94,13 +94,13 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     resumeRule: (ruleId: string) => registered(resume(callOf('ResumeRule', { rule_id: ruleId }))),
     async estimate(
       draft: Partial<RequestOf<'PreviewRule'>> = {},
-      { accountId = 'acc_1', days = 7 }: Asked = {},
+      { accountId = 'acc_1', days = 7 }: PreviewOptions = {},
     ): Promise<Estimate | undefined> {
       const request = { platforms: ['x' as const], overrides: { x: 'cats' }, days, ...draft };
       const { platforms } = await preview(callOf('PreviewRule', request, accountId));
       return Object.values(platforms)[0]?.estimate;
     },
-    /** The rule has listened for so long, until it was paused or up to now. */
+    /** Makes the rule listen for so long, until it was paused or up to now. */
     async lasted(ruleId: string, minutes: number) {
       await database.run(
         `update watches set from_at = coalesce(to_at, now()) - $2 * interval '1 minute' where rule_id = $1`,
@@ -139,7 +139,7 @@ const ofTrial = (average: number, note: string) => ({
 });
 const twelve = ofTrial(576, '12 matches in 30 minutes of a trial; about ±57 %');
 
-test('a trial is a rule with an end by time and one by matches, and is not refused for what it would cost', async () => {
+test('a trial is a rule with an end by time and one by matches, and its cost is not checked', async () => {
   await using world = await openTrialWorld();
   await tried(world);
   await world.database.run(
@@ -165,7 +165,7 @@ test('a trial is a rule with an end by time and one by matches, and is not refus
 describe('after a trial that ended', () => {
   const goOn = 'to go on, give the rule another "budget" and "expires_at" (null for none) with UpdateRule';
 
-  test('by its time, the rule goes on with another budget, unless that is too small for what it found', async () => {
+  test('by its time, the rule continues with another budget, unless that is too small for its rate', async () => {
     await using world = await openTrialWorld();
     const ruleId = await tried(world);
     const [notice, ...others] = await world.notices();
@@ -187,7 +187,7 @@ describe('after a trial that ended', () => {
     expect((await world.notices()).map(({ resolved_at }) => resolved_at)).not.toContain(null);
   });
 
-  test('by its matches, too; and what ends it later is no trial', async () => {
+  test('by its matches, the same; what ends the rule later is no trial', async () => {
     await using world = await openTrialWorld();
     const ruleId = await world.create({ trial });
     await world.match('cats', 50);
@@ -222,7 +222,7 @@ describe('after a trial that ended', () => {
     expect(later?.what_to_do).toMatch('The budget matches=51/lifetime is spent');
   });
 
-  test('the estimate stays that of the trial, whatever the rule brings when it goes on', async () => {
+  test('the estimate stays that of the trial, whatever the rule matches later', async () => {
     await using world = await openTrialWorld();
     const ruleId = await tried(world);
     await world.update(ruleId, { budget: null, expires_at: null, overrides: { x: 'dogs' } });
@@ -233,8 +233,8 @@ describe('after a trial that ended', () => {
   });
 });
 
-describe('a preview by a trial', () => {
-  test('that has ended: the newest of a rule that is not deleted, of the days that are asked for', async () => {
+describe('a preview with a trial', () => {
+  test('that has ended: the newest of a rule that is not deleted, of the requested days', async () => {
     await using world = await openTrialWorld();
     const first = await tried(world, { matches: 30 });
     await world.database.run(
@@ -252,7 +252,7 @@ describe('a preview by a trial', () => {
     expect(await world.estimate()).toMatchObject(older);
   });
 
-  test('only where neither counts nor a history are known', async () => {
+  test('only if neither counts nor a history are known', async () => {
     const countable = { countable: true, kind: 'counts_recent', share: 1, dropped: [], misses: [] } as const;
     const counts = Array.from({ length: 168 }, () => 10);
     const ten: ItemCounts = {
@@ -270,7 +270,7 @@ describe('a preview by a trial', () => {
     expect((await world.estimate())?.basis).toBe('history');
   });
 
-  test('that found nothing is an upper bound, which refuses nothing', async () => {
+  test('without matches is an upper bound, which refuses nothing', async () => {
     await using world = await openTrialWorld();
     await tried(world, { matches: 0 });
     expect(await world.estimate()).toMatchObject({
@@ -301,7 +301,7 @@ describe('a preview by a trial', () => {
     expect(await basis()).toMatch('No match in the first 10 minutes of a trial');
   });
 
-  test('counts only the time in which somebody listened', async () => {
+  test('counts only the time in which Earshot was connected', async () => {
     await using world = await openTrialWorld();
     await tried(world);
     await world.database.run(
@@ -312,7 +312,7 @@ describe('a preview by a trial', () => {
     expect((await world.estimate())?.basis).not.toBe('trial');
   });
 
-  test('counts the time before the platform is sure to heed the rule from the first match on', async () => {
+  test('counts the time before the platform surely applies the rule from the first match on', async () => {
     await using world = await openTrialWorld({ xDelayMs: 20 * 60_000 });
     await tried(world, { matches: 0 });
     expect((await world.estimate())?.basis_note).toMatch('No match in 10 minutes');
@@ -325,7 +325,7 @@ describe('a preview by a trial', () => {
     expect((await world.estimate())?.basis_note).toMatch('12 matches in 5 minutes of a trial');
   });
 
-  test('not of another value, nor of the same with other options, nor of a rule that is no trial', async () => {
+  test('not of another query, nor of the same with other options, nor of a rule that is no trial', async () => {
     await using world = await openTrialWorld();
     const draft = { platforms: ['firehose' as const], overrides: { firehose: 'title:cats' } };
     const ruleId = await world.create({ ...draft, trial });
@@ -343,8 +343,8 @@ describe('a preview by a trial', () => {
   });
 });
 
-describe('of another account', () => {
-  test('a trial is never used', async () => {
+describe('another account', () => {
+  test('never uses the trial', async () => {
     await using world = await openTrialWorld();
     const before = await world.estimate();
     await tried(world, {}, 'acc_2');
@@ -354,7 +354,7 @@ describe('of another account', () => {
     expect((await world.estimate())?.basis_note).toMatch('3 matches in 30 minutes');
   });
 
-  test('a rule on the same value changes nothing: not while the trial runs, nor when it is paused and resumed', async () => {
+  test('with a rule of the same query changes nothing: not while the trial runs, nor when it is paused and resumed', async () => {
     const answers = [];
     for (const isShared of [false, true]) {
       await using world = await openTrialWorld();

@@ -62,7 +62,7 @@ const ask = (request: RequestOf<'GetUsage'>, accountId = 'acc_1') =>
     callOf('GetUsage', request, accountId),
   );
 
-test('usage has its cost: items alone at the least, with all that came along at the most', async () => {
+test('usage has its cost: items alone as the minimum, with all referenced items as the maximum', async () => {
   await use({ rule: 'rule_1', day: '2026-11-13', items: 10, users: 20, referenced: 4 });
   await use({ rule: 'rule_2', day: '2026-11-14', items: 0.5, users: 0.5 });
   await use({ rule: 'rule_2', platform: 'firehose', day: '2026-11-14', items: 3 });
@@ -106,7 +106,7 @@ test('usage has its cost: items alone at the least, with all that came along at 
   expect([byDay.total, byRule.total]).toEqual([total, total]);
 });
 
-test('usage is of the days asked for, the first and the last included, and of the rule and platform', async () => {
+test('usage is of the requested days, including the first and the last, and of the rule and platform', async () => {
   for (const day of ['2026-10-15', '2026-10-16', '2026-11-14', '2026-11-15'])
     await use({ rule: 'rule_1', day, items: 1 });
   await use({ rule: 'rule_2', platform: 'firehose', day: '2026-11-14', items: 1 });
@@ -130,7 +130,7 @@ const line = (kind: string, atLeast: number, atMost: number, sourceId = 'x:main'
   atMost,
 });
 
-test('an operator sees the bill by source and day, and divided among accounts, and metrics have its totals', async () => {
+test('an operator gets the bill by source and day, and divided among accounts, and metrics have its totals', async () => {
   const third = { accountId: 'acc_1', ruleId: 'rule_1' };
   const rest = { accountId: 'acc_2', ruleId: 'rule_7' };
   await recordBill(database, {
@@ -168,28 +168,28 @@ test('an operator sees the bill by source and day, and divided among accounts, a
   expect(text).toContain('earshot_cost_usd_total{source="x:main",reading="max"} 0.08');
 });
 
-/** What was told, in order. */
+/** The log calls, in order. */
 function listening(): { said: string[]; telemetry: Telemetry } {
   const said: string[] = [];
   const telemetry = {
     ...createTelemetry(silentLog, createMetrics()),
     usageCompared: ({ day, reported, atLeast, atMost }: Parameters<Telemetry['usageCompared']>[0]) =>
       void said.push(`${day}: ${reported} beside ${atLeast}–${atMost}`),
-    usageNotTold: () => void said.push('not told'),
+    usageNotReported: () => void said.push('not reported'),
     usageCheckPutOff: () => void said.push('put off'),
   };
   return { said, telemetry };
 }
 
-test('the upstream’s own count is compared with ours once a day, when the day is over for hours', async () => {
+test("the upstream's own count is compared with ours once a day, some hours after the end of the day", async () => {
   await database.run(
     `insert into source_usage (source_id, day, kind, at_least, at_most) values
        ('x:main', '2026-11-13', 'post', 10, 12), ('x:main', '2026-11-13', 'user', 0, 7), ('x:other', '2026-11-13', 'post', 5, 5)`,
   );
   const { said, telemetry } = listening();
-  let asked = 0;
+  let requests = 0;
   const readUsage: ReadUsage = async () => {
-    if (++asked === 1) throw new UpstreamUnavailable('X answered 503');
+    if (++requests === 1) throw new UpstreamUnavailable('X answered 503');
     return new Map([['2026-11-13', 13]]);
   };
   const compareAt = (time: string) =>
@@ -200,21 +200,21 @@ test('the upstream’s own count is compared with ours once a day, when the day 
   await compareAt('2026-11-14T07:00:00Z');
   await compareAt('2026-11-14T08:00:00Z');
   await compareAt('2026-11-15T05:00:00Z');
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(said).toEqual(['put off', '2026-11-13: 13 beside 10–12']);
   const metrics = createMetrics();
   await showBill({ database, metrics, prices });
   const text = await metrics.registry.metrics();
   expect(text).toContain('earshot_usage_difference{source="x:main",reading="min"} 3');
   expect(text).toContain('earshot_usage_difference{source="x:main",reading="max"} 1');
-  // A day that the upstream does not name yet is asked for again.
+  // A day that the upstream does not list yet is requested again.
   await compareAt('2026-11-15T07:00:00Z');
   await compareAt('2026-11-15T08:00:00Z');
-  expect(asked).toBe(4);
+  expect(requests).toBe(4);
   expect(said).toHaveLength(2);
 });
 
-test('an app that is told nothing is said so once', async () => {
+test('an app without access to its usage is logged once', async () => {
   const { said, telemetry } = listening();
   for (const day of [14, 15, 16]) {
     await compareUsage(
@@ -229,10 +229,10 @@ test('an app that is told nothing is said so once', async () => {
       new AbortController().signal,
     );
   }
-  expect(said).toEqual(['not told']);
+  expect(said).toEqual(['not reported']);
 });
 
-test('X’s own count is read by UTC day; an app that is not enrolled is told nothing', async () => {
+test("X's own count is read by UTC day; an app without access gets none", async () => {
   const { url } = stack.use(await startSandbox({ rateLimits: false }));
   const client = stack.use(createUpstreamClient({ baseUrl: url, token: defaultXToken, name: 'X' }));
   const control = async (path: string, body: object) => {
@@ -263,6 +263,6 @@ test('X’s own count is read by UTC day; an app that is not enrolled is told no
   );
   await control('/sandbox/x/knobs', { usage: 'not_enrolled' });
   expect(await read()).toBeNull();
-  const stranger = stack.use(createUpstreamClient({ baseUrl: url, token: 'unknown', name: 'X' }));
-  await expect(createReadXUsage(stranger)(signal)).rejects.toThrow(/^X answered 401 about its usage/);
+  const unknown = stack.use(createUpstreamClient({ baseUrl: url, token: 'unknown', name: 'X' }));
+  await expect(createReadXUsage(unknown)(signal)).rejects.toThrow(/^X answered 401 about its usage/);
 });

@@ -75,9 +75,9 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   const client = watchCalls(impatient(options.client), options.report);
   const calls: UpstreamClient = {
     ...client,
-    async call(method, path, asked) {
+    async call(method, path, init) {
       if (dead) throw new UpstreamUnavailable('the process is dead');
-      const answer = await client.call(method, path, asked);
+      const answer = await client.call(method, path, init);
       if (diesAfterChange && method !== 'GET') {
         dead = true;
         death.resolve();
@@ -129,10 +129,10 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
 function impatient(client: UpstreamClient): UpstreamClient {
   return {
     ...client,
-    call: (method, path, asked) =>
+    call: (method, path, init) =>
       client.call(method, path, {
-        ...asked,
-        signal: AbortSignal.any([asked.signal, AbortSignal.timeout(answerWithinMs)]),
+        ...init,
+        signal: AbortSignal.any([init.signal, AbortSignal.timeout(answerWithinMs)]),
       }),
   };
 }

@@ -34,7 +34,7 @@ export async function createRule(
 export async function updateRule(run: Run, rule: Acknowledged, word: string): Promise<void> {
   const { rules, changes, bells } = run.world;
   const { ruleId, platforms } = rule;
-  const asked = changeBy(accountId, null, 'UpdateRule');
+  const requestedBy = changeBy(accountId, null, 'UpdateRule');
   const outcome = await changes.beginUpdate(
     {
       accountId,
@@ -47,7 +47,7 @@ export async function updateRule(run: Run, rule: Acknowledged, word: string): Pr
       premiumRulesMax: 1_000,
       keepOldMs: 0,
     },
-    asked,
+    requestedBy,
   );
   if (outcome.kind !== 'begun') return;
   const { change } = outcome;
@@ -56,7 +56,7 @@ export async function updateRule(run: Run, rule: Acknowledged, word: string): Pr
     bells.ring('slots');
     return;
   }
-  expect(await changes.apply(change, asked)).not.toBeNull();
+  expect(await changes.apply(change, requestedBy)).not.toBeNull();
   run.happened.add('updated');
   letGo(run, rule);
   run.acknowledged = run.acknowledged.map((one) => (one === rule ? { ...rule, word } : one));
