@@ -48,7 +48,7 @@ interface Pod {
 test("Kubernetes: kubectl renders what the pods need from the page's commands", async () => {
   const secrets = join(dir, 'secrets');
   await mkdir(secrets);
-  const [, listed = ''] = /Put each secret into a file of its own(.+?)Then:/s.exec(page) ?? [];
+  const [, listed = ''] = /Put each secret into (.+?)Then:/s.exec(page) ?? [];
   const files = [...listed.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, name = '']) => name);
   for (const file of files) await writeFile(join(secrets, file), `the ${file}\n`);
 

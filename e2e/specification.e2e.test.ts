@@ -148,12 +148,9 @@ describe('the operations of the specification', () => {
 });
 
 describe('x-request-id', () => {
-  test.each(['a', 'A-z_0.9', 'f'.repeat(128)])(
-    'a valid id is returned: %s',
-    async (id) => {
-      expect(await requestIdFor({ 'x-request-id': id })).toBe(id);
-    },
-  );
+  test.each(['a', 'A-z_0.9', 'f'.repeat(128)])('a valid id is returned: %s', async (id) => {
+    expect(await requestIdFor({ 'x-request-id': id })).toBe(id);
+  });
 
   test.each(['', 'with space', 'f'.repeat(129), 'quote"', 'semi;colon', 'é', '<b>', 'a, b'])(
     'an invalid id is replaced: "%s"',

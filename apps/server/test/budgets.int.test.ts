@@ -22,10 +22,10 @@ describe('a rule with a budget', () => {
   test('raises a notice on the way, is paused before the budget is spent, and stores no more matches', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('usd=1/day') });
-    const look = world.watch();
+    const check = world.watch();
     await world.match('cats', 100);
     await world.calmDown();
-    await look();
+    await check();
     expect(types(await world.notices())).toEqual(['budget.threshold']);
     expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
       spent: 0.5,
@@ -37,7 +37,7 @@ describe('a rule with a budget', () => {
       spent: 0.8,
       reserved: 0.35,
     });
-    await look();
+    await check();
     const stopped = await world.store.get('acc_1', ruleId);
     expect(stopped).toMatchObject({ state: 'paused', pause: { reason: 'budget' } });
     const midnight = new Date(Math.ceil(Date.now() / tomorrowMs) * tomorrowMs).toISOString();
@@ -124,10 +124,10 @@ describe('a rule with a budget', () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=100/day') });
     await world.match('cats', 10);
-    const look = world.watch();
-    await look();
+    const check = world.watch();
+    await check();
     await setBudget(world, ruleId, budgetOf('matches=10/day'));
-    await look();
+    await check();
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
   });
 });
@@ -162,7 +162,7 @@ describe('the watch of budgets', () => {
     const nodes = [world.watch(), world.watch(), world.watch(null, other), world.watch(null, other)];
     for (const count of [5, 2, 1, 2, 3]) {
       for (const value of ['a', 'b', 'c', 'd', 'e']) await world.match(value, count);
-      await Promise.all([...nodes, ...nodes].map((look) => look()));
+      await Promise.all([...nodes, ...nodes].map((check) => check()));
     }
     // A node that starts later changes nothing.
     await world.watch()();
@@ -197,15 +197,15 @@ describe('the watch of budgets', () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=5/day') });
     let isDying = true;
-    const look = world.watch(
+    const check = world.watch(
       null,
       dyingAt(world.database, 'insert into audit', 'StopForBudget', () => isDying),
     );
-    await look();
+    await check();
     await world.match('cats', 5);
-    await expect(look()).rejects.toThrow('gone');
+    await expect(check()).rejects.toThrow('gone');
     isDying = false;
-    await look();
+    await check();
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
   });
 });
@@ -225,14 +225,14 @@ describe('a budget of several rules', () => {
     await world.match('gone', 6);
     await world.store.delete(changeBy('acc_1'), gone);
     await world.database.run('delete from rules where id = $1', [gone]);
-    const look = world.watch();
+    const check = world.watch();
     await world.match('first', 2);
     await world.match('others', 20);
     await world.calmDown();
-    await look();
+    await check();
     expect(types(await world.notices())).toEqual(['budget.threshold', 'budget.threshold']);
     await world.match('second', 2);
-    await look();
+    await check();
     const states = [first, second, others].map(async (id) => (await world.store.get('acc_1', id))?.state);
     expect(await Promise.all(states)).toEqual(['paused', 'paused', 'active']);
     expect((await world.notices()).find(({ type }) => type === 'budget.reached')?.subject).toEqual({
@@ -332,11 +332,11 @@ describe('after a pause', () => {
     await world.create('cats', { budget: budgetOf('matches=10/day') });
     await world.match('cats', 5);
     await world.calmDown();
-    const look = world.watch();
-    await look();
+    const check = world.watch();
+    await check();
     expect((await world.notices()).map(({ resolved_at }) => resolved_at)).toContain(null);
     await world.database.run('update budget_marks set ends_at = now()');
-    await look();
+    await check();
     expect((await world.notices()).map(({ resolved_at }) => resolved_at)).not.toContain(null);
   });
 });

@@ -96,8 +96,10 @@ describe('a count equals the number of matches counted one by one', () => {
       to: request(partial).to,
       step: request(partial).step,
     });
-    const told = new Map(series.map(({ rule_id, platform, counts }) => [rule_id ?? platform ?? '', counts]));
-    expect(told).toEqual(expected);
+    const counted = new Map(
+      series.map(({ rule_id, platform, counts }) => [rule_id ?? platform ?? '', counts]),
+    );
+    expect(counted).toEqual(expected);
   });
 
   test('by rule: the hundred with the most matches, those first, and no deleted rule', async () => {

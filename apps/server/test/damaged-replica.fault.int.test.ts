@@ -69,7 +69,7 @@ async function caughtUp(nats: Nats): Promise<void> {
 
 /** How many messages are missing in the leader's own copy. */
 async function missingFromLeader({ manager }: Nats): Promise<number> {
-  const look = async (seq: number): Promise<'there' | 'missing'> => {
+  const stateOf = async (seq: number): Promise<'there' | 'missing'> => {
     try {
       return (await manager.streams.getMessage(eventsStream, { seq })) === null ? 'missing' : 'there';
     } catch (error) {
@@ -78,12 +78,12 @@ async function missingFromLeader({ manager }: Nats): Promise<number> {
     }
   };
   const { state } = await eventually(() => manager.streams.info(eventsStream), { timeoutMs: 60_000 });
-  const looks = await Promise.all(
+  const states = await Promise.all(
     Array.from({ length: state.last_seq }, (_, index) =>
-      eventually(() => look(index + 1), { timeoutMs: 60_000 }),
+      eventually(() => stateOf(index + 1), { timeoutMs: 60_000 }),
     ),
   );
-  return looks.filter((one) => one === 'missing').length;
+  return states.filter((one) => one === 'missing').length;
 }
 
 /** A node that starts sometimes repairs its copy from the others: then the test damages it again. */

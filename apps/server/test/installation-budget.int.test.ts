@@ -65,13 +65,13 @@ test('the bill is counted from the start of the day and month, at the highest po
   await bill(world, 100, '2026-11-16');
   await bill(world, 50, '2026-11-15');
   await bill(world, 70, '2026-10-31');
-  const look = (caps: Partial<Caps>, uncounted = (): number => 0) =>
+  const budgetWith = (caps: Partial<Caps>, uncounted = (): number => 0) =>
     budgetOf(world, caps, { uncounted, now }).look();
-  expect((await look({ day: 2, month: 3 })).remainingUsd).toBeCloseTo(1.5);
-  expect((await look({ month: 3 })).remainingUsd).toBeCloseTo(2.25);
-  expect((await look({ day: 0.5 })).reached).toMatchObject({ isSure: true });
-  expect((await look({ day: 0.51 })).reached).toBeNull();
-  const { remainingUsd, reached } = await look({ day: 0.6 }, () => 30);
+  expect((await budgetWith({ day: 2, month: 3 })).remainingUsd).toBeCloseTo(1.5);
+  expect((await budgetWith({ month: 3 })).remainingUsd).toBeCloseTo(2.25);
+  expect((await budgetWith({ day: 0.5 })).reached).toMatchObject({ isSure: true });
+  expect((await budgetWith({ day: 0.51 })).reached).toBeNull();
+  const { remainingUsd, reached } = await budgetWith({ day: 0.6 }, () => 30);
   expect([remainingUsd < 0, reached?.isSure]).toEqual([true, false]);
 });
 

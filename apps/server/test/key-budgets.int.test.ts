@@ -85,11 +85,11 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
   const [pause, giveKey] = [pauseRule(options), createKey(options)];
   const by = (keyId: string) => {
     const call = <Id extends OperationId>(id: Id, request: RequestOf<Id>): Call<Id> => {
-      const call = callOf(id, request);
+      const base = callOf(id, request);
       return {
-        ...call,
-        principal: { ...call.principal, keyId },
-        change: { ...call.change, actor: keyId },
+        ...base,
+        principal: { ...base.principal, keyId },
+        change: { ...base.change, actor: keyId },
       };
     };
     return {
@@ -188,12 +188,12 @@ describe('a key with a budget', () => {
     await using world = await openKeyWorld();
     const key = await world.owner.makeKey({ budget: budgetOf('matches=3/day') });
     const child = await key.makeKey();
-    const look = world.watch();
+    const check = world.watch();
     const ruleId = await key.create('cats', { accept_estimate: true });
     const paused = await child.create('dogs');
     await key.pause(paused);
     await world.match('cats', 3);
-    await look();
+    await check();
     expect(await world.store.get('acc_1', ruleId)).toMatchObject({ state: 'paused' });
     const spent = {
       code: 'failed_precondition',

@@ -125,18 +125,18 @@ describe('an event log', () => {
     const { signal } = new AbortController();
     await log.append(xEvent(1), null);
     await coverTenMinutes(world);
-    let looks = 0;
+    let checks = 0;
     // This node has checked, and the other one checks later and writes before it.
     const slow = await store.follow(async () => {
       const seen = await readEventLog(nats);
-      if (looks++ === 0) {
+      if (checks++ === 0) {
         await log.append(xEvent(2), null);
         await store.follow(() => readEventLog(nats), signal);
       }
       return seen;
     }, signal);
     expect(slow).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
-    expect(looks).toBe(2);
+    expect(checks).toBe(2);
     expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);
   });
 

@@ -96,29 +96,29 @@ describe('the backlog of webhooks', () => {
   test('shows since when a match waits for a webhook that is due', async () => {
     await using world = await open();
     const { database, metrics } = world;
-    const look = async () => {
+    const backlog = async () => {
       await showBacklog({ database, metrics, reader: createMatchReader(database) });
       return await samplesOf(metrics, 'webhooks_tried_through_timestamp_seconds', { asAge: true });
     };
     const webhooks = createWebhookWorld(database);
-    expect(await look()).toEqual(['0']);
+    expect(await backlog()).toEqual(['0']);
     const { id } = await webhooks.createWebhook(url);
     await database.run(`update webhooks set next_attempt_at = ${minutesAgo(60)}`);
     // Nothing to send: it may be quiet for any time.
-    expect(await look()).toEqual(['0']);
+    expect(await backlog()).toEqual(['0']);
     await webhooks.storeMatches(['one', 'two']);
     await database.run(`update matches set created_at = ${minutesAgo(20)}`);
-    expect(await look()).toEqual(['20']);
+    expect(await backlog()).toEqual(['20']);
     await database.run(`update webhooks set next_attempt_at = ${minutesAgo(5)}`);
-    expect(await look()).toEqual(['5']);
+    expect(await backlog()).toEqual(['5']);
     // Its account is suspended.
     await database.run('update accounts set suspended_at = now()');
-    expect(await look()).toEqual(['0']);
+    expect(await backlog()).toEqual(['0']);
     await database.run('update accounts set suspended_at = null');
-    expect(await look()).toEqual(['5']);
+    expect(await backlog()).toEqual(['5']);
     // It works, so it should have been tried: a next attempt far in the future would be a bug.
     await database.run(`update webhooks set next_attempt_at = now() + interval '1 hour'`);
-    expect(await look()).toEqual(['20']);
+    expect(await backlog()).toEqual(['20']);
     // Its endpoint fails, a sender works on it, a window has not ended, or its owner paused it.
     for (const change of [
       `troubled = true`,
@@ -127,7 +127,7 @@ describe('the backlog of webhooks', () => {
       `message_at = null, next_attempt_at = ${minutesAgo(5)}, state = 'paused'`,
     ]) {
       await database.run(`update webhooks set ${change} where id = $1`, [id]);
-      expect(await look()).toEqual(['0']);
+      expect(await backlog()).toEqual(['0']);
     }
   });
 

@@ -163,7 +163,7 @@ test('a trial is a rule with an end by time and one by matches, and its cost is 
 });
 
 describe('after a trial that ended', () => {
-  const goOn = 'to go on, give the rule another "budget" and "expires_at" (null for none) with UpdateRule';
+  const advice = 'set another "budget" and "expires_at" (null for none) with UpdateRule';
 
   test('by its time, the rule continues with another budget, unless that is too small for its rate', async () => {
     await using world = await openTrialWorld();
@@ -171,8 +171,8 @@ describe('after a trial that ended', () => {
     const [notice, ...others] = await world.notices();
     expect(others).toEqual([]);
     expect(notice).toMatchObject({ type: 'rule.expired', data: { trial: true }, resolved_at: null });
-    expect(notice?.what_to_do).toMatch('The time of the trial is over: PreviewRule tells ');
-    expect(notice?.what_to_do).toContain(goOn);
+    expect(notice?.what_to_do).toMatch('The time of the trial is over. ');
+    expect(notice?.what_to_do).toContain(advice);
     await expect(world.resumeRule(ruleId)).rejects.toMatchObject({ code: 'failed_precondition' });
 
     const tooSmall = { budget: perDay(100), expires_at: null };
@@ -191,8 +191,8 @@ describe('after a trial that ended', () => {
     await using world = await openTrialWorld();
     const ruleId = await world.create({ trial });
     await world.match('cats', 50);
-    const look = world.watch();
-    await look();
+    const check = world.watch();
+    await check();
     await world.lasted(ruleId, 30);
     expect(await world.store.get('acc_1', ruleId)).toMatchObject({
       state: 'paused',
@@ -201,8 +201,8 @@ describe('after a trial that ended', () => {
     const reached = async () => (await world.notices()).filter(({ type }) => type === 'budget.reached');
     const [notice] = await reached();
     expect(notice).toMatchObject({ data: { trial: true, spent: 50, budget: 'matches=50/lifetime' } });
-    expect(notice?.what_to_do).toMatch('The trial has brought 50 matches and is over: PreviewRule tells ');
-    expect(notice?.what_to_do).toContain(goOn);
+    expect(notice?.what_to_do).toMatch('The trial got 50 matches and is over. ');
+    expect(notice?.what_to_do).toContain(advice);
     expect(await world.estimate()).toMatchObject(
       ofTrial(2_400, '50 matches in 30 minutes of a trial; about ±28 %'),
     );
@@ -212,11 +212,11 @@ describe('after a trial that ended', () => {
     expect(await world.resumeRule(ruleId)).toMatchObject({ state: 'active', pause: null });
     await world.match('cats', 1);
     expect(await world.matchesOf(ruleId)).toBe(51);
-    await look();
+    await check();
     expect((await reached()).map(({ resolved_at }) => resolved_at)).not.toContain(null);
 
     await world.update(ruleId, { budget: { period: 'lifetime', matches: 51, on_reached: 'pause' } });
-    await look();
+    await check();
     const later = (await reached()).find(({ resolved_at }) => resolved_at === null);
     expect(later?.data).not.toHaveProperty('trial');
     expect(later?.what_to_do).toMatch('The budget matches=51/lifetime is spent');

@@ -182,13 +182,13 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
     expect(JSON.stringify(messageOf(format, chatBody([], { removals: 1 })))).toContain('1 match was removed');
   });
 
-  test('shows or counts every match of a digest, after its counts and how much was heard', () => {
+  test('shows or counts every match of a digest, after its counts and coverage', () => {
     for (const words of ['words', '*'.repeat(5_000), '😀'.repeat(5_000)]) {
       const { shown, more } = shownAndCounted(format, digestOf(format, 100, words));
       expect(shown + more).toBe(100);
     }
     const text = JSON.stringify(messageOf(format, digestOf(format, 2, 'liftoff')));
-    const parts = ['2 matches', 'liftoff, issue 7', 'Heard without a gap', 'https://x.com/a/status/0'];
+    const parts = ['2 matches', 'liftoff, message 7', 'Complete, without a gap', 'https://x.com/a/status/0'];
     const places = parts.map((part) => text.replaceAll('\\', '').indexOf(part));
     expect(places).not.toContain(-1);
     if (format !== 'discord') expect(places).toEqual(places.toSorted((a, b) => a - b));
