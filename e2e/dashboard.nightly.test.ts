@@ -16,7 +16,7 @@ const dashboardSchema = z.object({
   ),
 });
 /** The description that tools/dashboard.ts gives panels that have series only when something fails. */
-const emptyWhenWell = 'Empty without errors.';
+const emptyWhenWell = 'Empty while all is well.';
 
 async function readDashboard() {
   const file = new URL('../deploy/grafana/earshot.json', import.meta.url);

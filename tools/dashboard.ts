@@ -7,13 +7,13 @@ import {
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** The description of a panel that has series only when something fails. */
-const emptyWhenWell = 'Empty without errors.';
+/** In the description of a panel whose series exist only in trouble. */
+const emptyWhenWell = 'Empty while all is well.';
 
 interface Panel {
   readonly title: string;
   readonly unit: string;
-  /** Expressions by legend. */
+  /** Legend and expression. */
   readonly series: Readonly<Record<string, string>>;
   readonly about?: string;
 }
@@ -36,13 +36,13 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       about: emptyWhenWell,
     },
     {
-      title: 'Time since a source last received',
+      title: 'Time since a source was heard',
       unit: 's',
       series: { '{{source}}': 'time() - max by (source) (earshot_source_last_received_timestamp_seconds)' },
-      about: 'Up to 40 s on X, which sends a keep-alive every 20 s.',
+      about: 'Up to 40 s on X, which says that it lives every 20 s.',
     },
     {
-      title: 'Time since all events were matched, and all webhooks tried',
+      title: 'Time since everything was matched, and tried at webhooks',
       unit: 's',
       series: {
         matched: 'time() - max(earshot_matched_through_timestamp_seconds)',
@@ -60,19 +60,19 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       title: 'Receipt to listed',
       unit: 's',
       series: quantiles('event_stored_seconds'),
-      about: 'SLO: half within 0.25 s, 99% within 2 s.',
+      about: 'Promised: half within 0.25 s, 99 of 100 within 2 s.',
     },
     {
       title: 'Stored to the first attempt at a webhook',
       unit: 's',
       series: quantiles('webhook_wait_seconds'),
-      about: 'SLO: 99% within 5 s.',
+      about: 'Promised: 99 of 100 within 5 s.',
     },
     {
       title: 'Share that was late',
       unit: 'percentunit',
       series: { matches: 'earshot:matches_late:ratio_1h', webhooks: 'earshot:webhooks_late:ratio_1h' },
-      about: 'Over an hour. The critical alerts fire at 14.4%. The SLO is 1%.',
+      about: 'Over an hour. The alerts page at 14.4%. The SLO is 1%.',
     },
     {
       title: 'Where the time goes (99th percentile)',
@@ -101,16 +101,16 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{platform}} {{reason}}': `sum by (platform, reason) (${rate('items_dropped_total')})` },
     },
     {
-      title: 'Stream ends',
+      title: 'Ends of streams',
       unit: 'ops',
       series: { '{{platform}} {{kind}}': `sum by (platform, kind) (${rate('stream_endings_total')})` },
       about: emptyWhenWell,
     },
   ],
   'Event log and matches': [
-    { title: 'Waiting events', unit: 'short', series: { waiting: 'max(earshot_event_log_waiting)' } },
+    { title: 'Events that wait', unit: 'short', series: { waiting: 'max(earshot_event_log_waiting)' } },
     {
-      title: 'Log usage',
+      title: 'Log in use',
       unit: 'percentunit',
       series: { used: 'max(earshot_event_log_bytes) / max(earshot_event_log_bytes_max)' },
     },
@@ -120,10 +120,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{platform}}': `sum by (platform) (${rate('matches_stored_total')})` },
     },
     {
-      title: 'Gaps, dead letters, copies behind',
+      title: 'Holes, dead letters, copies behind',
       unit: 'short',
       series: {
-        'gap {{fate}}': 'sum by (fate) (increase(earshot_event_log_holes_total[$__rate_interval]))',
+        'hole {{fate}}': 'sum by (fate) (increase(earshot_event_log_holes_total[$__rate_interval]))',
         'dead letters': 'sum(increase(earshot_dead_letters_total[$__rate_interval]))',
         'copies behind': 'max(earshot_event_log_copies_behind)',
         'appends refused (seconds)': 'max(earshot_event_log_append_blocked_seconds)',
@@ -139,7 +139,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
     },
     { title: 'Duration of attempts', unit: 's', series: quantiles('webhook_attempt_seconds') },
     {
-      title: 'Longest failing endpoint',
+      title: 'The endpoint that has failed longest',
       unit: 's',
       series: { failing: 'time() - max(earshot_webhooks_failing_since_timestamp_seconds)' },
     },
@@ -151,7 +151,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{operation}}': `sum by (operation) (${rate('http_requests_total')})` },
     },
     {
-      title: 'Requests with an internal error',
+      title: 'Requests that failed by our fault',
       unit: 'reqps',
       series: {
         '{{operation}} {{status}}': `sum by (operation, status) (${rate('http_requests_total{status=~"5.."}')})`,
@@ -159,12 +159,12 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       about: emptyWhenWell,
     },
     {
-      title: 'Response time (99th percentile)',
+      title: 'Time to answer (99th percentile)',
       unit: 's',
       series: { '{{operation}}': quantile(0.99, 'http_request_seconds', 'le, operation') },
     },
     {
-      title: 'Open streams of callers',
+      title: 'Streams that callers have open',
       unit: 'short',
       series: { '{{instance}}': 'earshot_match_streams' },
     },
@@ -193,7 +193,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: 'Worker failures',
+      title: 'Failures of workers',
       unit: 'ops',
       series: { '{{worker}}': `sum by (worker) (${rate('worker_failures_total')})` },
       about: emptyWhenWell,
@@ -214,14 +214,14 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{instance}}': 'nodejs_eventloop_lag_p99_seconds{job="earshot"}' },
     },
     {
-      title: 'Total cost',
+      title: 'Billed since ever',
       unit: 'currencyUSD',
       series: { '{{source}} {{reading}}': 'max by (source, reading) (earshot_cost_usd_total)' },
     },
   ],
 };
 
-/** Renders deploy/grafana/earshot.json. */
+/** deploy/grafana/earshot.json. */
 export function renderDashboard(): string {
   const dashboard = new DashboardBuilder('Earshot')
     .uid('earshot')
