@@ -75,7 +75,7 @@ test('reads the database address from a file, as on Kubernetes and systemd nodes
   const both = { ...inFile, EARSHOT_DATABASE_URL: world.databaseUrl };
   expect(await adminWith(both, ...create)).toMatchObject({
     stdout: '',
-    stderr: expect.stringContaining('are both set: keep one of them'),
+    stderr: expect.stringContaining('are both set. Keep one of them'),
   });
   await rm(dir, { recursive: true });
 });

@@ -102,7 +102,7 @@ export const mutations: readonly Mutation[] = [
   ...security(`${server}/accounts/keys.ts`, `${int}/key-budgets.int.test.ts`, [
     [
       'a key with a budget creates a key with another one',
-      "if (budget && asker.spends_from !== null) return { kind: 'asker_has_budget' };",
+      "if (budget && callingKey.spends_from !== null) return { kind: 'calling_key_has_budget' };",
       '',
     ],
   ]),

@@ -5,7 +5,7 @@ import { ApiProvider, createApi, createQueryClient } from './api/api.tsx';
 import { createReachability } from './api/reachability.ts';
 import { useSession } from './api/session.ts';
 import { Frame } from './frame/frame.tsx';
-import { ServerAway } from './frame/server-away.tsx';
+import { ServerUnreachable } from './frame/server-unreachable.tsx';
 import { ShortcutsProvider } from './frame/shortcuts.tsx';
 import { ErrorNote } from './parts/error-note.tsx';
 import { Loading } from './parts/loading.tsx';
@@ -22,7 +22,7 @@ export function App() {
     <QueryClientProvider client={queryClient}>
       <ApiProvider value={api}>
         <ShortcutsProvider>
-          <ServerAway reachability={reachability} />
+          <ServerUnreachable reachability={reachability} />
           <Gate />
         </ShortcutsProvider>
       </ApiProvider>
@@ -30,12 +30,12 @@ export function App() {
   );
 }
 
-/** Nothing of the console is shown before it is known whose it is. */
+/** Shows the console only to a signed-in user. */
 function Gate() {
   const { data: session, error, refetch } = useSession();
   const link = useLink();
   const [, authorization] = useRoute('/console/authorize/:id');
-  // Who is known stays: what is shown is not taken away because the server is.
+  // If the server becomes unreachable, a signed-in user keeps the current screen.
   if (!session && (error || session === undefined))
     return (
       <main>
@@ -43,7 +43,7 @@ function Gate() {
         {error ? <ErrorNote error={error} onRetry={() => void refetch()} /> : <Loading />}
       </main>
     );
-  // A link counts also for somebody who is signed in: it may be for another account, and then says so.
+  // A signed-in user can also open a sign-in link. If it is for another account, the sign-in page says so.
   if (session === null || link.code !== null) return <SignIn session={session} link={link} />;
   if (authorization) return <Authorize id={authorization.id} session={session} key={session.account_id} />;
   return (

@@ -19,7 +19,7 @@ const Audit = lazyScreen(async () => (await import('./screens/audit/audit.tsx'))
 
 export function Screens() {
   return (
-    <Suspense fallback={<ComingScreen />}>
+    <Suspense fallback={<LoadingScreen />}>
       <Switch>
         <Route path="/feed" component={Feed} />
         <Route path="/rules" component={Rules} />
@@ -51,8 +51,8 @@ export function Screens() {
   );
 }
 
-/** While its script is on the way. */
-function ComingScreen() {
+/** Shown while the script of a screen loads. */
+function LoadingScreen() {
   const [location] = useLocation();
   const destination = navigation.flat().find((known) => isAt(known, location));
   return (

@@ -9,7 +9,7 @@ import { findFlaws } from './every-screen.ts';
 
 const within = { timeoutMs: 240_000 };
 
-/** A console of an account that has a little of everything. */
+/** A console of an account with rules, matches, notices and a webhook. */
 let running: Console;
 let api: Api;
 let receiver: Awaited<ReturnType<typeof startReceiver>>;
@@ -39,7 +39,7 @@ async function call(operation: string, request: object = {}) {
   return Object(answer.json);
 }
 
-/** On a busy machine the platform may confirm too late, and nothing is created. */
+/** Retries, because on a busy machine the platform may confirm too late. Then no rule is created. */
 const createRule = (rule: NewRule) => eventually(() => api.createRule(rule), within);
 
 async function createExpiring(rule: NewRule): Promise<void> {
@@ -47,32 +47,32 @@ async function createExpiring(rule: NewRule): Promise<void> {
   await api.updateRule(rule_id, { expires_at: new Date(Date.now() + 2_000).toISOString() });
 }
 
-/** Waits until the screen has read what it shows. */
+/** Waits until the screen has loaded its data. */
 async function open(path: string): Promise<Page> {
   const { page } = await running.open();
   await page.goto(`${running.server.url}${path}`);
   await page.locator('main h1').waitFor();
-  const reading = page.locator('main output').filter({ hasText: /…$/ });
-  await eventually(async () => expect(await reading.count()).toBe(0), within);
+  const loading = page.locator('main output').filter({ hasText: /…$/ });
+  await eventually(async () => expect(await loading.count()).toBe(0), within);
   return page;
 }
 
-test('coverage tells a rule that is heard, and opens its gaps in the address', async () => {
+test('coverage shows a covered rule, and keeps the opened rule in the address', async () => {
   const page = await open('/coverage');
   const rule = page.getByRole('button', { name: 'Northern lights' });
   await rule.press('Enter');
-  await page.getByRole('link', { name: 'Its matches' }).waitFor();
+  await page.getByRole('link', { name: 'Matches of this rule' }).waitFor();
   expect(new URL(page.url()).searchParams.get('rule')).toMatch(/^rule_/);
-  expect(await page.locator('main').innerText()).toMatch(/(Heard without a gap|Complete)/);
+  expect(await page.locator('main').innerText()).toMatch(/(Covered without a gap|Complete)/);
 });
 
-test('cost has the matches of today and the budget', async () => {
+test("cost shows today's matches and the budget", async () => {
   const page = await open('/cost');
   await page.getByRole('row', { name: /Northern lights/ }).waitFor();
-  expect(await page.getByText(/of \$5\.00 a day/).count()).toBe(1);
+  expect(await page.getByText(/of \$5\.00 per day/).count()).toBe(1);
 });
 
-test('the badge counts a notice that is raised, on every screen', async () => {
+test('the badge counts new notices on every screen', async () => {
   const page = await open('/sources');
   await page.getByRole('link', { name: 'Notices 1 open' }).waitFor();
   await createExpiring({ x: 'brief', name: 'Brief' });
@@ -82,7 +82,7 @@ test('the badge counts a notice that is raised, on every screen', async () => {
   expect(new URL(page.url()).pathname).toBe('/notices');
 });
 
-test('a key is made by keyboard, shown once, works, and is revoked', async () => {
+test('creates a key by keyboard, shows it once and revokes it', async () => {
   const page = await open('/keys');
   await page.getByRole('button', { name: 'New key' }).press('Enter');
   const dialog = page.getByRole('dialog');
@@ -97,7 +97,7 @@ test('a key is made by keyboard, shown once, works, and is revoked', async () =>
   expect((await asNew.listRules()).rules.length).toBeGreaterThan(0);
   expect(await findFlaws(page)).toEqual([]);
   await page.keyboard.press('Escape');
-  await page.getByText('$2.50 a day, then paused').waitFor();
+  await page.getByText('$2.50 per day, then pause its rules').waitFor();
   expect(await page.content()).not.toContain(key);
 
   await page
@@ -112,7 +112,7 @@ test('a key is made by keyboard, shown once, works, and is revoked', async () =>
   }, within);
 });
 
-test('a webhook is created, tested, looked at, given another secret, paused and deleted', async () => {
+test('creates, tests, opens, pauses and deletes a webhook, and rotates its secret', async () => {
   const page = await open('/webhooks');
   const dialog = page.getByRole('dialog');
   const secret = () =>
@@ -122,10 +122,10 @@ test('a webhook is created, tested, looked at, given another secret, paused and 
       .innerText();
   await page.getByRole('button', { name: 'New webhook' }).click();
   await dialog.getByLabel('Name').fill('by hand');
-  await dialog.getByLabel('Address').fill('not an address');
+  await dialog.getByLabel('URL').fill('not a URL');
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Address').fill(receiver.url);
+  await dialog.getByLabel('URL').fill(receiver.url);
   await dialog.getByRole('button', { name: 'Create' }).click();
   const first = await secret();
   await page.keyboard.press('Escape');
@@ -142,7 +142,7 @@ test('a webhook is created, tested, looked at, given another secret, paused and 
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Send again from here …' }).first().click();
   await dialog.getByRole('button', { name: 'Send again' }).click();
-  await dialog.getByText(/^Everything from mat_/).waitFor();
+  await dialog.getByText(/^Earshot sends all matches from mat_/).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Enable' }).waitFor();
@@ -152,9 +152,9 @@ test('a webhook is created, tested, looked at, given another secret, paused and 
   expect((await call('ListWebhooks')).webhooks.map(({ name }: { name: string }) => name)).toEqual(['alerts']);
 });
 
-test('the audit is narrowed, and says of how much', async () => {
+test('the audit log is filtered, and shows how many changes were searched', async () => {
   const page = await open('/audit?operation=CreateRule');
-  await page.getByText(/of the \d+ latest changes, which are all that are kept\./).waitFor();
+  await page.getByText(/of the \d+ latest changes\. There are no older ones\./).waitFor();
   const rows = await page.getByRole('row').allInnerTexts();
   expect(rows.slice(1).every((row) => row.includes('CreateRule'))).toBe(true);
   expect(rows.length).toBeGreaterThan(1);

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import {
   type AuditEntry,
-  changesInShort,
   changesOf,
   matchesFilter,
+  summariseChanges,
   targetName,
 } from '../src/screens/audit/changes.ts';
 
-test('only the fields that differ are told, nested ones by their path', () => {
+test('lists only the fields that differ, nested ones by their path', () => {
   const before = { name: 'A', platforms: { x: { value: 'rust' } }, tags: ['a'] };
   const after = { name: 'A', platforms: { x: { value: 'zig' } }, tags: ['a'], state: 'paused' };
   expect(changesOf({ before, after })).toEqual([
@@ -16,7 +16,7 @@ test('only the fields that differ are told, nested ones by their path', () => {
   ]);
 });
 
-test('of something new everything is told, and of something gone too', () => {
+test('lists all fields of a created or deleted target', () => {
   expect(changesOf({ before: null, after: { name: 'A' } })).toEqual([
     { field: 'name', before: null, after: 'A' },
   ]);
@@ -36,7 +36,7 @@ const entry: AuditEntry = {
   request_id: null,
 };
 
-test('an empty filter takes everything, and each part narrows', () => {
+test('an empty filter matches every entry, and each part restricts it', () => {
   const all = { actor: '', operation: '', target: '' };
   expect(matchesFilter(entry, all)).toBe(true);
   expect(matchesFilter(entry, { ...all, target: '01k' })).toBe(true);
@@ -45,16 +45,16 @@ test('an empty filter takes everything, and each part narrows', () => {
   expect(matchesFilter(entry, { ...all, target: 'key_' })).toBe(false);
 });
 
-test('one small change is told as it is, a long one and several by their fields', () => {
+test('summarises one short change in full, and long or several changes by their fields', () => {
   const state = { field: 'state', before: 'active', after: 'paused' };
-  expect(changesInShort([state])).toBe('state: active → paused');
-  expect(changesInShort([{ field: 'state', before: null, after: 'paused' }])).toBe('state: – → paused');
-  expect(changesInShort([state, { ...state, field: 'name' }])).toBe('state, name');
-  expect(changesInShort([{ field: 'intent', before: 'a'.repeat(60), after: 'b' }])).toBe('intent');
-  expect(changesInShort([])).toBe('nothing');
+  expect(summariseChanges([state])).toBe('state: active → paused');
+  expect(summariseChanges([{ field: 'state', before: null, after: 'paused' }])).toBe('state: – → paused');
+  expect(summariseChanges([state, { ...state, field: 'name' }])).toBe('state, name');
+  expect(summariseChanges([{ field: 'intent', before: 'a'.repeat(60), after: 'b' }])).toBe('intent');
+  expect(summariseChanges([])).toBe('no changes');
 });
 
-test('the thing is called as it is now, or as it was', () => {
+test('names the target by its current name, or by its last name if it was deleted', () => {
   expect(targetName({ before: { name: 'A' }, after: { name: 'B' } })).toBe('B');
   expect(targetName({ before: { name: 'A' }, after: null })).toBe('A');
   expect(targetName({ before: null, after: { scopes: [] } })).toBeNull();

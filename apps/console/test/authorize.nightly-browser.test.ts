@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => running?.[Symbol.asyncDispose]());
 
-/** A program of this name, and the address to which it sends its user. */
-async function beginAs(name: string) {
+/** Registers a program with the name, and returns the address to which it sends its user. */
+async function startAs(name: string) {
   const program = createProgram(running.server);
   const registered = await program.register({ client_name: name });
   const clientId = String(bodyOf(registered)['client_id']);
@@ -27,29 +27,29 @@ async function beginAs(name: string) {
   return { program, clientId, pkce, url: program.authorizeUrl(clientId, pkce) };
 }
 
-const question = (page: Page, name: string) => page.getByRole('heading', { name: `Connect ${name}` });
+const heading = (page: Page, name: string) => page.getByRole('heading', { name: `Connect ${name}` });
 const allow = (page: Page) => page.getByRole('button', { name: 'Allow' });
 
-/** Where the browser takes the answer. */
+/** The parameters with which the browser returns to the program. */
 async function answerAfter(page: Page, click: () => Promise<void>): Promise<URLSearchParams> {
   const [request] = await Promise.all([
-    page.waitForRequest((asked) => asked.url().startsWith(callback)),
+    page.waitForRequest((sent) => sent.url().startsWith(callback)),
     click(),
   ]);
   return new URL(request.url()).searchParams;
 }
 
-test('somebody signs in, allows a part of it with a budget, and the program can use it', async () => {
-  const { program, clientId, pkce, url } = await beginAs('Some agent');
+test('a user signs in, grants some of the scopes with a budget, and the program gets a key', async () => {
+  const { program, clientId, pkce, url } = await startAs('Some agent');
   const { page, problems } = await running.open({ signedIn: false });
   await page.goto(url);
   await page.getByLabel('API key').fill(running.account.key);
   await page.keyboard.press('Enter');
-  await question(page, 'Some agent').waitFor();
+  await heading(page, 'Some agent').waitFor();
   expect(await page.getByText('test account').count()).toBe(1);
   expect(await page.getByText('127.0.0.1:7777').count()).toBe(1);
   await page.getByLabel('Create, change, pause and delete rules').uncheck();
-  await page.getByLabel('May spend at most').fill('2,50');
+  await page.getByLabel('Daily budget').fill('2,50');
   const answer = await answerAfter(page, () => allow(page).click());
   expect(answer.get('iss')).toBe(`${running.server.url}/oauth`);
   const tokens = tokensOf(await program.redeem(clientId, answer.get('code') ?? '', pkce.verifier));
@@ -62,58 +62,58 @@ test('somebody signs in, allows a part of it with a budget, and the program can 
   expect(problems).toEqual([]);
 });
 
-test('a refusal is told to the program', async () => {
-  const { url } = await beginAs('Some agent');
+test('reports a refusal to the program', async () => {
+  const { url } = await startAs('Some agent');
   const { page } = await running.open();
   await page.goto(url);
   const answer = await answerAfter(page, () => page.getByRole('button', { name: 'Deny' }).click());
   expect(answer.get('error')).toBe('access_denied');
 });
 
-test('nothing is allowed with a budget that is no amount, or without a scope', async () => {
-  const { url } = await beginAs('Some agent');
+test('cannot be allowed with an invalid budget or without a scope', async () => {
+  const { url } = await startAs('Some agent');
   const { page, requested } = await running.open();
   await page.goto(url);
-  await page.getByLabel('May spend at most').fill('lots');
-  await page.getByRole('alert').getByText('Write an amount above 0').waitFor();
+  await page.getByLabel('Daily budget').fill('lots');
+  await page.getByRole('alert').getByText('Enter an amount above 0').waitFor();
   await allow(page).click();
-  await page.getByLabel('May spend at most').fill('');
+  await page.getByLabel('Daily budget').fill('');
   for (const scope of await page.getByRole('checkbox').all()) await scope.uncheck();
   await page.getByRole('alert').getByText('Choose at least one').waitFor();
   await allow(page).click();
   expect(requested.filter((one) => one.endsWith('/decision'))).toEqual([]);
 });
 
-test('the name of a program is text, and everybody can use the page', async () => {
+test('shows the name of a program as text, and the page is accessible', async () => {
   const name = '<b>Earshot</b> support\u202e';
-  const { url } = await beginAs(name);
+  const { url } = await startAs(name);
   const { page } = await running.open();
   await page.goto(url);
-  await question(page, '<b>Earshot</b> support').waitFor();
+  await heading(page, '<b>Earshot</b> support').waitFor();
   expect(await page.locator('main b').count()).toBe(0);
   expect(await page.getByText('\u202e').count()).toBe(0);
   expect(await findFlaws(page)).toEqual([]);
 });
 
-test('a request that was begun in another browser cannot be allowed here', async () => {
-  const { url } = await beginAs('Some agent');
-  const { page: theirs } = await running.open();
-  await theirs.goto(url);
-  await question(theirs, 'Some agent').waitFor();
+test('a request that was started in another browser cannot be allowed', async () => {
+  const { url } = await startAs('Some agent');
+  const { page: first } = await running.open();
+  await first.goto(url);
+  await heading(first, 'Some agent').waitFor();
   const { page } = await running.open();
-  await page.goto(theirs.url());
+  await page.goto(first.url());
   await page.getByRole('alert').getByText('begin again in the program').waitFor();
   expect(await allow(page).count()).toBe(0);
 });
 
-test('another account can be chosen without beginning again', async () => {
-  const { url } = await beginAs('Some agent');
+test('the user can switch to another account without a new request', async () => {
+  const { url } = await startAs('Some agent');
   const other = await running.world.newAccount('Another account');
   const { page } = await running.open();
   await page.goto(url);
   await page.getByRole('button', { name: 'Use another account' }).click();
   await page.getByLabel('API key').fill(other.key);
   await page.keyboard.press('Enter');
-  await question(page, 'Some agent').waitFor();
+  await heading(page, 'Some agent').waitFor();
   expect(await page.getByText('Another account', { exact: true }).count()).toBe(1);
 });

@@ -2,22 +2,22 @@ import axe from 'axe-core';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { type Account, type ServerUnderTest, startWorld, type World } from '../../../e2e/src/world.ts';
 
-/** How long anything may take is no bet on what else the machine does. */
-const patienceMs = 240_000;
+/** Long, so that tests also pass on a busy machine. */
+const timeoutMs = 240_000;
 
-/** The real server with its console, and a real browser. */
+/** A real server with its console, and a real browser. */
 export interface Console extends AsyncDisposable {
   readonly world: World;
   readonly server: ServerUnderTest;
   readonly account: Account;
-  /** A page of its own, signed in; everything that it asks for is kept. */
+  /** Opens a page in a new browser context, signed in by default. Its requests are recorded. */
   open(options?: PageOptions): Promise<OpenPage>;
 }
 
 interface PageOptions {
   readonly colorScheme?: 'light' | 'dark';
   readonly signedIn?: boolean;
-  /** For controls: the page's content security policy does not count. */
+  /** Disables the content security policy, for control tests. */
   readonly bypassCSP?: boolean;
   readonly deviceScaleFactor?: number;
 }
@@ -25,11 +25,11 @@ interface PageOptions {
 export interface OpenPage {
   readonly page: Page;
   readonly requested: string[];
-  /** Errors of scripts and refusals of the content security policy. */
+  /** Script errors and violations of the content security policy. */
   readonly problems: string[];
 }
 
-/** `env`: settings of the server. */
+/** `env` has the settings of the server. */
 export async function startConsole(env: Record<string, string> = {}): Promise<Console> {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await startWorld());
@@ -52,14 +52,14 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
 }
 
 /**
- * Debian's: nothing is downloaded. Tests run as root, whom its own sandbox refuses. It resolves no name, so that
- * whatever a page asks for elsewhere stays on this machine.
+ * Starts the Chromium of Debian, so that nothing is downloaded. Its sandbox is off because tests run as root. It resolves no
+ * host names, so that requests to other hosts stay on this machine.
  */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
-    timeout: patienceMs,
+    timeout: timeoutMs,
   });
 }
 
@@ -74,7 +74,7 @@ export async function openPage(
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceMs);
+  page.setDefaultTimeout(timeoutMs);
   const requested: string[] = [];
   const problems: string[] = [];
   page.on('request', (request) => requested.push(request.url()));
@@ -93,7 +93,7 @@ async function signIn(page: Page, { key }: Account): Promise<void> {
   await page.getByRole('heading', { name: 'Feed' }).waitFor();
 }
 
-/** Moves the focus as a keyboard does; fails when the target cannot be reached. */
+/** Moves the focus with the keyboard. Fails if the target cannot be reached. */
 export async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await target.waitFor();
   for (let presses = 0; presses < 60; presses++) {
@@ -103,8 +103,8 @@ export async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab
   throw new Error(`${target.toString()} cannot be reached by ${key}`);
 }
 
-/** What axe finds wrong with the page, each with where. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** The accessibility violations that axe finds, with their places. */
+export async function findAccessibilityViolations(page: Page): Promise<string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(axe.source);
   return page.evaluate(
     `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>

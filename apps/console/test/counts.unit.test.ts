@@ -4,7 +4,7 @@ import { divide } from '../src/screens/feed/counts.ts';
 
 const now = new Date('2026-11-16T12:07:00.000Z');
 
-test('without a range, the last day in quarters of an hour', () => {
+test('divides the last day into quarter hours without a range', () => {
   expect(divide({}, now)).toEqual({
     from: '2026-11-15T12:00:00.000Z',
     to: '2026-11-16T12:15:00.000Z',
@@ -12,7 +12,7 @@ test('without a range, the last day in quarters of an hour', () => {
   });
 });
 
-test('whole steps contain the range, and there are never more than the API counts', () => {
+test('extends the range to whole steps, at most as many as the API counts', () => {
   const times = fc.tuple(fc.integer({ min: 0, max: 1e10 }), fc.integer({ min: 1, max: 3e11 }));
   fc.assert(
     fc.property(times, ([startMs, spanMs]) => {

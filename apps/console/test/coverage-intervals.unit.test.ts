@@ -17,7 +17,7 @@ function interval(state: Interval['state'], from: number, to: number | null): In
   };
 }
 
-test('a strip shows each interval at its place in the window', () => {
+test('a segment has the position of its interval in the window', () => {
   const segments = segmentsOf([interval('live', 0, 5), interval('gap', 5, 10)], window);
   expect(segments.map(({ start: from, width }) => [from, width])).toEqual([
     [0, 0.5],
@@ -25,23 +25,23 @@ test('a strip shows each interval at its place in the window', () => {
   ]);
 });
 
-test('a gap that lasts reaches the end of the window', () => {
+test('an ongoing gap reaches the end of the window', () => {
   expect(segmentsOf([interval('gap', 9, null)], window)).toMatchObject([{ start: 0.9, width: 0.1 }]);
 });
 
-test('a gap of a second stays wide enough to be seen, inside the strip, and is painted over what was heard', () => {
+test('a gap of 1 s is wide enough to be seen, inside the strip, and painted over covered time', () => {
   const second = 1 / 3_600;
   const segments = segmentsOf([interval('gap', 10 - second, 10), interval('live', 0, 10 - second)], window);
   expect(segments.map(({ interval: { state } }) => state)).toEqual(['live', 'gap']);
   expect(segments[1]).toMatchObject({ start: 0.995, width: 0.005 });
 });
 
-test('what lies outside of the window is left out, and what begins before it is cut', () => {
+test('drops intervals outside the window and cuts those that begin before it', () => {
   const segments = segmentsOf([interval('live', -5, -1), interval('live', -1, 5)], window);
   expect(segments).toMatchObject([{ start: 0, width: 0.5 }]);
 });
 
-test('what was fetched since counts as heard, and what nobody asked for does not count', () => {
+test('repaired gaps count as covered, and inactive periods are ignored', () => {
   const intervals = [
     interval('not_watched', 0, 2),
     interval('repaired', 2, 4),
@@ -53,29 +53,29 @@ test('what was fetched since counts as heard, and what nobody asked for does not
     missingMs: 2 * hour,
     gaps: 1,
     repaired: 1,
-    heardSince: start + 6 * hour,
-    heardThroughout: false,
+    coveredSince: start + 6 * hour,
+    coveredThroughout: false,
     open: null,
   });
 });
 
-test('without a gap it is heard since the beginning of the window', () => {
+test('is covered since the start of the window if there is no gap', () => {
   const summary = summarise(
     [interval('live', -3, 4), interval('repaired', 4, 5), interval('live', 5, 10)],
     window,
   );
-  expect(summary).toMatchObject({ covered: 1, heardSince: start, heardThroughout: true });
+  expect(summary).toMatchObject({ covered: 1, coveredSince: start, coveredThroughout: true });
 });
 
-test('a gap that lasts is told, and nothing is heard since', () => {
+test('reports an ongoing gap, and no coverage since', () => {
   const summary = summarise([interval('live', 0, 9), interval('gap', 9, null)], window);
-  expect(summary).toMatchObject({ heardSince: null, open: { from: at(9) }, missingMs: hour });
+  expect(summary).toMatchObject({ coveredSince: null, open: { from: at(9) }, missingMs: hour });
 });
 
-test('of what was never to be heard no share is told', () => {
+test('reports no covered fraction if no rule was active', () => {
   expect(summarise([interval('not_watched', 0, 10)], window)).toMatchObject({
     covered: null,
-    heardSince: null,
+    coveredSince: null,
   });
-  expect(summarise([], window)).toMatchObject({ covered: null, heardSince: null, repaired: 0 });
+  expect(summarise([], window)).toMatchObject({ covered: null, coveredSince: null, repaired: 0 });
 });

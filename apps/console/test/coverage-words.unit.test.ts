@@ -18,29 +18,29 @@ const repair: NonNullable<Interval['repair']> = {
   matches: null,
 };
 
-test('a reason is told in words, a state of a source too, and one that is not known as it is', () => {
+test('describes reasons and source states in words, and shows unknown reasons as they are', () => {
   expect(reasonWords('dropped')).toBe('The connection broke');
   expect(reasonWords('no_credit')).toBe('The prepaid credit is used up');
   expect(reasonWords('eaten_by_dogs')).toBe('eaten by dogs');
   expect(reasonWords('constructor')).toBe('constructor');
 });
 
-test('a repair tells how, how much, and what it could not bring back', () => {
+test('describes how a gap was repaired, how many matches were found and what is missing', () => {
   const words = repairWords({ ...gap, repair: { ...repair, matches: 2, fidelity: ['retweets_missing'] } });
-  expect(words).toBe('Fetched by a search, 2 found, without reposts');
+  expect(words).toBe('Repaired by a search, 2 found, without reposts');
 });
 
-test('a repair that waits or is impossible tells why', () => {
+test('describes why a repair is pending or impossible', () => {
   const waiting = { ...repair, state: 'waiting', reason: 'budget_exhausted' } as const;
   expect(repairWords({ ...gap, repair: waiting })).toBe(
-    'Will be fetched: the daily limit for searches is reached',
+    'Repair pending: the daily limit for searches is reached',
   );
   const impossible = { ...repair, state: 'impossible', reason: 'no_search_for_sample' } as const;
   expect(repairWords({ ...gap, repair: impossible })).toBe(
-    'Cannot be fetched: the search does not support sample',
+    'Cannot be repaired: the search does not support sample',
   );
 });
 
-test('a gap that lasts is not over yet', () => {
-  expect(repairWords({ ...gap, to: null })).toBe('Not over yet');
+test('describes an ongoing gap', () => {
+  expect(repairWords({ ...gap, to: null })).toBe('Ongoing');
 });

@@ -3,7 +3,7 @@ import { type Delivery, messagesOf } from '../src/screens/webhooks/deliveries.ts
 
 const delivery = (id: string, message_id: string | null, outcome: Delivery['outcome']): Delivery => ({
   id,
-  at: '2026-11-14T00:00:00.000Z',
+  created_at: '2026-11-14T00:00:00.000Z',
   message_id,
   attempt: message_id === null ? null : 1,
   match_count: 1,
@@ -12,11 +12,11 @@ const delivery = (id: string, message_id: string | null, outcome: Delivery['outc
   outcome,
   status: null,
   latency_ms: null,
-  detail: null,
+  message: null,
   response: null,
 });
 
-test('attempts at one message stand together under the latest, and a parked match by itself', () => {
+test('groups the attempts of a message under the latest one, and lists a parked match alone', () => {
   const messages = messagesOf([
     delivery('dlv_4', 'msg_b', 'delivered'),
     delivery('dlv_3', null, 'parked'),

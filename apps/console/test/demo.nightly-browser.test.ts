@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTempDir, type RunningCommand, repository, startDemo } from '../../../e2e/src/demo-process.ts';
 import { openPage, startBrowser } from './console-page.ts';
 
-/** Shown in README.md. Written only on demand: a test leaves the tree as it is. */
+/** The picture in README.md. It is written only with `UPDATE_PICTURES=1`. */
 const picture = join(repository, 'docs/images/console-feed.png');
 const pictureBytesMax = 300_000;
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 test('one click from the demo to the first highlighted match', async () => {
   await using stack = new AsyncDisposableStack();
-  // It is open when somebody clicks.
+  // Starts before the clock: a user already has a browser open.
   const browser = await startBrowser();
   stack.defer(() => browser.close());
   const startedAt = performance.now();
@@ -38,15 +38,15 @@ test('one click from the demo to the first highlighted match', async () => {
   console.log(
     `first highlighted match after ${seconds.toFixed(1)} s, ${sinceClick.toFixed(1)} s after the click (load ${load.toFixed(1)})`,
   );
-  // Fifteen on a machine that does nothing else; other work on it is no fault of the demo.
+  // 15 s on an idle machine; more if the machine is busy.
   expect(seconds).toBeLessThanOrEqual(15 * Math.max(1, load / availableParallelism()));
-  // The code is gone from the address.
+  // The code must not stay in the address.
   expect(new URL(page.url()).hash).toBe('');
   expect(problems).toEqual([]);
   if (process.env['UPDATE_PICTURES'] === '1') await takePicture(page);
 });
 
-/** The feed with some matches, and one of them beside it. */
+/** Takes a picture of the feed with an open match. */
 async function takePicture(page: Page): Promise<void> {
   await page.locator('ol > li').nth(11).waitFor();
   for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);

@@ -14,7 +14,8 @@ const rule: Rule = {
   version: 3,
   state: 'active',
   expires_at: null,
-  budget: {
+  budget: { period: 'day', usd: 5, on_reached: 'pause' },
+  effective_budget: {
     period: 'day',
     usd: 5,
     on_reached: 'pause',
@@ -23,7 +24,7 @@ const rule: Rule = {
     resets_at: null,
     reserved: 0,
   },
-  paused_for: null,
+  pause: null,
   examples: null,
   managed_by: null,
   platforms: {
@@ -32,10 +33,8 @@ const rule: Rule = {
       value: 'chip lang:en',
       translated_value: 'chip lang:en',
       status: 'active',
-      heard: 'live',
-      heard_reason: null,
+      listening: { state: 'live', reason: null, since: null },
       rule_type: 'premium',
-      active_since: null,
       last_match_at: null,
       match_count: 0,
     },
@@ -43,7 +42,7 @@ const rule: Rule = {
 };
 const draft = draftOf(rule);
 
-test('a change sends only what differs, and the version that it was made on', () => {
+test('an update sends only the changed fields, and the version that it is based on', () => {
   expect(updateOf(rule, { ...draft, name: 'Broken chips' })).toEqual({
     rule_id: 'rule_1',
     if_version: 3,
@@ -51,17 +50,17 @@ test('a change sends only what differs, and the version that it was made on', ()
   });
 });
 
-test('an untouched form changes nothing', () => {
+test('an unchanged form changes nothing', () => {
   expect(updateOf(rule, draft)).toEqual({ rule_id: 'rule_1', if_version: 3 });
   expect(planOf(draft, rule)).toEqual([]);
 });
 
-test('an emptied budget is taken away, and a platform that is not chosen is left', () => {
+test('an empty amount removes the budget, and an unchecked platform is removed', () => {
   const changed = {
     ...draft,
     budget: { ...draft.budget, amount: '' },
     chosen: ['firehose'] as const,
-    values: { ...draft.values, firehose: '"chip"' },
+    queries: { ...draft.queries, firehose: '"chip"' },
   };
   expect(updateOf(rule, changed)).toMatchObject({
     budget: null,
@@ -70,18 +69,18 @@ test('an emptied budget is taken away, and a platform that is not chosen is left
   });
   expect(planOf(changed, rule).map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
     'Registered on Firehose: null → added:"chip"',
-    'Budget: $5 a day, then it is paused → none of its own; the operator’s default may apply',
+    'Budget: $5 per day, then the rule is paused → none; the operator’s default may apply',
     'Registered on X: chip lang:en → null',
   ]);
 });
 
-test('a new rule has no values of platforms that are not chosen, nor examples of them', () => {
+test('a new rule has only the queries and examples of the chosen platforms', () => {
   const example = (platform: 'x' | 'firehose') => ({ platform, payload: { text: 'a chip' } });
   const request = creationOf({
     ...emptyDraft,
     name: 'Chips',
     intent: 'Chips',
-    values: { x: 'chip', firehose: 'left over' },
+    queries: { x: 'chip', firehose: 'left over' },
     examples: { must_match: [example('x'), example('firehose')], must_not_match: [] },
     budget: { ...emptyDraft.budget, amount: '2.5' },
   });
@@ -95,14 +94,14 @@ test('a new rule has no values of platforms that are not chosen, nor examples of
   expect(request).not.toHaveProperty('expires_at');
 });
 
-test('a time without a zone is the reader’s own', () => {
+test('the expiry is shown in the time zone of the browser', () => {
   const { expires } = draftOf({ ...rule, expires_at: '2026-12-31T10:30:00.000Z' });
   expect(new Date(expires).toISOString()).toBe('2026-12-31T10:30:00.000Z');
 });
 
 const guide = languages.x.guide();
 
-test('completion offers the operators that begin like the word, up to where their value begins', () => {
+test('completion suggests the operators that start with the word', () => {
   const found = suggest(guide, 'chip fro', 8);
   expect(found?.from).toBe(5);
   expect(found?.options.map(({ insert }) => insert)).toEqual(['from:', 'from_affiliate_of:']);
@@ -112,7 +111,7 @@ test('completion offers the operators that begin like the word, up to where thei
   ]);
 });
 
-test('completion says which tier an operator needs, and is silent within quotes', () => {
+test('completion names the tier that an operator needs, and suggests nothing in quotes', () => {
   expect(suggest(guide, 'embedding', 9)?.options[0]).toMatchObject({
     insert: 'embedding:',
     tier: 'embedding',

@@ -1,24 +1,21 @@
 import type { Page } from 'playwright-core';
-import { findBarriers } from './console-page.ts';
+import { findAccessibilityViolations } from './console-page.ts';
 
-/** Goes to another screen as a link does: what is loaded stays. */
+/** Navigates to a screen like a link, without reloading the page. */
 export async function showScreen(page: Page, path: string): Promise<void> {
   const go = (to: string) => `history.pushState(null, '', ${JSON.stringify(to)})`;
-  // By way of another one, so that a screen that is shown already begins anew.
+  // Shows another screen first, so that the screen is mounted again if it is already shown.
   await page.evaluate(go('/nowhere'));
-  await page.getByText('There is no such page.').waitFor();
+  await page.getByText('The page does not exist.').waitFor();
   await page.evaluate(go(path));
 }
 
 const phone = { width: 360, height: 780 };
 
-/**
- * What keeps people from using what is shown: what axe finds in light, which contrasts are too low in dark, and how much
- * wider than a small phone it is.
- */
+/** Usability problems of the page: axe violations in light, low contrasts in dark, and overflow on a small phone. */
 export async function findFlaws(page: Page): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  const light = await findBarriers(page);
+  const light = await findAccessibilityViolations(page);
   await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
   const dark = await findLowContrasts(page);
   return [
@@ -28,7 +25,7 @@ export async function findFlaws(page: Page): Promise<string[]> {
   ];
 }
 
-/** Everything else is the same in every theme. */
+/** Checks only contrasts: everything else is the same in every theme. */
 function findLowContrasts(page: Page): Promise<string[]> {
   return page.evaluate(
     `axe.run(document, { runOnly: ['color-contrast'] }).then(({ violations }) =>

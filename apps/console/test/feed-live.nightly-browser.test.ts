@@ -2,11 +2,11 @@ import { eventually } from '@earshot/testkit';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Console, startConsole } from './console-page.ts';
-import { createLanternRule, feedOf, listedTexts, patience, patientLeases } from './feed-page.ts';
+import { createLanternRule, feedOf, listedTexts, longLeases, patience } from './feed-page.ts';
 
 let running: Console;
 beforeAll(async () => {
-  running = await startConsole(patientLeases);
+  running = await startConsole(longLeases);
   await createLanternRule(running);
 }, 600_000);
 afterAll(() => running?.[Symbol.asyncDispose]());
@@ -26,7 +26,7 @@ async function openLive() {
   return { page, feed, problems };
 }
 
-/** Posts, and waits until the API lists them. */
+/** Publishes posts and waits until the API lists their matches. */
 async function postAndList(...texts: string[]) {
   const posts = await post(...texts);
   await eventually(async () => {
@@ -35,7 +35,7 @@ async function postAndList(...texts: string[]) {
   return posts;
 }
 
-test('new matches come to the top by themselves, each once', async () => {
+test('new matches appear at the top automatically, each once', async () => {
   const { feed, problems } = await openLive();
   await post('lantern at noon');
   await feed.row('lantern at noon').waitFor();
@@ -47,8 +47,8 @@ test('new matches come to the top by themselves, each once', async () => {
   expect(problems).toEqual([]);
 });
 
-describe('while somebody reads, the list stands still and nothing is lost', () => {
-  test('beside an open match', async () => {
+describe('while the user reads, the list does not move and no match is lost', () => {
+  test('with an open match', async () => {
     await postAndList('lantern to be read');
     const { page, feed } = await openLive();
     await feed.row('lantern to be read').click();
@@ -61,7 +61,7 @@ describe('while somebody reads, the list stands still and nothing is lost', () =
     await expectAll(feed);
   });
 
-  test('away from the top', async () => {
+  test('scrolled down from the top', async () => {
     await postAndList(...numbered('to scroll over', 30));
     const { page, feed } = await openLive();
     await feed.rows.first().hover();
@@ -83,7 +83,7 @@ async function expectAll(feed: ReturnType<typeof feedOf>) {
   expect(await feed.readAll(listed.length)).toEqual(listed);
 }
 
-test('a hidden tab has no stream; seen again, it goes on from where it was', async () => {
+test('a hidden tab has no stream, and continues from its cursor when it is visible again', async () => {
   const { page, feed } = await openLive();
   const streams: Request[] = [];
   const ended: Request[] = [];
@@ -101,7 +101,7 @@ test('a hidden tab has no stream; seen again, it goes on from where it was', asy
   await expectAll(feed);
 });
 
-/** As when another tab is chosen: a browser without windows has none. */
+/** Simulates a change of the tab, which a headless browser does not have. */
 async function setHidden(page: Page, isHidden: boolean): Promise<void> {
   await page.evaluate(`
     Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
@@ -110,7 +110,7 @@ async function setHidden(page: Page, isHidden: boolean): Promise<void> {
   `);
 }
 
-test('what is removed vanishes', async () => {
+test('a removed match disappears', async () => {
   const [removed] = await postAndList('lantern to be removed', 'lantern to stay');
   const { feed } = await openLive();
   await feed.row('lantern to be removed').waitFor();
@@ -120,12 +120,12 @@ test('what is removed vanishes', async () => {
   await expectAll(feed);
 });
 
-test('with as many streams as the key may have, the list is there and says why it is not live', async () => {
+test('at the limit of streams, the feed shows its list and says why it is not live', async () => {
   const others = await Promise.all(Array.from({ length: 5 }, openStream));
   const { page } = await running.open();
   opened = page;
   const feed = feedOf(page);
-  await feed.status('Not live: the key has as many streams open as it may. Close another tab.');
+  await feed.status('Not live: the key has reached its limit of open streams. Close another tab.');
   await feed.rows.first().waitFor();
   for (const { controller } of others) controller.abort();
   await feed.status('Live');
@@ -134,28 +134,28 @@ test('with as many streams as the key may have, the list is there and says why i
   await expectAll(feed);
 });
 
-/** The answer has to be kept: one that nobody holds is collected as garbage, and its stream is closed. */
+/** The caller must keep the answer: if it is garbage-collected, its stream is closed. */
 async function openStream() {
   const controller = new AbortController();
   const headers = { authorization: `Bearer ${running.account.key}` };
   const url = `${running.server.url}/matches/stream`;
-  // The server may not have noticed yet that the page of the test before is closed.
+  // Retries, because the server may not have noticed yet that the previous test closed its page.
   const answer = await eventually(
     async () => {
-      const asked = await fetch(url, { headers, signal: controller.signal });
-      expect(asked.status).toBe(200);
-      return asked;
+      const response = await fetch(url, { headers, signal: controller.signal });
+      expect(response.status).toBe(200);
+      return response;
     },
     { timeoutMs: 60_000 },
   );
   return { controller, answer };
 }
 
-describe('the histogram chooses a time, which is in the address', () => {
-  test('one that is over: only what was then, and nothing new', async () => {
+describe('the histogram selects a range, which is in the address', () => {
+  test('a past range shows only its matches', async () => {
     const { page, feed } = await openLive();
     await brush(page, 0.1, 0.4);
-    await feed.status('A time in the past');
+    await feed.status('Past matches');
     const [from, to] = [feed.parameter('from'), feed.parameter('to')];
     expect(Date.parse(to ?? '') - Date.parse(from ?? '')).toBeGreaterThan(6 * 3_600_000);
     await page.getByText('Nothing matched').first().waitFor();
@@ -164,7 +164,7 @@ describe('the histogram chooses a time, which is in the address', () => {
     expect(feed.parameter('from')).toBeNull();
   });
 
-  test('one that goes on: what came since, and what comes', async () => {
+  test('a range up to now also shows new matches', async () => {
     const { page, feed } = await openLive();
     await brush(page, 0.5, 1);
     await eventually(() => feed.parameter('from') !== null, patience);
@@ -175,7 +175,7 @@ describe('the histogram chooses a time, which is in the address', () => {
   });
 });
 
-/** Drags over a part of the chart. */
+/** Selects a part of the chart by dragging. */
 async function brush(page: Page, from: number, to: number): Promise<void> {
   const chart = page.locator('.u-over');
   await chart.waitFor();
@@ -188,7 +188,7 @@ async function brush(page: Page, from: number, to: number): Promise<void> {
   await page.mouse.up();
 }
 
-test('j and k walk through the matches, Esc closes, and the address has the one that is open', async () => {
+test('j and k open the next and previous match, Esc closes it, and the address has the open one', async () => {
   await postAndList('lantern below', 'lantern above');
   const { page, feed } = await openLive();
   await feed.row('lantern above').waitFor();

@@ -3,24 +3,24 @@ import type { Page } from 'playwright-core';
 import type { ServerUnderTest } from '../../../e2e/src/world.ts';
 import type { Console } from './console-page.ts';
 
-/** On a machine that does much else, everything takes longer; what hangs is found nevertheless. */
+/** Long, so that tests also pass on a busy machine. */
 export const patience = { timeoutMs: 240_000 };
 
-/** So is who holds what: with the short leases of other tests, a server that gets no time to compute loses all of them. */
-export const patientLeases = { EARSHOT_TEST: 'leaseTtlMs=10000' };
+/** Longer than in other tests: a server on a busy machine would lose short leases. */
+export const longLeases = { EARSHOT_TEST: 'leaseTtlMs=10000' };
 
-/** A rule that the posts of these tests match. On a busy machine the platform may confirm too late, and nothing is created. */
+/** Creates a rule that matches the posts of these tests. Retries, because a busy platform may confirm too late. */
 export function createLanternRule({ server, account }: Console) {
   return eventually(() => server.api(account).createRule({ x: 'lantern', name: 'Lanterns' }), patience);
 }
 
-/** What the API lists, the newest first: what a feed has to show. */
+/** The texts of all matches in the API, newest first. The feed must show the same. */
 export async function listedTexts(server: ServerUnderTest, { account }: Console): Promise<string[]> {
   const matches = await server.api(account).allMatches();
   return matches.map(({ payload }) => String(payload.text)).toReversed();
 }
 
-/** The feed of the page, as it is seen and used. */
+/** The parts of the feed that tests use. */
 export function feedOf(page: Page) {
   const rows = page.getByRole('list', { name: 'Matches, newest first' }).getByRole('listitem');
   return {
@@ -29,12 +29,12 @@ export function feedOf(page: Page) {
     status: (words: string) => page.getByText(words, { exact: true }).waitFor(),
     peek: page.getByRole('complementary', { name: 'The match' }),
     parameter: (name: string) => new URL(page.url()).searchParams.get(name),
-    /** The texts of all rows, from the first to the last: scrolls through the list while it reads more. */
+    /** Scrolls through the list and returns the texts of all rows. */
     readAll: (expected: number) => page.evaluate<string[]>(`(${readAllRows})(${expected})`),
   };
 }
 
-/** In the page. A row's place tells its number: one that is missing leaves a hole, and one that is doubled comes twice. */
+/** Runs in the page. The index of a row follows from its position, so missing and duplicate rows are found. */
 const readAllRows = `async (expected) => {
   const list = document.querySelector('ol[aria-label="Matches, newest first"]');
   const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));

@@ -10,11 +10,11 @@ const draft: KeyDraft = {
   on_reached: 'pause',
 };
 
-test('what was left out is not asked for', () => {
+test('does not send empty fields', () => {
   expect(requestOf(draft)).toEqual({ scopes: ['rules:read'] });
 });
 
-test('a budget has the one unit that was chosen, and a comma is a decimal sign', () => {
+test('a budget has only the chosen unit, and a comma is a decimal separator', () => {
   expect(requestOf({ ...draft, amount: ' 2,50 ' }).budget).toEqual({
     period: 'day',
     on_reached: 'pause',
@@ -27,12 +27,15 @@ test('a budget has the one unit that was chosen, and a comma is a decimal sign',
   });
 });
 
-test('an end is sent as the moment that it is in the reader’s time zone', () => {
+test('reads the expiry in the time zone of the browser', () => {
   expect(requestOf({ ...draft, expires: '2027-01-01T00:00' }).expires_at).toBe(
     new Date(2027, 0, 1).toISOString(),
   );
 });
 
-test('a scope that the page does not know is not offered', () => {
-  expect(scopesOf(['rules:read', 'moon:write', 'constructor'])).toEqual(['rules:read']);
+test('does not offer unknown scopes', () => {
+  expect(scopesOf(['rules:read', 'readers:write', 'moon:write', 'constructor'])).toEqual([
+    'rules:read',
+    'readers:write',
+  ]);
 });

@@ -12,7 +12,7 @@ const evidence = (path: string, start: number, end: number, text: string) => ({
 });
 const why: Omit<Match['why'], 'evidence'> = { verdict: 'match', confidence: 'exact', undecided: [] };
 
-test('marks are where the words are in the part of the page that is shown', () => {
+test('finds the matching words in the shown title and text', () => {
   const chunks = [{ text: 'Nothing here.' }, { text: 'A chip plant.' }];
   const marks = findMarks({
     payload: {
@@ -35,7 +35,7 @@ test('marks are where the words are in the part of the page that is shown', () =
   });
 });
 
-test('what is not in the shown text has no mark', () => {
+test('evidence outside the shown text has no mark', () => {
   const marks = findMarks({
     payload: { ...payload, title: null, text: 'Look', raw: { includes: { tweets: [{ text: 'chip' }] } } },
     why: { ...why, evidence: [evidence('includes.tweets[0].text', 0, 4, 'chip')] },
@@ -43,7 +43,7 @@ test('what is not in the shown text has no mark', () => {
   expect(marks).toEqual({ title: [], text: [] });
 });
 
-test('the pieces make the text, whatever the marks', () => {
+test('the pieces always make up the whole text', () => {
   const marks = [
     { start: 2, end: 4, evidence: 0 },
     { start: 3, end: 5, evidence: 1 },

@@ -5,7 +5,7 @@ import { type ServerUnderTest, startWorld, type World } from '../../../e2e/src/w
 import { openPage, startBrowser } from './console-page.ts';
 import { findFlaws, showScreen } from './every-screen.ts';
 import { fullAnswers } from './pictured/answers.ts';
-import { compareWithKept, countDiffering, isAlike } from './pictured/compare.ts';
+import { compareWithStored, countDiffering, isAlike } from './pictured/compare.ts';
 import { fixPage, startQuietStreams } from './pictured/fixed-page.ts';
 import { otherFont } from './pictured/fonts.ts';
 import { dialogs, empties, failing, type PicturedScreen, waiting, withData } from './pictured/screens.ts';
@@ -14,8 +14,8 @@ const context = { viewport: { width: 1280, height: 800 }, timezoneId: 'UTC', loc
 
 const { skip: isNotCompared } = skipUnless('fonts', otherFont());
 
-/** The real files, from the real server; only what they ask for is answered by the test, and the clock stands still. */
-describe('every screen looks as in its kept picture, and keeps nobody from using it', () => {
+/** The pages come from a real server. The test answers their API requests and stops the clock. */
+describe('every screen looks like its stored picture and is accessible', () => {
   let world: World;
   let server: ServerUnderTest;
   let browser: Browser;
@@ -34,20 +34,20 @@ describe('every screen looks as in its kept picture, and keeps nobody from using
     await world?.[Symbol.asyncDispose]();
   });
 
-  async function expectLikeKept(page: Page, name: string): Promise<void> {
+  async function expectLikeStored(page: Page, name: string): Promise<void> {
     if (isNotCompared) return;
     const dialog = page.locator('dialog[open]');
     const shown = (await dialog.count()) > 0 ? dialog : page;
     const taken = await shown.screenshot({ animations: 'disabled', timeout: 240_000 });
-    expect(await compareWithKept(name, taken, canvas)).toBe('');
+    expect(await compareWithStored(name, taken, canvas)).toBe('');
   }
 
-  test('sign-in, also where it refuses a key', async () => {
+  test('sign-in, also with a wrong key', async () => {
     const page = await browser.newPage({ ...context, reducedMotion: 'reduce' });
     await page.goto(server.url);
     const key = page.getByLabel('API key');
     await key.waitFor();
-    await expectLikeKept(page, 'sign-in');
+    await expectLikeStored(page, 'sign-in');
     expect(await findFlaws(page)).toEqual([]);
     await key.fill('esk_wrong');
     await page.keyboard.press('Enter');
@@ -56,7 +56,7 @@ describe('every screen looks as in its kept picture, and keeps nobody from using
     await page.close();
   });
 
-  test('one word more is not alike', async () => {
+  test('control: an added word is found as a difference', async () => {
     const page = await browser.newPage(context);
     await page.goto(server.url);
     await page.getByLabel('API key').waitFor();
@@ -68,7 +68,7 @@ describe('every screen looks as in its kept picture, and keeps nobody from using
     await page.close();
   });
 
-  test('a label, a contrast and the width of a phone are missed when they are taken away', async () => {
+  test('control: finds a missing label, a low contrast and an overflow on a phone', async () => {
     const page = await browser.newPage(context);
     const settled = await fixPage(page, fullAnswers, streams.url);
     await page.goto(`${server.url}/sources`);
@@ -86,9 +86,9 @@ describe('every screen looks as in its kept picture, and keeps nobody from using
   });
 
   describe.each([
-    ['with something to show', withData],
-    ['with nothing to show', empties],
-    ['while the server has not answered', waiting],
+    ['with data', withData],
+    ['without data', empties],
+    ['while the server does not answer', waiting],
     ['when the server fails', failing],
     ['dialogs', dialogs],
   ] as const)('%s', (_, screens) => {
@@ -97,8 +97,8 @@ describe('every screen looks as in its kept picture, and keeps nobody from using
     let answers: PicturedScreen['answers'] | undefined;
     afterAll(() => page?.close());
 
-    /** A page keeps what it was answered. */
-    async function begin(screen: PicturedScreen): Promise<void> {
+    /** Opens a new page, because a page caches its answers. */
+    async function start(screen: PicturedScreen): Promise<void> {
       await page?.close();
       page = await browser.newPage({ ...context, reducedMotion: 'reduce' });
       page.setDefaultTimeout(240_000);
@@ -108,16 +108,16 @@ describe('every screen looks as in its kept picture, and keeps nobody from using
     }
 
     test.each(screens)('$name', async (screen) => {
-      if (answers !== screen.answers) await begin(screen);
+      if (answers !== screen.answers) await start(screen);
       await showScreen(page, screen.path);
       await page.getByText(screen.words).first().waitFor();
       await screen.act?.(page);
       await settled();
       await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-      if (!screen.isUnkept) await expectLikeKept(page, screen.name);
+      if (!screen.isOnlyChecked) await expectLikeStored(page, screen.name);
       if (screen.inDark) {
         await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
-        await expectLikeKept(page, `${screen.name}-dark`);
+        await expectLikeStored(page, `${screen.name}-dark`);
       }
       expect(await findFlaws(page)).toEqual([]);
     });

@@ -7,11 +7,11 @@ beforeAll(async () => {
 });
 afterAll(() => running?.[Symbol.asyncDispose]());
 
-/** `/docs` after Scalar has rendered it, and every address that was requested for it. */
+/** Opens `/docs`, waits until Scalar has rendered it, and records its requests. */
 async function openReference(width: number, colorScheme: 'light' | 'dark') {
   const { page, problems } = await running.open({ signedIn: false, colorScheme });
   await page.setViewportSize({ width, height: 800 });
-  // So that the console, which was opened first, requests nothing more.
+  // Leaves the console, so that it sends no more requests.
   await page.goto('about:blank');
   const requested: string[] = [];
   page.on('request', (request) => requested.push(request.url()));

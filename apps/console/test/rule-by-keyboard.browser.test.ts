@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => running?.[Symbol.asyncDispose]());
 
-test('a rule from nothing by keyboard alone: wrong, fixed, previewed, budgeted, created, seen, paused, deleted', async () => {
+test('a user creates, fixes, previews, budgets, follows, pauses and deletes a rule by keyboard', async () => {
   const { page, problems } = await running.open({ signedIn: false });
   const type = (text: string) => page.keyboard.type(text);
   const press = (...keys: string[]) =>
@@ -17,31 +17,31 @@ test('a rule from nothing by keyboard alone: wrong, fixed, previewed, budgeted, 
   await tabTo(page, page.getByLabel('API key'));
   await type(running.account.key);
   await press('Enter');
-  await page.getByText('There is no rule yet.').waitFor();
+  await page.getByText('There are no rules yet.').waitFor();
 
   await press('g', 'r');
-  await page.getByRole('link', { name: 'Write the first rule' }).waitFor();
+  await page.getByRole('link', { name: 'Create the first rule' }).waitFor();
   await press('n');
   await tabTo(page, page.getByLabel('Name', { exact: true }));
   await type('Northlight');
   await press('Tab');
-  await type('Hear of northlight');
-  const value = page.getByRole('textbox', { name: 'Value on X' });
-  await tabTo(page, value);
+  await type('Follow northlight');
+  const query = page.getByRole('textbox', { name: 'Query on X' });
+  await tabTo(page, query);
   await type('northlight lantern -is:retwet');
   await press('Escape');
   await tabTo(page, button('Write is:retweet'));
   await press('Enter');
-  await expect.poll(() => value.textContent()).toBe('northlight lantern -is:retweet');
+  await expect.poll(() => query.textContent()).toBe('northlight lantern -is:retweet');
 
   await tabTo(page, page.getByLabel('Amount of the budget'));
   await type('5');
   await tabTo(page, button('Preview'));
   await press('Enter');
-  await page.getByText('Matches a day').waitFor();
+  await page.getByText('Matches per day').waitFor();
   await tabTo(page, button('Save …'));
   await press('Enter');
-  await page.getByText('$5 a day, then it is paused').waitFor();
+  await page.getByText('$5 per day, then the rule is paused').waitFor();
   await tabTo(page, button('Create'));
   await press('Enter');
 
@@ -62,6 +62,6 @@ test('a rule from nothing by keyboard alone: wrong, fixed, previewed, budgeted, 
   await press('Enter');
   await tabTo(page, button('Delete the rule'));
   await press('Enter');
-  await page.getByText('There is no rule yet.').waitFor();
+  await page.getByText('There are no rules yet.').waitFor();
   expect(problems).toEqual([]);
 });

@@ -3,14 +3,14 @@ import { forecast } from '../src/screens/rules/budget-forecast.ts';
 
 const budget = { on_reached: 'pause', remaining: 0, reserved: 0 } as const;
 
-test('a budget goes on as in the elapsed part of its period', () => {
+test('forecasts the spending at the rate of the elapsed part of the period', () => {
   const day = { ...budget, period: 'day', usd: 5, spent: 2, resets_at: '2026-11-17T00:00:00.000Z' } as const;
   expect(forecast(day, new Date('2026-11-16T06:00:00.000Z'))).toEqual({ amount: 5, spent: 2, expected: 8 });
   const month = { ...day, period: 'month', resets_at: '2026-12-01T00:00:00.000Z' } as const;
   expect(forecast(month, new Date('2026-11-16T00:00:00.000Z')).expected).toBeCloseTo(4);
 });
 
-test('nothing is expected of a period that has hardly begun, or never ends', () => {
+test('makes no forecast for a period that has just begun or never ends', () => {
   const day = {
     ...budget,
     period: 'day',

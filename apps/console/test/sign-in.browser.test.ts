@@ -18,7 +18,7 @@ async function newLink({ key }: Account): Promise<string> {
 const feed = (page: Page) => page.getByRole('heading', { name: 'Feed' });
 const keyField = (page: Page) => page.getByLabel('API key');
 
-test('a link signs in once and leaves no trace in the address; another one works in the same tab', async () => {
+test('a link signs in once, its code leaves the address, and a second link works in the same tab', async () => {
   const { page, problems } = await running.open({ signedIn: false });
   const link = await newLink(running.account);
   await page.goto(link);
@@ -28,23 +28,23 @@ test('a link signs in once and leaves no trace in the address; another one works
   await keyField(page).waitFor();
 
   await page.goto(link);
-  await page.getByRole('alert').getByText('This link was used before').waitFor();
+  await page.getByRole('alert').getByText('This link was already used').waitFor();
   expect(page.url()).toBe(`${running.server.url}/`);
   await page.goto(await newLink(running.account));
   await feed(page).waitFor();
   expect(problems).toEqual([]);
 });
 
-test('a link for another account says so, and the session stays', async () => {
+test('a link for another account is refused, and the session stays', async () => {
   const { page } = await running.open();
-  await page.goto(await newLink(await running.world.newAccount('Somebody else')));
+  await page.goto(await newLink(await running.world.newAccount('Another account')));
   await page.getByRole('alert').getByText('This link is for another account').waitFor();
   await page.getByRole('button', { name: 'Stay signed in as test account' }).press('Enter');
   await feed(page).waitFor();
   expect(await page.getByText('test account').count()).toBe(1);
 });
 
-test('when the key is revoked, an open page shows the sign-in by itself', async () => {
+test('an open page shows the sign-in form when its key is revoked', async () => {
   const { accountId } = running.account;
   const created = await running.world.admin.createKey({ accountId });
   if (!created) throw new Error('the account is gone');
@@ -52,12 +52,12 @@ test('when the key is revoked, an open page shows the sign-in by itself', async 
   await page.goto(await newLink({ accountId, ...created }));
   await page.getByText('Live', { exact: true }).waitFor();
   await running.world.admin.revokeKey(created.keyId);
-  // By its stream, which the server ends: the lists are read again only every 15 s.
+  // The server ends the stream of the page, which is faster than the next poll.
   await keyField(page).waitFor();
   expect(await page.locator('nav').count()).toBe(0);
 });
 
-test('who signs out in one tab is signed out in the other', async () => {
+test('signing out in one tab signs out the other tabs', async () => {
   const { page } = await running.open();
   const other = await page.context().newPage();
   await other.goto(running.server.url);

@@ -11,7 +11,7 @@ const entry = (of: Partial<UsageEntry>): UsageEntry => ({
   ...of,
 });
 
-test('every day of the window has a line, and platforms of a day are added', () => {
+test('every day of the window has an entry, and the platforms of a day are added', () => {
   const window = { from: Date.parse('2026-11-13T15:00:00Z'), to: Date.parse('2026-11-15T01:00:00Z') };
   const entries = [
     entry({ day: '2026-11-15', matches: 2 }),
@@ -24,7 +24,7 @@ test('every day of the window has a line, and platforms of a day are added', () 
   ]);
 });
 
-test('the dearest rule comes first, and a deleted one has no name', () => {
+test('the most expensive rule is first, and a deleted rule has no name', () => {
   const entries = [
     entry({ rule_id: 'rule_a' }),
     entry({ rule_id: 'rule_b', usd: { min: 0.1, max: 0.3 } }),
@@ -44,17 +44,17 @@ const budget = {
   reserved: 0,
 } as const;
 
-test('a budget is near from 80 % on, spent at 100 %, and never longer than its bar', () => {
+test('a budget is near at 80%, spent at 100%, and its bar is never longer than 100%', () => {
   expect(barOf({ ...budget, usd: 5, spent: 3.99 })).toEqual({
     unit: 'usd',
     limit: 5,
     share: 0.798,
-    standing: 'calm',
+    level: 'calm',
   });
   expect(barOf({ ...budget, matches: 10, spent: 8 })).toMatchObject({
     unit: 'matches',
     share: 0.8,
-    standing: 'near',
+    level: 'near',
   });
-  expect(barOf({ ...budget, usd: 5, spent: 6 })).toMatchObject({ share: 1, standing: 'spent' });
+  expect(barOf({ ...budget, usd: 5, spent: 6 })).toMatchObject({ share: 1, level: 'spent' });
 });

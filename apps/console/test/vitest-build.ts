@@ -6,8 +6,8 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
 
 /**
- * Runs once before the tests with a browser: the server serves what is built. In a process of its own, because with the
- * tests' environment React would be built for development.
+ * Builds the console once before the browser tests. Runs in a separate process, because the environment of the tests would
+ * select the development build of React.
  */
 export async function setup(): Promise<void> {
   const env = { ...process.env, NODE_ENV: 'production' };

@@ -1,4 +1,4 @@
--- Accounts, their keys and sessions, and what they did.
+-- Accounts, their keys and sessions, and their audit.
 
 -- Plans and their limits (src/accounts/plans.ts). Nodes read them with each key, so a change applies within 5 seconds.
 create table plans (

@@ -13,7 +13,7 @@ create table sources (
   slots integer not null default 0,
   -- False when no node is configured with it: nothing new is placed on it.
   enabled boolean not null default true,
-  -- The stream counts as up until then. After a crash this time passes by itself.
+  -- The stream counts as up until then. After a crash this time passes without a write.
   live_until timestamptz not null default now(),
   -- When the upstream's rule list was last read: a rule that is missing later existed until then.
   rules_seen_at timestamptz,
@@ -72,7 +72,7 @@ create index slots_by_source on slots (source_id);
 create index slots_by_former_source on slots (moved_from) where moved_from is not null;
 create index slots_by_moved_rule on slots (moved_from, moved_rule_id) where moved_rule_id is not null;
 create index slots_to_retry on slots (source_id, retry_at) where state = 'failed' and retry_at is not null;
--- Every node asks every ten seconds since when a source has rules to receive for.
+-- Every node queries every ten seconds since when a source has rules to receive for.
 create index slots_registered_since on slots (source_id, coalesce(registered_at, created_at)) where state = 'registered';
 
 -- Which rules hold a slot. Account, platform and version are copied here so that an event finds its rules with one lookup, and an
@@ -191,8 +191,8 @@ begin
 end $$;
 
 -- How much of each source on which a slot can be placed the account uses, and how much all accounts do. A slot whose registration
--- waits is a call to come. A slot that several accounts hold counts for each of them. Slots are counted only when the platform is full
--- enough for a refusal, because an account may have very many. Runs as the owner: calls and waiting slots are not the account's to read.
+-- waits counts as a future call. A slot that several accounts hold counts for each of them. Slots are counted only when the platform is full
+-- enough for a refusal, because an account may have very many. Runs as the owner: calls and waiting slots are not visible to the account.
 create function account_use(account text, wanted_platform text)
 returns table (source_id text, share double precision, capacity integer, slots integer, own_slots bigint,
   calls_max integer, calls bigint, own_calls double precision, own_waiting bigint,
@@ -214,7 +214,7 @@ begin
   select s.id, s.account_share, s.capacity, s.slots,
     case when total.is_narrow then coalesce(own.slots, 0) end,
     case when s.account_share < 1 then s.calls_max end, coalesce(made.calls, 0), coalesce(made.own, 0),
-    -- The inner limit makes it one index look-up per slot.
+    -- The inner limit makes it one index lookup per slot.
     (select count(*) from slots waiting join lateral (
        select 1 from slot_holders h
        where h.account_id = account and h.platform = wanted_platform and h.slot_id = waiting.id limit 1

@@ -123,7 +123,7 @@ language sql stable security definer set search_path = public, pg_temp as $$
     and (watches.to_at is null or watches.to_at > services.from_at)
 $$;
 
--- The account's rule that has had a query the longest, by the hash of the query, which accounts cannot read. Looks only at the
+-- The account's rule that has had a query the longest, by the hash of the query, which accounts cannot read. Reads only the
 -- account's holders, so the time it takes does not depend on other accounts.
 create function own_rule_with(wanted_platform text, wanted_hash bytea)
 returns table (rule_id text, from_at timestamptz)

@@ -97,7 +97,7 @@ create table match_log (
 );
 insert into match_log (last_position, server) values (0, this_server());
 
--- No match has a position in (from_position, to_position]. A cursor in there came from a database that is gone.
+-- No match has a position in (from_position, to_position]. A cursor in this range is from a database that no longer exists.
 create table position_jumps (
   from_position bigint primary key,
   to_position bigint not null,
@@ -161,7 +161,7 @@ end $$;
 
 -- Waits until all transactions with an earlier ticket have ended, and writes to the log how far it is now. Other writers wait from here
 -- to the commit: rows that several writers change are changed after this. The ticket before is waited for first: if it
--- committed, all earlier ones are over; if it was rolled back, they may not be. Locks are released after a commit is visible.
+-- committed, all earlier ones have ended; if it was rolled back, they may not be. Locks are released after a commit is visible.
 create function take_turn(own_ticket bigint, before bigint, amount bigint) returns boolean
 language plpgsql security definer set search_path = public, pg_temp as $$
 begin
@@ -183,7 +183,7 @@ create table heads (
   primary key (account_id, rule_id, platform)
 ) with (fillfactor = 70);
 
--- The same per event day, which is a partition of matches: lists learn where to look, retention what it removes, the purge where a
+-- The same per event day, which is a partition of matches: lists use it to find matches, retention what it removes, the purge where a
 -- deleted rule has matches. Matches of deleted rules count until the day is removed.
 create table day_heads (
   account_id text not null,
@@ -208,7 +208,7 @@ create table match_times (
   last_position bigint not null
 ) with (fillfactor = 70);
 
--- A function, because a statement that has waited for its turn does not see what was committed meanwhile.
+-- A function, because a statement that has waited for its turn does not see what was committed while it waited.
 create function note_match_times(noted_at timestamptz, before bigint, amount bigint) returns void language plpgsql as $$
 declare
   later match_times;
@@ -244,7 +244,7 @@ insert into match_progress (matched_through) values (now());
 create table dead_letters (
   id bigint generated always as identity primary key,
   sequence bigint not null,
-  -- The message as it was in the log: it may be no event at all.
+  -- The message as it was in the log: it may not be a valid event.
   body text compression lz4 not null,
   error text not null,
   deliveries integer not null,

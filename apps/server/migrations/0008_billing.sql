@@ -30,7 +30,7 @@ create table billed (
 );
 
 -- The upstream's bill: resources of each kind, if only delivered ones are billed (at least), and if included ones are billed too (at
--- most). Calls that are billed by themselves are a kind of their own.
+-- most). Calls that are billed separately are a separate kind.
 create table source_usage (
   source_id text not null,
   -- The day of delivery.
@@ -91,7 +91,7 @@ create table budget_marks (
   subject_kind text not null check (subject_kind in ('rule', 'key', 'account')),
   subject_id text not null,
   type text not null,
-  -- The budget, the start of the period, and what else tells two notices apart.
+  -- The budget, the start of the period, and what else distinguishes two notices.
   key text not null,
   -- Null: the budget has no next period.
   ends_at timestamptz,

@@ -38,7 +38,7 @@ create table notices (
   subject_kind text not null,
   subject_id text not null,
   subject_name text not null,
-  -- Tells notices of one type and subject apart, such as the gap, or the period and threshold.
+  -- Distinguishes notices of one type and subject by the gap, or the period and threshold.
   key text not null,
   data json not null,
   what_to_do text not null,

@@ -1,4 +1,4 @@
--- Who may do what. deploy/postgres-roles.sql has the logins. The owner of the tables, who runs this, is not restricted. A server with
+-- Rights of the database roles. deploy/postgres-roles.sql has the logins. The owner of the tables, which runs this file, is not restricted. A server with
 -- one login for everything acts as these roles by `set role`, which an injected statement can undo.
 --
 -- earshot_account  acts for one account (src/engines/database.ts, forAccount). Row security hides all other accounts' rows: the second
@@ -91,7 +91,7 @@ create policy own_rows on slots to earshot_account using (exists (
   where slot_holders.account_id = current_setting('earshot.account')
     and slot_holders.platform = slots.platform and slot_holders.slot_id = slots.id));
 
--- earshot_account: reads what is its own, and changes its keys, readers, webhooks and digests ----------------------------------
+-- earshot_account: reads its own rows, and changes its keys, readers, webhooks and digests ----------------------------------
 
 grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_issues, digest_mails, digests, heads,
   idempotency_keys, match_log, match_times, matches, notice_log, notices, platform_counts, position_jumps, readers, removals,

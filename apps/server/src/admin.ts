@@ -25,8 +25,8 @@ import { assertMigrated } from './engines/migrate.ts';
 import { bindLog } from './event-log/bound-log.ts';
 import { createDeadLetters, type DeadLetterRow } from './matching/dead-letters.ts';
 import { type DeletedAccount, type DeletionProgress, deleteAccount } from './removals/delete-account.ts';
-import { type Asked, forget, type Progress } from './removals/forget.ts';
-import type { Removed } from './removals/remove-items.ts';
+import { type ForgetRequest, forget, type Progress } from './removals/forget.ts';
+import type { RemovalCounts } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
 import { type Reencrypted, reencrypt } from './webhooks/reencrypt.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
@@ -35,11 +35,11 @@ export { listForeignRules } from './compose/foreign-rules.ts';
 export { readSetting } from './config/config.ts';
 export { migrate, planMigrations } from './engines/migrate.ts';
 
-/** What an operator does directly on the database, before there is any key to do it over HTTP. */
+/** Commands that an operator runs directly on the database, also before there is a key for the API. */
 export interface Admin extends AsyncDisposable {
   createAccount(account: { name: string; plan?: PlanName }): Promise<{ accountId: string }>;
-  /** All accounts, or the one that is named, with what they did in the last UTC days. */
-  listAccounts(asked: {
+  /** All accounts, or the named one, with their activity in the last UTC days. */
+  listAccounts(request: {
     accountId?: string;
     days: number;
     prices?: string | undefined;
@@ -52,12 +52,12 @@ export interface Admin extends AsyncDisposable {
   setPlanLimits(plan: PlanName, limits: Partial<AccountLimits>): Promise<PlanRow>;
   suspendAccount(accountId: string): Promise<boolean>;
   resumeAccount(accountId: string): Promise<boolean>;
-  /** With everything that belongs to it. Null when there is no such account. Nodes must be running. */
+  /** Deletes everything that belongs to the account. Null when there is no such account. Nodes must be running. */
   deleteAccount(
     accountId: string,
     onProgress?: (progress: DeletionProgress) => void,
   ): Promise<DeletedAccount | null>;
-  /** The key is in the answer and nowhere else. Null when there is no such account. */
+  /** The answer is the only place that has the key. Null when there is no such account. */
   createKey(key: {
     accountId: string;
     scopes?: readonly Scope[];
@@ -65,29 +65,29 @@ export interface Admin extends AsyncDisposable {
     budget?: Budget;
   }): Promise<{ keyId: string; key: string } | null>;
   revokeKey(keyId: string): Promise<boolean>;
-  /** What all rules of the account may spend together. Null when there is no such account. */
+  /** The budget of all rules of the account together. Null when there is no such account. */
   readBudget(accountId: string): Promise<{ budget: Budget | null } | null>;
   setBudget(accountId: string, budget: Budget | null): Promise<{ budget: Budget | null } | null>;
-  /** What the upstreams have, the newest rules first; all rules without an id. */
+  /** The upstream rules, newest first; of all rules if the id is null. */
   listUpstreamRules(ruleId: string | null): Promise<UpstreamRuleRow[]>;
-  /** Events that could not be stored, the newest first. */
+  /** Events that could not be stored, newest first. */
   listDeadLetters(): Promise<DeadLetterRow[]>;
-  /** Removes stored items and their matches, and keeps them from being stored again. Nodes may be running. */
-  forget(asked: Asked, onProgress?: (progress: Progress) => void): Promise<Removed>;
-  /** What the upstreams billed in the last UTC days, today included; `prices` as in EARSHOT_PRICES. */
-  listBill(asked: {
+  /** Removes stored items and their matches, and prevents that they are stored again. Nodes may be running. */
+  forget(request: ForgetRequest, onProgress?: (progress: Progress) => void): Promise<RemovalCounts>;
+  /** What the upstreams billed in the last UTC days, including today; `prices` as in EARSHOT_PRICES. */
+  listBill(request: {
     by: 'source' | 'account';
     days: number;
     prices?: string | undefined;
   }): Promise<{ lines: BillLine[]; prices_as_of: string }>;
-  /** What the service cannot see by itself after PostgreSQL or NATS was restored. All nodes must be stopped. */
+  /** Records that PostgreSQL or NATS was restored, which Earshot cannot always detect. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
   /** Seals the secrets of webhooks with the first of these keys, as in EARSHOT_SECRETS_KEY. Nodes may be running. */
   reencrypt(secretsKey: string): Promise<Reencrypted>;
   /** False when the last rotation is not known to every node yet. */
   rotateCursorSecret(): Promise<boolean>;
   forgetCursorSecret(): Promise<boolean>;
-  /** All of them without an id. A node with the role `match` tries each once more; returns how many. */
+  /** Requests a retry of one dead letter, or of all if the id is null. A node with the role `match` retries them. Returns how many. */
   retryDeadLetters(id: number | null): Promise<number>;
 }
 
@@ -95,7 +95,7 @@ export interface ListedAccount extends AccountRow {
   readonly usd: Usd;
 }
 
-/** A rule and the upstream rule that serves it. Accounts see `platform_rule_id`; the upstream says `upstream_rule_id`. */
+/** A rule and the upstream rule that serves it. Accounts see `platform_rule_id`; the platform uses `upstream_rule_id`. */
 export interface UpstreamRuleRow {
   readonly rule_id: string;
   readonly account_id: string;
@@ -116,7 +116,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
   const letters = createDeadLetters(database);
   return {
     createAccount: ({ name, plan = 'paid' }) => createAccount(database, { name, plan }),
-    listAccounts: (asked) => listAccounts(database, asked),
+    listAccounts: (request) => listAccounts(database, request),
     setPlan: (accountId, plan) => setPlan(database, accountId, plan),
     setLimits: (accountId, limits) => setLimits(database, accountId, limits),
     listPlans: () => readPlans(database),
@@ -124,7 +124,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
     suspendAccount: (accountId) => suspendAccount(database, accountId),
     resumeAccount: (accountId) => resumeAccount(database, accountId),
     deleteAccount: (accountId, onProgress) => deleteAccount(database, accountId, { onProgress }),
-    createKey: (asked) => createKey(keys, asked),
+    createKey: (request) => createKey(keys, request),
     async revokeKey(keyId) {
       const row = await database.one<{ account_id: string }>(
         'select account_id from api_keys where id = $1',
@@ -147,7 +147,7 @@ export async function openAdmin(databaseUrl: string): Promise<Admin> {
         [ruleId, upstreamRulesMax],
       ),
     afterRestore: (restore) => database.transaction((sql) => afterRestore(sql, restore)),
-    forget: (asked, onProgress) => forget(database, asked, onProgress),
+    forget: (request, onProgress) => forget(database, request, onProgress),
     async listBill({ by, days, prices: text }) {
       const prices = pricesOf(text);
       const read = by === 'source' ? readBillBySource : readBillByAccount;
@@ -194,7 +194,7 @@ async function createKey(
   const keyId = newId('key');
   const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
     id: keyId,
-    askedBy: null,
+    callingKeyId: null,
     scopes: granted,
     expiresAt: expiresAt ?? null,
     budget: budget ?? null,
@@ -215,7 +215,7 @@ async function afterRestore(
     await bindLog(sql, null);
   }
   if (!isCopy) return { webhooksPaused: 0 };
-  // Its tags upstream and its cursors are its own from now on, and those who listen to the original hear nothing from it.
+  // A copy gets its own upstream tags and cursors, and processes that listen to the original get nothing from it.
   await sql.run(
     `update installation set id = substr(replace(gen_random_uuid()::text, '-', ''), 1, 12),
        cursor_secret = decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'),
@@ -224,7 +224,7 @@ async function afterRestore(
   return { webhooksPaused: await sql.run(`update webhooks set state = 'paused' where state = 'active'`) };
 }
 
-/** The account's rules are looked at anew: some may have to be paused, others may go on. */
+/** The account's budgets are checked again: some rules may have to be paused, others may be resumed. */
 async function setBudget(
   sql: Sql,
   accountId: string,

@@ -35,7 +35,7 @@ function nextSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** What the operator can mend is said in a sentence; everything else with its trace. */
+/** Errors that the operator can fix have a message only; all others have a stack trace. */
 function explain(error: unknown): string {
   if (error instanceof BadConfig) return error.message;
   if (error instanceof Failure && error.cause instanceof Error)

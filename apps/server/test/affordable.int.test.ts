@@ -24,7 +24,7 @@ beforeEach(async () => {
   bound = 'none';
   answers = Promise.resolve();
   allowance = { remainingUsd: 1, reached: null };
-  world = await startPreviewWorld(template, [tenAnHour], { look: async () => allowance });
+  world = await startPreviewWorld(template, [tenAnHour], { read: async () => allowance });
   await world.database.run(
     `update sources set state = 'live', live_until = now() + interval '1 minute' where id = 'x:main'`,
   );

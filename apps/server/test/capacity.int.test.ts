@@ -101,7 +101,7 @@ describe('a source that is unexpectedly full', () => {
     await using second = await openSecond(world, 'x');
     // It queries the cap only when it is triggered.
     await using _first = startRegistrar(world, 'x', {
-      timing: { lookAgainMs: 600_000, reconcileEveryMs: 600_000 },
+      timing: { pollIntervalMs: 600_000, reconcileEveryMs: 600_000 },
     });
     await eventually(async () => expect(await capacityOf(world, 'x:main')).toBe(3), soon);
     // These rules of other programs were not announced; and all three slots are placed before the second source exists.

@@ -247,7 +247,7 @@ test(`none of ${runs} random installations is sent more pages than its cap pays 
         itemUsdMax: postUsd,
         sources: async () => 1,
         nowMs: Date.now,
-        lookEveryMs: 5,
+        pollIntervalMs: 5,
       });
       const takes = connection < 6 ? Math.floor(random() * pagesMax) : Number.POSITIVE_INFINITY;
       const unlogged = random() < 0.5 ? Math.floor(random() * 5) : 0;

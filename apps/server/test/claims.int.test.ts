@@ -146,7 +146,7 @@ test('an account gets exactly as many keys as its plan allows, with concurrent r
   const create = (n: number, expiresAt: Date | null = null) =>
     keys.createKey(changeBy('acc_1', null, 'CreateKey'), newKey(), {
       id: `key_${n}`,
-      askedBy: null,
+      callingKeyId: null,
       scopes: ['rules:read'],
       budget: null,
       expiresAt,
@@ -166,10 +166,10 @@ test('an account gets exactly as many keys as its plan allows, with concurrent r
 test('a revoked or expired key creates no other key, even if its end was not noticed yet', async () => {
   await using world = await open();
   const keys = createKeyStore(world.database);
-  const create = (id: string, askedBy: string | null, expiresAt: Date | null = null) =>
+  const create = (id: string, callingKeyId: string | null, expiresAt: Date | null = null) =>
     keys.createKey(changeBy('acc_1', null, 'CreateKey'), newKey(), {
       id,
-      askedBy,
+      callingKeyId,
       scopes: ['rules:read'],
       budget: null,
       expiresAt,
@@ -179,7 +179,7 @@ test('a revoked or expired key creates no other key, even if its end was not not
   await create('key_expired', null, new Date(Date.now() - 1_000));
   expect(await create('key_2', 'key_revoked')).toMatchObject({ kind: 'created' });
   await keys.revokeKey(changeBy('acc_1', null, 'RevokeKey'), 'key_revoked');
-  expect(await create('key_3', 'key_revoked')).toEqual({ kind: 'asker_ended' });
-  expect(await create('key_4', 'key_expired')).toEqual({ kind: 'asker_ended' });
+  expect(await create('key_3', 'key_revoked')).toEqual({ kind: 'calling_key_ended' });
+  expect(await create('key_4', 'key_expired')).toEqual({ kind: 'calling_key_ended' });
   expect((await keys.listKeys('acc_1', { before: null, limit: 100 })).map(({ id }) => id)).toEqual(['key_2']);
 });

@@ -71,7 +71,7 @@ test("once a day, posts that were deleted on X are removed with X's reason, and 
   compliance = { ...compliance, idsMax: 3 };
   await check();
   expect(putOff).toEqual([]);
-  expect(checked).toEqual([{ platform: 'x', asked: 5, items: 2, matches: 2 }]);
+  expect(checked).toEqual([{ platform: 'x', requested: 5, items: 2, matches: 2 }]);
   expect(await jobs()).toBe(2);
   expect(await kept()).toEqual([1, 3, 5].map((number) => xEvent(number).key));
   const removals = await database.many('select match_position, reason from removals order by position');

@@ -59,7 +59,7 @@ test('the platform counts a week by hour, and its fee is on the bill of the sour
   expect(estimate).toMatchObject({
     basis: 'counts',
     bound: null,
-    basis_note: 'By the platform’s counts of the last 7 days.',
+    basis_note: 'From the platform’s counts of the last 7 days.',
     fee_usd: 0.005,
     busiest_hour: { matches: 2 },
   });
@@ -97,7 +97,7 @@ describe('the platform is not requested to count', () => {
     const bases = [];
     for (const value of ['one', 'two', 'three', 'four'])
       bases.push((await world.preview({ value })).estimate.basis_note);
-    expect(bases.filter((note) => note.includes('asked 3 times today'))).toHaveLength(1);
+    expect(bases.filter((note) => note.includes('requested its counts 3 times today'))).toHaveLength(1);
     expect(paths).toHaveLength(3);
     await world.preview({ value: 'one' }, { accountId: 'acc_2' });
     expect(paths).toHaveLength(4);

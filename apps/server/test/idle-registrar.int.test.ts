@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 /** A registrar with one registered slot, and how often it has called each method of its store. */
-async function openIdle(timing: { lookAgainMs: number; reconcileEveryMs?: number }) {
+async function openIdle(timing: { pollIntervalMs: number; reconcileEveryMs?: number }) {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await openUpstreamWorld(template));
   await beginRule(world.rules, { x: 'word' });
@@ -53,7 +53,7 @@ async function onlyRule({ sandbox }: UpstreamWorld): Promise<string> {
 }
 
 test('an idle registrar runs one statement to check for work', async () => {
-  await using idle = await openIdle({ lookAgainMs: 10 });
+  await using idle = await openIdle({ pollIntervalMs: 10 });
   await untilCalled(idle, 'mayHaveWork', 3);
   idle.calls.clear();
   await untilCalled(idle, 'mayHaveWork', 10);
@@ -61,7 +61,7 @@ test('an idle registrar runs one statement to check for work', async () => {
 });
 
 describe('a comparison that found nothing to do', () => {
-  const often = { lookAgainMs: 10, reconcileEveryMs: 20 };
+  const often = { pollIntervalMs: 10, reconcileEveryMs: 20 };
 
   test('is not repeated while the list and the slots stay the same', async () => {
     await using idle = await openIdle(often);

@@ -132,7 +132,9 @@ describe('a match log that was restored', () => {
     await using opened = await open();
     const { world, api, key } = opened;
     const read = async () =>
-      operations.ReadMatches.answer.parse((await api.call(key, '/api.ReadMatches', { reader: 'r' })).json);
+      operations.ReadMatches.answer.parse(
+        (await api.call(key, '/api.ReadMatches', { start: 'oldest', reader: 'r' })).json,
+      );
     await world.write([1, 2, 3]);
     const { cursor } = await read();
     await goBack(world, 1);
@@ -146,7 +148,9 @@ describe('a match log that was restored', () => {
     await using opened = await open();
     const { world, api, key } = opened;
     const read = async () =>
-      operations.ReadMatches.answer.parse((await api.call(key, '/api.ReadMatches', { reader: 'r' })).json);
+      operations.ReadMatches.answer.parse(
+        (await api.call(key, '/api.ReadMatches', { start: 'oldest', reader: 'r' })).json,
+      );
     const ack = async (cursor: unknown) =>
       (await api.call(key, '/api.AckMatches', { reader: 'r', cursor })).json;
     await world.write([1, 2, 3]);

@@ -56,7 +56,7 @@ const capped = (world: UpstreamWorld, platform: Platform, budget: ReturnType<typ
     itemUsdMax: 0.005,
     sources: async () => 1,
     nowMs: Date.now,
-    lookEveryMs: 50,
+    pollIntervalMs: 50,
   });
 
 test('the bill is counted from the start of the day and month, at the highest possible price', async () => {
@@ -66,7 +66,7 @@ test('the bill is counted from the start of the day and month, at the highest po
   await bill(world, 50, '2026-11-15');
   await bill(world, 70, '2026-10-31');
   const budgetWith = (caps: Partial<Caps>, uncounted = (): number => 0) =>
-    budgetOf(world, caps, { uncounted, now }).look();
+    budgetOf(world, caps, { uncounted, now }).read();
   expect((await budgetWith({ day: 2, month: 3 })).remainingUsd).toBeCloseTo(1.5);
   expect((await budgetWith({ month: 3 })).remainingUsd).toBeCloseTo(2.25);
   expect((await budgetWith({ day: 0.5 })).reached).toMatchObject({ isSure: true });
@@ -79,10 +79,10 @@ test('a burst is at risk before it is spent', async () => {
   await using world = await openUpstreamWorld(template);
   const budget = budgetOf(world, { day: 10 });
   await bill(world, 1);
-  expect((await budget.look()).reached).toBeNull();
+  expect((await budget.read()).reached).toBeNull();
   // $2 in less than ten seconds: $14 in the 70 s that X may need.
   await bill(world, 400);
-  expect((await budget.look()).reached).toMatchObject({ isSure: true });
+  expect((await budget.read()).reached).toMatchObject({ isSure: true });
 });
 
 describe('at the cap', () => {
@@ -149,7 +149,7 @@ describe('at the cap', () => {
       itemUsdMax: 0.005,
       sources: async () => 1,
       nowMs: Date.now,
-      lookEveryMs: 3_600_000,
+      pollIntervalMs: 3_600_000,
     });
     const waits = { ...firehoseProtocol.waits, planned: { grows: 'not', firstMs: 50, maxMs: 50 } } as const;
     await using ingest = startIngest(world, 'firehose', log, {

@@ -82,7 +82,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     }),
   };
   const [create, update, resume] = [createRule(options), updateRule(options), resumeRule(options)];
-  const [pause, giveKey] = [pauseRule(options), createKey(options)];
+  const [pause, createKeyAs] = [pauseRule(options), createKey(options)];
   const by = (keyId: string) => {
     const call = <Id extends OperationId>(id: Id, request: RequestOf<Id>): Call<Id> => {
       const base = callOf(id, request);
@@ -95,7 +95,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     return {
       /** A key that this key creates. */
       async makeKey(request: RequestOf<'CreateKey'> = {}) {
-        return by((await giveKey(call('CreateKey', request))).key_id);
+        return by((await createKeyAs(call('CreateKey', request))).key_id);
       },
       async create(x: string, more: Partial<RequestOf<'CreateRule'>> = {}) {
         const request = { name: x, intent: 'i', platforms: ['x' as const], overrides: { x }, ...more };

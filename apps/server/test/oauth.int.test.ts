@@ -33,7 +33,7 @@ async function newGrant({ clientId = `client-${made}`, refreshSeconds = 30 * day
   await database.run(`insert into accounts (id, name, plan) values ($1, 'one', 'paid')`, [accountId]);
   await createKeyStore(database).createKey(byOperator(accountId, 'CreateKey'), newKey(), {
     id: keyId,
-    askedBy: null,
+    callingKeyId: null,
     scopes: ['rules:read', 'matches:read'],
     expiresAt: null,
     budget: null,

@@ -49,7 +49,7 @@ async function wakeAfterFailover(fence: 'fenced' | 'unfenced') {
   await eventually(async () => expect(await values()).toEqual(['ash']), { ...soon, intervalMs: 10 });
   paused.signal('SIGSTOP');
   const stoppedAt = performance.now();
-  const timing = { lookAgainMs: 50, reconcileEveryMs: 600_000 };
+  const timing = { pollIntervalMs: 50, reconcileEveryMs: 600_000 };
   await using _other = startRegistrar(world, 'firehose', { leaseTtlMs: 60_000, timing });
   await eventually(async () => expect((await values()).toSorted()).toEqual(['ash', 'birch', 'cedar']), soon);
   for (const { ruleId } of rules) await world.rules.abandon(ruleId);

@@ -113,7 +113,7 @@ describe('an estimate is based on', () => {
       bound: null,
       fee_usd: 0,
     });
-    expect(estimate.basis_note).toMatch('What a rule of yours with this value brought in ');
+    expect(estimate.basis_note).toMatch('What one of your rules with this query matched in ');
   });
 
   test('neither a rule with the query for less than a day, nor a rule of another account', async () => {
@@ -134,7 +134,7 @@ describe('an estimate is based on', () => {
       usd_per_day: null,
       basis: 'unknown',
       bound: null,
-      basis_note: 'Nothing is stored of these days: there is no item to try the value on.',
+      basis_note: 'Nothing is stored for this period, so there is no item to evaluate the query on.',
       fee_usd: 0,
     });
   });

@@ -46,7 +46,7 @@ describe('a node is ready only if PostgreSQL and NATS have all that it needs', (
 
     const [newest] = await database.many<{ name: string }>('select name from migrations order by name desc');
     await database.run('update migrations set name = $2 where name = $1', [newest?.name, 'away']);
-    expect(await isReady()).toEqual([`postgresql lacks ${newest?.name}: earshot admin migrate`]);
+    expect(await isReady()).toEqual([`postgresql lacks ${newest?.name}: run earshot admin migrate`]);
     await database.run('update migrations set name = $1 where name = $2', [newest?.name, 'away']);
 
     const { today = '' } =
@@ -61,7 +61,7 @@ describe('a node is ready only if PostgreSQL and NATS have all that it needs', (
     await database.run(`do $$ begin
       execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`);
     await using standby = await openEngines(clone.url, server.url);
-    expect(await standby.isReady()).toEqual(['postgresql only reads: it is a standby']);
+    expect(await standby.isReady()).toEqual(['postgresql is a read-only standby']);
     await expect(standby.database.run(`delete from leases`)).rejects.toMatchObject({ code: 'unavailable' });
     expect(await isReady()).toEqual([]);
   });
@@ -76,7 +76,7 @@ describe('a node is ready only if PostgreSQL and NATS have all that it needs', (
     await engines.database.run('drop owned by earshot_account');
     await engines.database.run('alter role earshot_account rename to away');
     expect(await engines.isReady()).toEqual([
-      'postgresql lacks the role earshot_account: deploy/postgres-roles.sql',
+      'postgresql lacks the role earshot_account: see deploy/postgres-roles.sql',
     ]);
   });
 });

@@ -33,7 +33,7 @@ const worker = createRegistrarWorker({
   checkpoint: () => undefined,
   telemetry: silentTelemetry(),
   log: silentLog,
-  timing: { lookAgainMs: 50 },
+  timing: { pollIntervalMs: 50 },
 });
 await worker.run(new AbortController().signal);
 

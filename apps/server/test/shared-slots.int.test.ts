@@ -59,7 +59,7 @@ async function openShared(alices: readonly string[]) {
       upstream,
       store: counting,
       accountShare: 0.5,
-      timing: { reconcileEveryMs: 600_000, lookAgainMs: 10 },
+      timing: { reconcileEveryMs: 600_000, pollIntervalMs: 10 },
     });
   const begin = (value: string, accountId = 'acc_1') =>
     beginRule(

@@ -137,7 +137,7 @@ const ofTrial = (average: number, note: string) => ({
   basis_note: `${note}, if the time of day makes no difference.`,
   fee_usd: 0,
 });
-const twelve = ofTrial(576, '12 matches in 30 minutes of a trial; about ±57 %');
+const twelve = ofTrial(576, '12 matches in 30 minutes of a trial; about ±57%');
 
 test('a trial is a rule with an end by time and one by matches, and its cost is not checked', async () => {
   await using world = await openTrialWorld();
@@ -204,7 +204,7 @@ describe('after a trial that ended', () => {
     expect(notice?.what_to_do).toMatch('The trial got 50 matches and is over. ');
     expect(notice?.what_to_do).toContain(advice);
     expect(await world.estimate()).toMatchObject(
-      ofTrial(2_400, '50 matches in 30 minutes of a trial; about ±28 %'),
+      ofTrial(2_400, '50 matches in 30 minutes of a trial; about ±28%'),
     );
     await expect(world.resumeRule(ruleId)).rejects.toMatchObject({ code: 'failed_precondition' });
 
@@ -242,7 +242,7 @@ describe('a preview with a trial', () => {
     );
     await world.database.run(`update matches set created_at = created_at - interval '26 hours'`);
     await world.pass(26 * 3_600_000);
-    const older = ofTrial(1_440, '30 matches in 30 minutes of a trial; about ±36 %');
+    const older = ofTrial(1_440, '30 matches in 30 minutes of a trial; about ±36%');
     expect(await world.estimate()).toMatchObject(older);
     expect((await world.estimate({}, { days: 1 }))?.basis).not.toBe('trial');
     const second = await tried(world);

@@ -1,17 +1,17 @@
 import { createEarshot, type Earshot, EarshotError } from '@earshot/sdk';
 import { QueryClient } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
-import { noteRefusal } from './session.ts';
+import { reportUnauthenticated } from './session.ts';
 
-/** A person waits: better an error with a button than a minute of nothing. */
+/** Short, because the user waits: an error with a retry button is better than a minute of silence. */
 const timeoutMs = 15_000;
-/** How soon a question is asked again that the server could not answer. */
+/** Delay before a query repeats after a temporary error. */
 const retryMs = 5_000;
 
 /**
- * The public API, by the session's cookie: the server takes it only from its own pages, which this header shows. The SDK
- * retries and reconnects silently; `onAnswer` is told the status of every answer, and 0 when there was none or its stream
- * broke.
+ * A client of the public API that authenticates with the session cookie. The server accepts the cookie only with the
+ * `x-earshot-console` header, which other origins cannot send. The SDK retries and reconnects silently. `onAnswer` gets the
+ * status of every answer, and 0 for a request without an answer or a broken stream.
  */
 export function createApi(onAnswer: (status: number) => void = () => undefined): Earshot {
   return createEarshot({
@@ -25,7 +25,7 @@ export function createApi(onAnswer: (status: number) => void = () => undefined):
       };
       try {
         const answer = await fetch(input, { ...init, headers, credentials: 'same-origin' });
-        if (answer.status === 401) noteRefusal();
+        if (answer.status === 401) reportUnauthenticated();
         onAnswer(answer.status);
         return isStream(answer) ? watchStream(answer, onLost) : answer;
       } catch (error) {
@@ -40,7 +40,7 @@ function isStream({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
-/** The same answer. A stream never ends by itself: when it does, the server went away. */
+/** Returns an equal answer that reports the end of its stream. The server never ends a stream unless it shuts down. */
 function watchStream(answer: Response, onLost: () => void): Response {
   const reader = answer.body?.getReader();
   if (!reader) return answer;
@@ -65,9 +65,9 @@ export function createQueryClient(): QueryClient {
   return new QueryClient({
     defaultOptions: {
       queries: {
-        // The SDK retries by itself, until it tells; what was told is mended without a hand as well.
+        // The SDK has already retried. A query that still failed is repeated until the server recovers.
         retry: false,
-        refetchInterval: ({ state }) => isPassing(state.error) && retryMs,
+        refetchInterval: ({ state }) => isTemporary(state.error) && retryMs,
         staleTime: 5_000,
       },
       mutations: { retry: false },
@@ -76,7 +76,7 @@ export function createQueryClient(): QueryClient {
 }
 
 /** Whether the same request may succeed later. */
-export function isPassing(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   return error instanceof EarshotError && error.retryable;
 }
 
@@ -85,6 +85,6 @@ export const ApiProvider = ApiContext.Provider;
 
 export function useApi(): Earshot {
   const api = useContext(ApiContext);
-  if (!api) throw new Error('there is no ApiProvider above');
+  if (!api) throw new Error('useApi needs an ApiProvider');
   return api;
 }

@@ -1,4 +1,4 @@
-/** What only the console's pages may ask: not part of the public API, and so without the SDK. */
+/** Calls the routes that serve only the console. They are not part of the public API, so the SDK does not have them. */
 export async function callConsole(
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
@@ -14,12 +14,12 @@ export async function callConsole(
       ...(body && { body: JSON.stringify(body) }),
     });
   } catch {
-    throw new Error('The server cannot be reached.');
+    throw new Error('The server cannot be reached. Check your connection and try again.');
   }
 }
 
-/** The server's own words, where the answer is the server's. */
-export async function problemOf(answer: Response): Promise<string> {
+/** The message of the server. A proxy's answer has none, so its status is shown. */
+export async function errorMessageOf(answer: Response): Promise<string> {
   const body: unknown = await answer.json().catch(() => null);
   const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : null;
   return typeof message === 'string' ? message : `The server answered with status ${answer.status}.`;

@@ -4,23 +4,22 @@ import { readSession } from './session.ts';
 const retryMs = 3_000;
 
 /**
- * A screen whose script is loaded when it is first shown. Where that fails, because the server is away or has another version
- * by now, the page is loaded anew as soon as the server answers: browsers keep the failure of a script for as long as a page
- * lives.
+ * Loads the script of a screen when the screen is first shown. Loading fails if the server is down or has a new version.
+ * Browsers cache a failed script until the page is reloaded, so the page reloads as soon as the server answers.
  */
 export function lazyScreen<Props>(load: () => Promise<ComponentType<Props>>) {
-  return lazy(async () => ({ default: await load().catch(loadPageAnew) }));
+  return lazy(async () => ({ default: await load().catch(reloadPage) }));
 }
 
-async function loadPageAnew(): Promise<never> {
+async function reloadPage(): Promise<never> {
   do await new Promise((resolve) => setTimeout(resolve, retryMs));
-  while (!(await isServerThere()));
+  while (!(await isServerReachable()));
   window.location.reload();
-  // The page is gone before anybody would see that nothing comes.
+  // Never resolves: the reload ends the page.
   return new Promise(() => undefined);
 }
 
-async function isServerThere(): Promise<boolean> {
+async function isServerReachable(): Promise<boolean> {
   return readSession().then(
     () => true,
     () => false,

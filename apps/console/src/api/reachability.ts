@@ -1,27 +1,26 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 
-/** What a proxy says for a server that is not there, and a server that is about to leave. */
-const notThere = [0, 502, 503, 504];
+/** 0: no answer. 502 to 504: a proxy cannot reach the server, or the server shuts down. */
+const unreachableStatuses = [0, 502, 503, 504];
 
-/** Whether the server answered last. Every screen asks it for notices, so it is known everywhere. */
+/** Tracks whether the latest request reached the server. Every screen polls notices, so it is always up to date. */
 export function createReachability(queries: QueryClient) {
   let isReached = true;
   const listeners = new Set<() => void>();
   return {
-    /** 0: there was no answer. */
     onAnswer: (status: number): void => {
       const before = isReached;
-      isReached = !notThere.includes(status);
+      isReached = !unreachableStatuses.includes(status);
       if (isReached === before) return;
-      for (const tell of listeners) tell();
-      // Whatever is shown may be from before.
+      for (const listener of listeners) listener();
+      // Everything on the screen may be out of date.
       if (isReached) void queries.invalidateQueries();
     },
     isReached: () => isReached,
-    subscribe: (tell: () => void) => {
-      listeners.add(tell);
-      return () => void listeners.delete(tell);
+    subscribe: (listener: () => void) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
   };
 }

@@ -6,7 +6,10 @@ import { useApi } from './api.tsx';
 export const rulesKey = ['rules'];
 const refreshMs = 15_000;
 
-/** All rules of the account, newest first, to be shown: an agent may have been talked into a name that hides something. */
+/**
+ * All rules of the account, newest first. Hidden characters in names and intents are made visible: an agent that
+ * was manipulated may have put them there.
+ */
 export function useRules() {
   const api = useApi();
   return useQuery({

@@ -1,6 +1,6 @@
 import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { callConsole, problemOf } from './console-call.ts';
+import { callConsole, errorMessageOf } from './console-call.ts';
 
 export interface Session {
   readonly account_id: string;
@@ -14,20 +14,20 @@ export const sessionKey = ['session'];
 const path = '/console/session';
 const retryMs = 3_000;
 
-/** Where the API is refused for want of a session: it ended with its key, by its age or in another tab. */
+/** Gets an event when the API refuses the session: its key was revoked, it expired, or the user signed out in another tab. */
 const refusals = new EventTarget();
 
-export function noteRefusal(): void {
+export function reportUnauthenticated(): void {
   refusals.dispatchEvent(new Event('refused'));
 }
 
-/** Null: nobody is signed in. */
+/** Null if the user is not signed in. */
 export function useSession() {
   const queries = useQueryClient();
   useEffect(() => {
-    const askAgain = () => void queries.invalidateQueries({ queryKey: sessionKey });
-    refusals.addEventListener('refused', askAgain);
-    return () => refusals.removeEventListener('refused', askAgain);
+    const refresh = () => void queries.invalidateQueries({ queryKey: sessionKey });
+    refusals.addEventListener('refused', refresh);
+    return () => refusals.removeEventListener('refused', refresh);
   }, [queries]);
   return useQuery({
     queryKey: sessionKey,
@@ -42,7 +42,7 @@ export function useSignIn(onSignedIn: () => void) {
   return useMutation({
     mutationFn: (proof: { key: string } | { code: string }) => signIn(proof),
     onSuccess: (session) => {
-      enter(queries, session);
+      setSession(queries, session);
       onSignedIn();
     },
   });
@@ -53,14 +53,14 @@ export function useSignOut() {
   return useMutation({
     mutationFn: async () => {
       const answer = await callConsole('DELETE', path);
-      if (!answer.ok && answer.status !== 401) throw new Error(await problemOf(answer));
+      if (!answer.ok && answer.status !== 401) throw new Error(await errorMessageOf(answer));
     },
-    onSuccess: () => enter(queries, null),
+    onSuccess: () => setSession(queries, null),
   });
 }
 
-/** Forgets what the account before has seen. The session's own query stays: the gate watches it. */
-function enter(queries: QueryClient, session: Session | null): void {
+/** Replaces the session and clears the data of the previous account. The session query stays, because `Gate` observes it. */
+function setSession(queries: QueryClient, session: Session | null): void {
   queries.setQueryData(sessionKey, session);
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
 }
@@ -68,12 +68,12 @@ function enter(queries: QueryClient, session: Session | null): void {
 export async function readSession(): Promise<Session | null> {
   const answer = await callConsole('GET', path);
   if (answer.status === 401) return null;
-  if (!answer.ok) throw new Error(await problemOf(answer));
+  if (!answer.ok) throw new Error(await errorMessageOf(answer));
   return answer.json();
 }
 
 async function signIn(proof: object): Promise<Session> {
   const answer = await callConsole('POST', path, proof);
-  if (!answer.ok) throw new Error(await problemOf(answer));
+  if (!answer.ok) throw new Error(await errorMessageOf(answer));
   return answer.json();
 }

@@ -1,6 +1,6 @@
 import { EarshotError } from '@earshot/sdk';
 
-/** What the API says about one field, or about what is in it: `budget` also has `budget.usd`. */
+/** The messages of the API about a field and its nested fields: `budget` includes `budget.usd`. */
 export function violationOf(error: Error | null, field: string): string | undefined {
   if (!(error instanceof EarshotError)) return undefined;
   const found = error.details.violations?.filter(
@@ -9,7 +9,7 @@ export function violationOf(error: Error | null, field: string): string | undefi
   return found?.length ? found.map(({ message }) => message).join(' ') : undefined;
 }
 
-/** An error that stands at no field of the form. */
+/** The error, unless the form shows all of it at its fields. */
 export function otherError(error: Error | null, fields: readonly string[]): Error | null {
   if (!(error instanceof EarshotError)) return error;
   const { violations } = error.details;

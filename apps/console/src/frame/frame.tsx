@@ -12,7 +12,7 @@ export function Frame({ session, children }: { session: Session; children: React
   const [location, navigate] = useLocation();
   const [isMenuOpen, setMenuOpen] = useState(false);
   useShortcuts('Everywhere', [
-    { keys: '?', label: 'Show the keys', run: () => undefined },
+    { keys: '?', label: 'Show keyboard shortcuts', run: () => undefined },
     ...navigation
       .flat()
       .map(({ path, label, key }) => ({ keys: `g ${key}`, label, run: () => navigate(path) })),
@@ -52,7 +52,7 @@ export function Frame({ session, children }: { session: Session; children: React
               </ul>
             ))}
           </nav>
-          <Foot session={session} />
+          <Footer session={session} />
         </div>
       </header>
       <main id="content" className={styles.content} tabIndex={-1}>
@@ -86,10 +86,10 @@ function NavigationItem({
   );
 }
 
-function Foot({ session }: { session: Session }) {
+function Footer({ session }: { session: Session }) {
   const signOut = useSignOut();
   return (
-    <div className={styles.foot}>
+    <div className={styles.footer}>
       <p title={session.account_id}>{session.account_name}</p>
       <ThemeSwitch />
       <Button onClick={() => signOut.mutate()} disabled={signOut.isPending}>
@@ -97,7 +97,7 @@ function Foot({ session }: { session: Session }) {
       </Button>
       {signOut.error && <p role="alert">{signOut.error.message}</p>}
       <p className={styles.hint}>
-        <kbd>?</kbd> shows the keys
+        <kbd>?</kbd> Keyboard shortcuts
       </p>
     </div>
   );

@@ -5,12 +5,12 @@ export interface Destination {
   readonly key: string;
 }
 
-/** Whether the address is that of the screen, or of something on it. */
+/** Whether the address is the screen or a page below it. */
 export function isAt({ path }: Destination, location: string): boolean {
   return location === path || location.startsWith(`${path}/`);
 }
 
-/** The screens, in groups as the navigation shows them. */
+/** The screens, grouped as in the navigation. */
 export const navigation: readonly (readonly Destination[])[] = [
   [
     { path: '/feed', label: 'Feed', key: 'f' },

@@ -1,8 +1,8 @@
 import { useOpenNotices } from '../api/open-notices.ts';
-import { Unseen } from '../parts/unseen.tsx';
+import { VisuallyHidden } from '../parts/visually-hidden.tsx';
 import styles from './notices-badge.module.css';
 
-/** How many notices are open; live. */
+/** The number of open notices. */
 export function NoticesBadge() {
   const { data } = useOpenNotices();
   if (!data || data.notices.length === 0) return null;
@@ -11,7 +11,7 @@ export function NoticesBadge() {
     <span className={isUrgent ? styles.urgent : styles.badge}>
       {data.notices.length}
       {data.next_cursor !== null && '+'}
-      <Unseen> open</Unseen>
+      <VisuallyHidden> open</VisuallyHidden>
     </span>
   );
 }

@@ -12,7 +12,7 @@ import { Modal } from '../parts/modal.tsx';
 import styles from './shortcuts.module.css';
 
 export interface Shortcut {
-  /** As `KeyboardEvent.key` has it; two keys one after the other with a space between: `g f`. */
+  /** A `KeyboardEvent.key`, or two that are pressed one after the other: `g f`. */
   readonly keys: string;
   readonly label: string;
   readonly run: () => void;
@@ -27,11 +27,11 @@ type Groups = Map<string, Group>;
 const GroupsContext = createContext<RefObject<Groups> | null>(null);
 const sequenceMsMax = 1_000;
 
-/** Keys count while the calling component is shown; the help lists them under the title. */
+/** Registers shortcuts while the calling component is mounted. The help lists them under the title. */
 export function useShortcuts(title: string, shortcuts: readonly Shortcut[]): void {
   const groups = useContext(GroupsContext);
   const id = useId();
-  // After every render, so that they see the latest state.
+  // Runs after every render, so that the shortcuts see the latest state.
   useEffect(() => {
     groups?.current.set(id, { title, shortcuts });
   });
@@ -68,7 +68,7 @@ export function ShortcutsProvider({ children }: { children: ReactNode }) {
   );
 }
 
-/** In a field, a letter is a letter; in a dialog, the page behind does not listen. */
+/** Whether a key belongs to a text field or an open dialog, and must not trigger a shortcut. */
 function isTyping({ target }: KeyboardEvent): boolean {
   if (document.querySelector('dialog[open]')) return true;
   return (
@@ -78,7 +78,7 @@ function isTyping({ target }: KeyboardEvent): boolean {
 
 function Help({ groups, onClose }: { groups: readonly Group[]; onClose: () => void }) {
   return (
-    <Modal title="Keys" onClose={onClose}>
+    <Modal title="Keyboard shortcuts" onClose={onClose}>
       <div className={styles.groups}>
         {groups.map(({ title, shortcuts }) => (
           <section key={title}>

@@ -17,7 +17,7 @@ export function storeTheme(theme: Theme): void {
   try {
     localStorage.setItem(storageKey, theme);
   } catch {
-    // A browser that stores nothing forgets the choice, no more.
+    // Without storage, the choice lasts until the page is closed.
   }
 }
 

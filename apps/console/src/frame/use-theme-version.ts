@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Changes with the colours, for what is drawn on a canvas. */
+/** A number that changes with the colours, so that canvases can be drawn again. */
 export function useThemeVersion(): number {
   const [version, setVersion] = useState(0);
   useEffect(() => {

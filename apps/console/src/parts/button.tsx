@@ -2,9 +2,9 @@ import type { ComponentProps } from 'react';
 import styles from './button.module.css';
 
 interface ButtonProps extends ComponentProps<'button'> {
-  /** `plain` looks like text; `danger` is for what cannot be undone. */
+  /** `plain` looks like text; `danger` is for actions that cannot be undone. */
   readonly kind?: 'normal' | 'primary' | 'danger' | 'plain';
-  /** Does nothing while what it began goes on. Unlike one that is disabled it keeps the focus. */
+  /** Ignores clicks while its action runs. Unlike a disabled button, it keeps the focus. */
   readonly isBusy?: boolean;
 }
 

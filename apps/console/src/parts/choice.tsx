@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import styles from './choice.module.css';
 
-/** A few things of which one is chosen, all of them in sight. */
+/** Radio buttons that look like a row of tabs. */
 export function Choice<Value extends string>({
   label,
   options,

@@ -5,7 +5,7 @@ const units = [
   { unit: 'second', ms: 1_000 },
 ] as const;
 
-/** In the two largest units that are not zero: `2 hr 5 min`, `4 sec`. */
+/** Formats a duration in its two largest units: `2 hr 5 min`, `4 sec`. */
 export function formatDuration(ms: number, locale?: string): string {
   const inUnit = (value: number, unit: string) =>
     new Intl.NumberFormat(locale, {

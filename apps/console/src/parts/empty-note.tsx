@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './note.module.css';
 
-/** Where there is nothing: what is true, and what comes next. */
+/** Replaces an empty list: says why it is empty and what to do next. */
 export function EmptyNote({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className={styles.empty}>

@@ -2,7 +2,7 @@ import { EarshotError } from '@earshot/sdk';
 import { Button } from './button.tsx';
 import styles from './note.module.css';
 
-/** What went wrong, in the server's words, with the id to name when asking somebody. */
+/** An error message of the server, with the request id to report. */
 export function ErrorNote({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const requestId = error instanceof EarshotError ? error.requestId : undefined;
   return (

@@ -4,9 +4,9 @@ import styles from './field.module.css';
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
-  /** What the API says about it. */
+  /** The error message of the API. */
   readonly problem?: string | undefined;
-  /** Gets what ties the control to its label, its hint and its problem. */
+  /** Renders the control. Its attributes link it to the label, the hint and the problem. */
   readonly children: (control: {
     readonly id: string;
     readonly 'aria-describedby': string;
@@ -14,7 +14,7 @@ interface FieldProps {
   }) => ReactNode;
 }
 
-/** A control with its label, and what is wrong with it beside it. */
+/** A control with its label, hint and error message. */
 export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
   const aboutId = `${id}about`;
@@ -27,7 +27,7 @@ export function Field({ label, hint, problem, children }: FieldProps) {
   );
 }
 
-/** Several controls that answer one question. */
+/** Several controls with one label. */
 export function FieldGroup({
   label,
   hint,

@@ -3,7 +3,7 @@ import { Button } from './button.tsx';
 import { ErrorNote } from './error-note.tsx';
 import styles from './form.module.css';
 
-/** The fields of a dialog, what went wrong at none of them, and the one thing that it does. */
+/** The fields of a dialog, the error that belongs to none of them, and the submit button. */
 export function Form({
   submit,
   kind = 'primary',
@@ -13,7 +13,7 @@ export function Form({
   children,
 }: {
   submit: string;
-  /** `danger` for what cannot be undone. */
+  /** `danger` is for actions that cannot be undone. */
   kind?: 'primary' | 'danger';
   error: Error | null;
   isPending: boolean;
@@ -23,7 +23,7 @@ export function Form({
   return (
     <form
       className={styles.form}
-      // The API says what is wrong with a field, in more words than a browser has.
+      // The messages of the API are more helpful than those of the browser.
       noValidate
       onSubmit={(event) => {
         event.preventDefault();

@@ -1,4 +1,4 @@
-/** Numbers and times in the reader's locale. */
+/** Numbers and times are formatted in the locale of the browser. */
 const whole = new Intl.NumberFormat();
 const dollars = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'USD' });
 const smallDollars = new Intl.NumberFormat(undefined, {
@@ -22,25 +22,25 @@ export function formatCount(count: number): string {
   return whole.format(Math.round(count));
 }
 
-/** A post costs half a cent: cents alone would show most rules as free. */
+/** Amounts below 10 cents have two significant digits, because a post costs half a cent. */
 export function formatUsd(usd: number): string {
   return usd > 0 && usd < 0.1 ? smallDollars.format(usd) : dollars.format(usd);
 }
 
-/** `min` and `max` as the API tells costs; one figure where they agree. */
+/** Formats a cost of the API as a range, or as one amount if `min` and `max` look the same. */
 export function formatUsdRange({ min, max }: { min: number; max: number }): string {
   const [low, high] = [formatUsd(min), formatUsd(max)];
   return low === high ? low : `${low}–${high}`;
 }
 
-/** The time alone if it is today, otherwise with its day, and in another year with that. */
+/** Formats today's times without a date, and times of this year without a year. */
 export function formatTime(at: string, now = new Date()): string {
   const time = new Date(at);
   if (time.toDateString() === now.toDateString()) return clock.format(time);
   return (time.getFullYear() === now.getFullYear() ? dayAndClock : otherYear).format(time);
 }
 
-/** Without seconds, for axes. */
+/** Formats a time without seconds, for axes. */
 export function formatClock(time: Date): string {
   return shortClock.format(time);
 }

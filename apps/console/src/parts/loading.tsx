@@ -1,6 +1,6 @@
 import styles from './note.module.css';
 
-/** Shown only if it takes long enough to be noticed. */
+/** Becomes visible only after a short delay, so that fast answers do not flicker. */
 export function Loading({ what = 'Loading' }: { what?: string }) {
   return <output className={styles.loading}>{what} …</output>;
 }

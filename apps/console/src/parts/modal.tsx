@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import styles from './modal.module.css';
 
-/** A native dialog: the browser keeps the focus inside, closes it by Escape and gives the focus back. */
+/** A native dialog: the browser traps the focus, closes the dialog on Escape and restores the focus. */
 export function Modal({
   title,
   onClose,

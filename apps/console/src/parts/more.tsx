@@ -1,6 +1,6 @@
 import { Button } from './button.tsx';
 
-/** Reads the next page of a list. */
+/** The button that loads the next page of a list. */
 export function More({
   pages: { hasNextPage, isFetchingNextPage, fetchNextPage },
 }: {
@@ -10,7 +10,7 @@ export function More({
   return (
     <p>
       <Button onClick={() => void fetchNextPage()} disabled={isFetchingNextPage}>
-        {isFetchingNextPage ? 'Reading …' : 'Show more'}
+        {isFetchingNextPage ? 'Loading …' : 'Show more'}
       </Button>
     </p>
   );

@@ -1,7 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import styles from './screen.module.css';
 
-/** A screen's heading with its actions, and the name in the browser's tab. */
+/** A screen with its heading, its actions and the title of the browser tab. */
 export function Screen({
   title,
   actions,
@@ -10,7 +10,7 @@ export function Screen({
 }: {
   title: string;
   actions?: ReactNode;
-  /** As high as the window, with parts that scroll by themselves. */
+  /** Fits the screen to the window height; its parts scroll separately. */
   fills?: boolean;
   children: ReactNode;
 }) {

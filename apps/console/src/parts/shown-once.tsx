@@ -2,11 +2,11 @@ import { useState } from 'react';
 import { Button } from './button.tsx';
 import styles from './shown-once.module.css';
 
-/** A key or secret that nobody can show again. */
+/** Shows a key or secret that the server does not return again. */
 export function ShownOnce({ what, value }: { what: string; value: string }) {
   const [state, setState] = useState<'shown' | 'copied' | 'refused'>('shown');
   const copy = () => {
-    // Only pages that came by HTTPS, or from this machine, have a clipboard.
+    // The clipboard is available only over HTTPS or from localhost.
     const written = navigator.clipboard?.writeText(value) ?? Promise.reject(new Error('no clipboard'));
     written.then(
       () => setState('copied'),
@@ -15,9 +15,7 @@ export function ShownOnce({ what, value }: { what: string; value: string }) {
   };
   return (
     <div className={styles.once}>
-      <p>
-        This is the {what}. It is shown this once and cannot be read again: keep it where secrets are kept.
-      </p>
+      <p>This is the {what}. It is shown only once. Copy it now and store it as a secret.</p>
       <div className={styles.row}>
         <code className={styles.value}>{value}</code>
         <Button kind="primary" onClick={copy}>
@@ -26,7 +24,7 @@ export function ShownOnce({ what, value }: { what: string; value: string }) {
       </div>
       <output className={styles.state}>
         {state === 'copied' && 'Copied.'}
-        {state === 'refused' && 'The browser does not let this page copy: select the text instead.'}
+        {state === 'refused' && 'The browser does not allow copying. Select the text and copy it yourself.'}
       </output>
     </div>
   );

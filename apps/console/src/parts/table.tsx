@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import styles from './table.module.css';
 
-/** A table that scrolls by itself where it is wider than the screen; by keyboard too, so it takes the focus. */
+/** A table that scrolls sideways on narrow screens. It is focusable, so that the keyboard can scroll it. */
 export function Table({ label, children }: { label: string; children: ReactNode }) {
   return (
     <section className={styles.scroll} aria-label={label} tabIndex={0}>

@@ -1,6 +1,6 @@
 import { formatExactTime, formatTime } from './format.ts';
 
-/** A time in the reader's locale, the exact one in its title. */
+/** A short time in the locale of the browser, with the exact time as its tooltip. */
 export function Time({ at }: { at: string }) {
   return (
     <time dateTime={at} title={formatExactTime(at)}>

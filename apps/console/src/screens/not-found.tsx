@@ -4,9 +4,9 @@ import { Screen } from '../parts/screen.tsx';
 
 export function NotFound() {
   return (
-    <Screen title="Nothing here">
-      <EmptyNote title="There is no such page.">
-        <Link href="/feed">Go to the feed</Link>
+    <Screen title="Page not found">
+      <EmptyNote title="The page does not exist.">
+        <Link href="/feed">Show the feed</Link>
       </EmptyNote>
     </Screen>
   );

@@ -6,6 +6,7 @@ const scopes = [
   'rules:read',
   'rules:write',
   'matches:read',
+  'readers:write',
   'keys:write',
   'audit:read',
   'webhooks:read',
@@ -15,7 +16,7 @@ const scopes = [
 const ownKey = 'key_01kb2n0a4c7q5t8w3y6z1v0n2p';
 const otherKey = 'key_01kb2n0a4c7q5t8w3y6z1v0n3q';
 
-/** Of `GET /console/session`. */
+/** The answer of `GET /console/session`. */
 export const session = {
   account_id: 'acc_01kb2n0a4c7q5t8w3y6z1v0n2p',
   account_name: 'Acme Listening',
@@ -47,7 +48,7 @@ export const keys: Answers['ListKeys']['keys'] = [
   },
 ];
 
-const platformWords = 'X answered 402: CreditsDepleted';
+const platformMessage = 'X answered 402: CreditsDepleted';
 
 export const sources: Answers['ListSources']['sources'] = [
   {
@@ -56,8 +57,8 @@ export const sources: Answers['ListSources']['sources'] = [
     state: 'no_credit',
     since: ago(40, 'minute'),
     received_until: ago(40, 'minute'),
-    what_to_do: 'Add credit to the upstream account. It is tried again by itself.',
-    problem: platformWords,
+    what_to_do: 'Add credit to the upstream account. It is retried automatically.',
+    message: platformMessage,
   },
   {
     platform: 'x',
@@ -65,7 +66,7 @@ export const sources: Answers['ListSources']['sources'] = [
     state: 'reconnecting',
     since: ago(4, 'second'),
     received_until: ago(5, 'second'),
-    what_to_do: 'Nothing: the connection is opened again by itself.',
+    what_to_do: 'Nothing: Earshot reconnects automatically.',
   },
   {
     platform: 'firehose',
@@ -87,9 +88,9 @@ export const notices: readonly Notice[] = [
     type: 'source.action_required',
     severity: 'critical',
     subject: { kind: 'source', id: 'x:main', name: 'main' },
-    data: { platform: 'x', state: 'no_credit', problem: platformWords },
+    data: { platform: 'x', state: 'no_credit', problem: platformMessage },
     what_to_do:
-      'Rules on x are not heard until the operator of the service acts: Add credit to the upstream account. It is tried again by itself.',
+      'Earshot receives no matches from X until the operator acts: Add credit to the upstream account. It is retried automatically.',
     created_at: ago(40, 'minute'),
     resolved_at: null,
   }),
@@ -98,7 +99,7 @@ export const notices: readonly Notice[] = [
     severity: 'warning',
     subject: { kind: 'rule', id: ruleIds.outage, name: 'Outages of our service' },
     data: { period: 'month', usd: 60, spent: 52.4 },
-    what_to_do: '87 % of the budget of this month is spent. Raise it, or narrow the rule.',
+    what_to_do: '87% of the budget of this month is spent. Raise the budget, or narrow the rule.',
     created_at: ago(6, 'hour'),
     resolved_at: null,
   }),
@@ -108,7 +109,7 @@ export const notices: readonly Notice[] = [
     subject: { kind: 'rule', id: ruleIds.release, name: 'Rust release chatter' },
     data: { matches_per_minute: 120, usual_per_minute: 4 },
     what_to_do:
-      'The rule got 120 matches in a minute, usually about 4, and keeps running: narrow it if that is not what you want.',
+      'The rule had 120 matches in 1 minute, usually about 4, and continues. If you do not want that, narrow the rule.',
     created_at: ago(2, 'day'),
     resolved_at: null,
   }),
@@ -117,7 +118,7 @@ export const notices: readonly Notice[] = [
     severity: 'info',
     subject: { kind: 'platform', id: 'x', name: 'x' },
     data: { platform: 'x' },
-    what_to_do: 'Nothing: what was missed was fetched, apart from reposts.',
+    what_to_do: 'Nothing: the missed matches were fetched, without reposts.',
     created_at: ago(14, 'hour'),
     resolved_at: ago(13, 'hour'),
   }),

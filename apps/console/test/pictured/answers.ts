@@ -6,7 +6,7 @@ import { releaseValue, rules } from './rules.ts';
 import { ago } from './time.ts';
 import { deliveriesOf, webhookId, webhooks } from './webhooks.ts';
 
-/** What the server answers in pictures, by path; what is not here is not asked for. */
+/** The answers of the server for the pictures, by path. */
 export type FixedAnswers = Readonly<Record<string, Answer>>;
 type Answer = ((request: never) => object) | 'never' | 'failure' | 'not_found';
 
@@ -41,7 +41,7 @@ export const fullAnswers: FixedAnswers = {
     outcome: 'refused',
     status: 401,
     latency_ms: 71,
-    detail: null,
+    message: null,
     response: '{"error":"signature does not match"}',
   })),
   '/api.PreviewRule': answer('PreviewRule', () => preview),
@@ -94,7 +94,7 @@ const onlySession = (answer: Answer): FixedAnswers =>
 export const waitingAnswers = onlySession('never');
 export const failingAnswers = onlySession('failure');
 
-/** A rule that hears and has found nothing. */
+/** A rule that receives and has no matches. */
 export const silentAnswers: FixedAnswers = {
   ...fullAnswers,
   '/api.CountMatches': emptyAnswers['/api.CountMatches'] ?? 'failure',
@@ -111,7 +111,7 @@ const preview: Answers['PreviewRule'] = {
         usd_per_day: { min: 0.6, max: 1.8 },
         basis: 'history',
         bound: null,
-        basis_note: 'What a rule of yours with this value brought in 7 days.',
+        basis_note: 'The matches of your rule with this query in the last 7 days.',
         fee_usd: 0,
       },
       sample: {

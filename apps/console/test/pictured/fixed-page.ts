@@ -5,7 +5,7 @@ import type { Page, Route } from 'playwright-core';
 import type { FixedAnswers } from './answers.ts';
 import { now } from './time.ts';
 
-/** A server of streams that are open and bring nothing: an answer of a route would end at once. */
+/** A server whose streams stay open without events. Playwright cannot do this, because its answers end at once. */
 export async function startQuietStreams(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((_, response) => {
     response.setHeader('content-type', 'text/event-stream');
@@ -24,13 +24,13 @@ export async function startQuietStreams(): Promise<AsyncDisposable & { readonly 
 
 const failure = {
   code: 'internal',
-  message: 'It broke.',
+  message: 'Earshot has failed. Try again later.',
   details: { request_id: 'req_01kb2mp8r4t7v1x5z9b3c6d0fg' },
 };
 
 /**
- * The page gets these answers in place of the server's, and always has the same time. The answered function waits until
- * the page has drawn every answer that it asked for.
+ * Replaces the server's answers with the given ones and stops the clock of the page. The returned function waits until the
+ * page has drawn the answers of all its requests.
  */
 export async function fixPage(
   page: Page,
@@ -39,7 +39,7 @@ export async function fixPage(
 ): Promise<() => Promise<void>> {
   const requests = { made: 0, open: 0 };
   await page.clock.setFixedTime(now);
-  await page.route(isAsked, async (route) => {
+  await page.route(isApiRequest, async (route) => {
     requests.made++;
     requests.open++;
     await answerFixed(route, answers, streamsUrl).finally(() => requests.open--);
@@ -55,23 +55,23 @@ export async function fixPage(
   };
 }
 
-/** What the server is asked for besides pages and their files. */
-function isAsked({ pathname }: URL): boolean {
+/** Whether the request is for data, not for a page or its files. */
+function isApiRequest({ pathname }: URL): boolean {
   return pathname.startsWith('/api.') || /^\/(console|matches|notices)(\/|$)/.test(pathname);
 }
 
 async function answerFixed(route: Route, answers: FixedAnswers, streamsUrl: string): Promise<void> {
   const request = route.request();
   const { pathname } = new URL(request.url());
-  // A screen has the same path as its operation.
+  // The path can be that of a screen as well as of an operation.
   if (request.isNavigationRequest()) return route.fallback();
   if (pathname.endsWith('/stream')) return route.continue({ url: streamsUrl });
   const make = answers[pathname];
-  if (!make) throw new Error(`no picture has an answer to ${pathname}`);
+  if (!make) throw new Error(`the pictures have no answer for ${pathname}`);
   if (make === 'never') return;
   if (make === 'failure') return route.fulfill({ status: 500, json: failure });
   if (make === 'not_found') return route.fulfill({ status: 404, json: { ...failure, code: 'not_found' } });
-  // Each answer knows what it is asked with.
-  const asked = (request.method() === 'POST' ? request.postDataJSON() : {}) as never;
-  return route.fulfill({ json: make(asked) });
+  // The type of the request depends on the path.
+  const body = (request.method() === 'POST' ? request.postDataJSON() : {}) as never;
+  return route.fulfill({ json: make(body) });
 }

@@ -1,21 +1,21 @@
 import { execFileSync } from 'node:child_process';
 
-/** Those of Debian 12 with its package `chromium` and no other fonts: what the kept pictures are written in. */
+/** The fonts of the stored pictures: those of Debian 12 with its package `chromium` and no others. */
 const expected = { 'system-ui': 'DejaVu Sans', monospace: 'DejaVu Sans Mono' } as const;
 
-/** Which font of the pictures this machine does not have; null when it has them. */
+/** Names the first font of this machine that differs from the stored pictures; null if none does. */
 export function otherFont(): string | null {
-  for (const [asked, family] of Object.entries(expected)) {
-    const found = familyOf(asked);
-    if (found !== family) return `${asked} is ${found}, and in the kept pictures it is ${family}`;
+  for (const [generic, family] of Object.entries(expected)) {
+    const found = familyOf(generic);
+    if (found !== family) return `${generic} is ${found}, but the stored pictures use ${family}`;
   }
   return null;
 }
 
-function familyOf(asked: string): string {
+function familyOf(generic: string): string {
   try {
-    return execFileSync('fc-match', ['--format=%{family}', asked], { encoding: 'utf8' });
+    return execFileSync('fc-match', ['--format=%{family}', generic], { encoding: 'utf8' });
   } catch {
-    return 'unknown: there is no fc-match';
+    return 'unknown (fc-match is not installed)';
   }
 }

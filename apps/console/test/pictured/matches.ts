@@ -2,13 +2,13 @@ import type { Answers, Match, Requests } from '@earshot/sdk';
 import { releaseValue, ruleIds } from './rules.ts';
 import { ago } from './time.ts';
 
-/** A right-to-left override and a zero-width space: they must be seen. */
+/** Contains a right-to-left override and a zero-width space, which must be visible. */
 const hidden =
   'Rust 2027 release \u202Egnp.exe\u202C notes\u200B, sign here: https://rust-lang.org.example.com/login';
 
 const texts = [
   'Rust 2027 release day! Nothing broke, and the borrow checker even said thank you.',
-  'The rust 2027 release broke our build farm for about an hour this morning. The new resolver is stricter about features that nobody enabled on purpose; pin it, read the migration notes, and try again. Otherwise: splendid work, and thanks to everybody who reviewed.',
+  'The rust 2027 release broke our build farm for about an hour this morning. The new resolver is stricter about features that were enabled by accident; pin it, read the migration notes, and try again. Otherwise: splendid work, and thanks to all reviewers.',
   hidden,
   'انتهى انتظار Rust 2027: the release is here, and our crates compile.',
   'Rust 2027 release party on Thursday, bring crabs',
@@ -100,7 +100,7 @@ function common(index: number) {
   } as const;
 }
 
-/** Quiet at night, with one busy morning. */
+/** Few matches at night, and one busy morning. */
 export function countsOf({ from, to, step, by }: Requests['CountMatches']): Answers['CountMatches'] {
   const steps = Math.ceil((Date.parse(to) - Date.parse(from)) / 1_000 / step);
   const counts = (height: number) =>

@@ -2,7 +2,7 @@ import type { Rule } from '@earshot/sdk';
 import { ago, ahead } from './time.ts';
 
 type RulePlatform = NonNullable<Rule['platforms']['x']>;
-type Budget = NonNullable<Rule['budget']>;
+type Budget = NonNullable<Rule['effective_budget']>;
 
 export const ruleIds = {
   release: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
@@ -20,10 +20,8 @@ const onX = (value: string, differs: Partial<RulePlatform> = {}): RulePlatform =
   value,
   translated_value: value,
   status: 'active',
-  heard: 'live',
-  heard_reason: null,
+  listening: { state: 'live', reason: null, since: ago(6, 'day') },
   rule_type: 'premium',
-  active_since: ago(6, 'day'),
   last_match_at: ago(3, 'minute'),
   match_count: 812,
   ...differs,
@@ -35,32 +33,34 @@ const onFirehose = (value: string, differs: Partial<RulePlatform> = {}): RulePla
 const paused: Partial<RulePlatform> = {
   platform_rule_id: '',
   status: 'paused',
-  heard: 'not_heard',
-  heard_reason: 'paused',
-  active_since: null,
+  listening: { state: 'paused', reason: null, since: null },
 };
 
-const budget = (differs: Partial<Budget>): Budget => ({
-  period: 'day',
-  usd: 5,
-  on_reached: 'pause',
-  spent: 1.86,
-  remaining: 3.14,
-  resets_at: ahead(9, 'hour'),
-  reserved: 0.0175,
-  ...differs,
-});
+function budget(differs: Partial<Budget>): Pick<Rule, 'budget' | 'effective_budget'> {
+  const { spent, remaining, resets_at, reserved, ...terms }: Budget = {
+    period: 'day',
+    usd: 5,
+    on_reached: 'pause',
+    spent: 1.86,
+    remaining: 3.14,
+    resets_at: ahead(9, 'hour'),
+    reserved: 0.0175,
+    ...differs,
+  };
+  return { budget: terms, effective_budget: { ...terms, spent, remaining, resets_at, reserved } };
+}
 
 const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
   id,
   name,
-  intent: 'Hear about it before customers write to us.',
+  intent: 'Find out about it before customers write to us.',
   created_at: ago(6, 'day'),
   updated_at: ago(2, 'day'),
   version: 1,
   state: 'active',
   expires_at: null,
   budget: null,
+  effective_budget: null,
   pause: null,
   examples: null,
   managed_by: null,
@@ -70,8 +70,8 @@ const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
 
 export const rules: readonly Rule[] = [
   rule(ruleIds.release, 'Rust release chatter', {
-    intent: 'Hear about new Rust releases and the problems that people meet with them.',
-    budget: budget({}),
+    intent: 'Follow new Rust releases and the problems that people have with them.',
+    ...budget({}),
     examples: {
       must_match: [{ platform: 'x', payload: { text: 'The Rust 2027 release is out' } }],
       must_not_match: [{ platform: 'x', payload: { text: 'How to get rust off a 2027 model' } }],
@@ -82,7 +82,7 @@ export const rules: readonly Rule[] = [
     },
   }),
   rule(ruleIds.outage, 'Outages of our service', {
-    budget: budget({ period: 'month', usd: 60, spent: 52.4, remaining: 7.6, resets_at: ahead(16, 'day') }),
+    ...budget({ period: 'month', usd: 60, spent: 52.4, remaining: 7.6, resets_at: ahead(16, 'day') }),
     platforms: {
       x: onX('(acme OR "acme cloud") (down OR outage) lang:en', { last_match_at: ago(2, 'hour') }),
     },
@@ -93,8 +93,7 @@ export const rules: readonly Rule[] = [
     {
       platforms: {
         x: onX('("security advisory" OR CVE) (postgres OR nats)', {
-          heard: 'not_heard',
-          heard_reason: 'no_credit',
+          listening: { state: 'down', reason: 'no_credit', since: ago(40, 'minute') },
           last_match_at: ago(1, 'day'),
         }),
         firehose: onFirehose('added:"security advisory" AND added:"postgres"'),
@@ -103,11 +102,10 @@ export const rules: readonly Rule[] = [
   ),
   rule(ruleIds.launches, 'Competitor launches', {
     created_at: ago(12, 'second'),
-    budget: budget({ usd: undefined, matches: 1_000, spent: 0, remaining: 1_000, on_reached: 'notify' }),
+    ...budget({ usd: undefined, matches: 1_000, spent: 0, remaining: 1_000, on_reached: 'notify' }),
     platforms: {
       x: onX('from:competitor launch', {
-        heard: 'starting',
-        heard_from: ahead(8, 'second'),
+        listening: { state: 'starting', reason: null, since: ahead(8, 'second') },
         last_match_at: null,
         match_count: 0,
       }),
@@ -115,13 +113,14 @@ export const rules: readonly Rule[] = [
   }),
   rule(ruleIds.hiring, 'Engineers who look for work', {
     state: 'paused',
-    budget: budget({ usd: 2, spent: 2, remaining: 0 }),
+    ...budget({ usd: 2, spent: 2, remaining: 0 }),
     pause: { reason: 'budget', resumes_at: ahead(9, 'hour') },
     platforms: { x: onX('"open to work" typescript', { ...paused, last_match_at: ago(5, 'hour') }) },
   }),
   rule(ruleIds.campaign, 'Autumn campaign', {
     state: 'paused',
     expires_at: ago(3, 'day'),
+    pause: { reason: 'expired', resumes_at: null },
     platforms: { x: onX('#autumnlaunch', { ...paused, last_match_at: ago(3, 'day') }) },
   }),
 ];

@@ -14,14 +14,14 @@ export interface PicturedScreen {
   readonly name: string;
   readonly path: string;
   readonly answers: FixedAnswers;
-  /** The last words that appear. */
+  /** The text that appears last. */
   readonly words: string | RegExp;
-  /** What is done before it is looked at. */
+  /** Runs before the picture is taken. */
   readonly act?: (page: Page) => Promise<void>;
-  /** A picture in dark is kept too: of what has colours of its own. */
+  /** Also stores a picture in dark, for screens with special colours. */
   readonly inDark?: true;
-  /** It is only checked: no picture of it is kept. */
-  readonly isUnkept?: true;
+  /** Checks the screen without a stored picture. */
+  readonly isOnlyChecked?: true;
 }
 
 const full = (name: string, path: string, words: string | RegExp, act?: PicturedScreen['act']) => ({
@@ -45,11 +45,10 @@ const press = (name: string | RegExp) => (page: Page) =>
     .first()
     .click();
 
-/** The others are drawn in the same few colours. */
 const inDark = (screen: PicturedScreen): PicturedScreen => ({ ...screen, inDark: true });
 
 export const withData: readonly PicturedScreen[] = [
-  inDark(full('feed', `/feed?peek=mat_01kb2mj3s6d9f2g5h8k1m4n701`, 'Our own reading of the rule agrees')),
+  inDark(full('feed', `/feed?peek=mat_01kb2mj3s6d9f2g5h8k1m4n701`, 'own evaluation of the rule agrees')),
   full('rules', '/rules', 'Autumn campaign'),
   inDark(
     full('editor', `/rules/${ruleIds.release}`, 'Registered as', async (page) => {
@@ -58,76 +57,76 @@ export const withData: readonly PicturedScreen[] = [
       await page.evaluate(`document.querySelector('main').scrollTo(0, 0)`);
     }),
   ),
-  inDark(full('coverage', `/coverage?rule=${ruleIds.advisories}`, 'Not heard since')),
+  inDark(full('coverage', `/coverage?rule=${ruleIds.advisories}`, 'Disconnected since')),
   full('sources', '/sources', 'CreditsDepleted'),
-  inDark(full('cost', '/cost', 'early, because that much')),
+  inDark(full('cost', '/cost', 'early, because matches may still arrive')),
   full('notices', '/notices?show=all', 'Far more matches than usual'),
   full('webhooks', '/webhooks', 'warehouse'),
   full('deliveries', `/webhooks/${webhookId}`, 'Send again from here …', (page) =>
     page.locator('main button[aria-expanded]').first().click(),
   ),
-  full('keys', '/keys', 'signed in with it'),
+  full('keys', '/keys', 'your key'),
   full('audit', '/audit', 'your key', (page) => page.locator('summary').nth(2).click()),
 ];
 
 export const empties: readonly PicturedScreen[] = [
-  empty('feed', '/feed', 'There is no rule yet.'),
+  empty('feed', '/feed', 'There are no rules yet.'),
   { ...empty('feed', '/feed', 'Nothing has matched yet.'), name: 'feed-silent', answers: silentAnswers },
-  empty('rules', '/rules', 'There is no rule yet.'),
-  empty('editor', '/rules/new', 'Value on X'),
-  empty('coverage', '/coverage', 'There is no rule yet.'),
+  empty('rules', '/rules', 'There are no rules yet.'),
+  empty('editor', '/rules/new', 'Query on X'),
+  empty('coverage', '/coverage', 'There are no rules yet.'),
   empty('sources', '/sources', 'There are no sources.'),
-  empty('cost', '/cost', 'so nothing was spent'),
-  empty('notices', '/notices', 'Nothing is open.'),
-  empty('webhooks', '/webhooks', 'There is no webhook yet.'),
-  empty('audit', '/audit', 'Nothing was changed yet.'),
-  { ...empty('not-found', '/rules/a/b', 'There is no such page.'), name: 'not-found' },
-  { ...empty('all-notices', '/notices?show=all', 'There are no notices yet'), isUnkept: true },
-  { ...empty('webhook', '/webhooks/whk_unknown', 'There is no such webhook.'), isUnkept: true },
-  { ...empty('rule', '/rules/rule_unknown', 'There is no such rule.'), isUnkept: true },
+  empty('cost', '/cost', 'so no cost'),
+  empty('notices', '/notices', 'There are no open notices.'),
+  empty('webhooks', '/webhooks', 'There are no webhooks yet.'),
+  empty('audit', '/audit', 'No changes yet.'),
+  { ...empty('not-found', '/rules/a/b', 'The page does not exist.'), name: 'not-found' },
+  { ...empty('all-notices', '/notices?show=all', 'There are no notices, or'), isOnlyChecked: true },
+  { ...empty('webhook', '/webhooks/whk_unknown', 'The webhook does not exist.'), isOnlyChecked: true },
+  { ...empty('rule', '/rules/rule_unknown', 'The rule does not exist.'), isOnlyChecked: true },
   {
     ...full('audit-filtered', '/audit?target=nothing', 'No loaded entry matches the filter.'),
-    isUnkept: true,
+    isOnlyChecked: true,
   },
 ];
 
-/** What reads when it is opened, and what it says meanwhile. */
-const reading = {
+/** Screens that load data, with the text that they show while loading. */
+const loading = {
   feed: 'Loading',
   rules: 'Loading',
   [`rules/${ruleIds.release}`]: 'Loading',
-  coverage: 'Reading the coverage',
-  sources: 'Asking the sources',
-  cost: 'Adding up',
-  notices: 'Reading the notices',
-  webhooks: 'Reading the webhooks',
-  [`webhooks/${webhookId}`]: 'Reading the webhooks',
-  keys: 'Reading the keys',
-  audit: 'Reading the audit',
+  coverage: 'Loading the coverage',
+  sources: 'Loading the sources',
+  cost: 'Loading the costs',
+  notices: 'Loading the notices',
+  webhooks: 'Loading the webhooks',
+  [`webhooks/${webhookId}`]: 'Loading the webhooks',
+  keys: 'Loading the keys',
+  audit: 'Loading the audit log',
 };
 
-export const waiting: readonly PicturedScreen[] = Object.entries(reading).map(([path, words]) => ({
+export const waiting: readonly PicturedScreen[] = Object.entries(loading).map(([path, words]) => ({
   name: `${path}-waiting`,
   path: `/${path}`,
   answers: waitingAnswers,
   words,
-  ...(path !== 'coverage' && { isUnkept: true }),
+  ...(path !== 'coverage' && { isOnlyChecked: true }),
 }));
 
-export const failing: readonly PicturedScreen[] = Object.keys(reading).map((path) => ({
+export const failing: readonly PicturedScreen[] = Object.keys(loading).map((path) => ({
   name: `${path}-failing`,
   path: `/${path}`,
   answers: failingAnswers,
-  words: 'It broke.',
+  words: 'Earshot has failed.',
   act: (page) => page.getByRole('button', { name: 'Try again' }).first().waitFor(),
-  ...(path !== 'rules' && path !== 'cost' && { isUnkept: true }),
+  ...(path !== 'rules' && path !== 'cost' && { isOnlyChecked: true }),
 }));
 
 export const dialogs: readonly PicturedScreen[] = [
-  full('new-key', '/keys', 'signed in with it', press('New key')),
-  full('revoke-key', '/keys', 'signed in with it', press(/^Revoke esk_4f9K/)),
+  full('new-key', '/keys', 'your key', press('New key')),
+  full('revoke-key', '/keys', 'your key', press(/^Revoke esk_4f9K/)),
   full('new-webhook', '/webhooks', 'warehouse', press('New webhook')),
-  full('replay', `/webhooks/${webhookId}`, 'Send again from here …', press('Replay since …')),
+  full('replay', `/webhooks/${webhookId}`, 'Send again from here …', press('Replay from …')),
   full('test-webhook', `/webhooks/${webhookId}`, 'Send again from here …', press('Test')),
   full('plan', `/rules/${ruleIds.release}`, 'Registered as', async (page) => {
     await page.getByLabel('Name').fill('Rust releases');
@@ -139,6 +138,6 @@ export const dialogs: readonly PicturedScreen[] = [
     full('rotate-secret', `/webhooks/${webhookId}`, 'Send again from here …', press('Rotate secret …')),
     full('delete-webhook', `/webhooks/${webhookId}`, 'Send again from here …', press('Delete …')),
     full('send-again', `/webhooks/${webhookId}`, 'Send again from here …', press(/^Send again from here/)),
-  ].map((screen) => ({ ...screen, isUnkept: true }) as const),
+  ].map((screen) => ({ ...screen, isOnlyChecked: true }) as const),
   full('shortcuts', '/feed', 'release day', (page) => page.keyboard.press('?')),
 ];

@@ -1,4 +1,4 @@
-/** When the pictures are taken: a Saturday afternoon, so that some days before are in the same month and year. */
+/** The time in the pictures. It is in the middle of a month, so that the previous days are in the same month and year. */
 export const now = Date.parse('2026-11-14T15:04:00.000Z');
 
 const unitMs = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
@@ -12,7 +12,7 @@ export function ahead(count: number, unit: Unit): string {
   return ago(-count, unit);
 }
 
-/** UTC, such as `2026-11-14`. */
+/** A UTC day such as `2026-11-14`. */
 export function dayAgo(days: number): string {
   return ago(days, 'day').slice(0, 10);
 }

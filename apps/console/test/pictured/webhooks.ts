@@ -42,7 +42,7 @@ export const webhooks: readonly Webhook[] = [
 
 const delivery = (id: number, differs: Partial<Delivery>): Delivery => ({
   id: `dlv_01kb2n0a4c7q5t8w3y6z1v0n${id}p`,
-  at: ago(id * 9, 'minute'),
+  created_at: ago(id * 9, 'minute'),
   message_id: `msg_01kb2n0a4c7q5t8w3y6z1v0n${id}`,
   attempt: 1,
   match_count: 12,
@@ -51,7 +51,7 @@ const delivery = (id: number, differs: Partial<Delivery>): Delivery => ({
   outcome: 'delivered',
   status: 204,
   latency_ms: 82,
-  detail: null,
+  message: null,
   response: '',
   ...differs,
 });
@@ -65,7 +65,7 @@ const failed = {
 } as const;
 
 const parked = delivery(6, {
-  at: ago(1, 'hour'),
+  created_at: ago(1, 'hour'),
   message_id: null,
   attempt: null,
   match_count: 1,

@@ -5,7 +5,7 @@ import { Failure } from '../runtime/failure.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import type { Principal } from './call.ts';
 import { accountSuspended, hashOf, isValid, keyRefused } from './keys.ts';
-import { type Allowed, allowedColumns, ofPlan } from './plans.ts';
+import { type PlanAndLimits, allowedColumns, ofPlan } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
 
 /** Checks the `Authorization` header of a request from this address. Throws unless it holds a valid key. */
@@ -13,12 +13,12 @@ export type Authenticate = (authorization: string | undefined, address: string) 
 
 /** A revoked key works at most this long on a node that has just seen it (promise: 5 s). */
 const rememberMs = 3_000;
-/** An unknown key stays unknown: new keys are random, and a revoked one is never restored. */
+/** An unknown key stays unknown: new keys are random, and a revoked key is never restored. */
 const unknownForMs = 60_000;
 const rememberedMax = 10_000;
 const touchEveryMs = 60_000;
 
-interface Remembered {
+interface CachedPrincipal {
   readonly principal: Principal;
   readonly until: number;
 }
@@ -26,7 +26,7 @@ interface Remembered {
 export function tooManyGuesses(waitSeconds: number): Failure {
   return new Failure(
     'resource_exhausted',
-    `Too many requests with unknown API keys come from your address: wait ${waitSeconds} s.`,
+    `Too many requests with unknown API keys come from your address. Wait ${waitSeconds} s.`,
     { details: { reason: 'rate_limit' }, retryAfterSeconds: waitSeconds },
   );
 }
@@ -35,15 +35,15 @@ export function createAuthenticate(options: {
   readonly store: KeyLookup;
   readonly guesses: KeyGuesses;
   readonly nowMs: () => number;
-  /** What is worth a look-up: API keys, unless told otherwise. */
+  /** Which bearer tokens are looked up; API keys by default. */
   readonly isWellFormed?: (bearer: string) => boolean;
 }): Authenticate {
   const { store, guesses, nowMs, isWellFormed = isWellFormedKey } = options;
-  const remembered = new Map<string, Remembered>();
+  const remembered = new Map<string, CachedPrincipal>();
   const unknownUntil = new Map<string, number>();
   const touchedAt = new Map<string, number>();
   /** Requests with the same key at the same time share one look-up: a flood must not overload the database. */
-  const underWay = new Map<string, Promise<Principal | null>>();
+  const pending = new Map<string, Promise<Principal | null>>();
 
   const touch = (keyId: string) => {
     const now = nowMs();
@@ -55,12 +55,12 @@ export function createAuthenticate(options: {
   };
 
   const lookUp = (id: string, hash: Buffer) => {
-    const found = underWay.get(id) ?? store.principalOf(hash).finally(() => underWay.delete(id));
-    underWay.set(id, found);
+    const found = pending.get(id) ?? store.principalOf(hash).finally(() => pending.delete(id));
+    pending.set(id, found);
     return found;
   };
 
-  /** Forgets the oldest entry when there are too many. */
+  /** Removes the oldest entry when there are too many. */
   const noteUnknown = (id: string) => {
     const [oldest] = unknownUntil.size >= rememberedMax ? unknownUntil.keys() : [];
     if (oldest !== undefined) unknownUntil.delete(oldest);
@@ -76,7 +76,7 @@ export function createAuthenticate(options: {
     if (known && known.until > nowMs()) return known.principal;
     if ((unknownUntil.get(id) ?? Number.NEGATIVE_INFINITY) > nowMs()) throw keyRefused();
     unknownUntil.delete(id);
-    // Also when the address is over its limit: whoever has a valid key must not be locked out by strangers who share it.
+    // Also when the address is over its limit: other callers behind the same address must not lock out a valid key.
     const principal = await lookUp(id, hash);
     remembered.delete(id);
     if (!principal) {
@@ -84,7 +84,7 @@ export function createAuthenticate(options: {
       const waitSeconds = known ? null : guesses.failed(address);
       throw waitSeconds === null ? keyRefused() : tooManyGuesses(waitSeconds);
     }
-    // Not remembered: it may be resumed at any moment.
+    // Not cached: the account may be resumed at any moment.
     if (principal.isSuspended) throw accountSuspended();
     if (remembered.size >= rememberedMax) remembered.clear();
     remembered.set(id, { principal, until: nowMs() + rememberMs });
@@ -98,7 +98,7 @@ export function bearerOf(authorization: string | undefined): string {
   return authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
 }
 
-export interface PrincipalRow extends Allowed {
+export interface PrincipalRow extends PlanAndLimits {
   readonly hash: Buffer;
   readonly id: string;
   readonly account_id: string;
@@ -110,7 +110,7 @@ export type KeyLookup = ReturnType<typeof createKeyLookup>;
 
 export function createKeyLookup(database: Database) {
   return {
-    /** Null unless the key is valid. Look-ups that arrive together share one statement, and so one connection. */
+    /** Null unless the key is valid. Lookups that arrive together share one statement, and so one connection. */
     principalOf: joinCalls(async (hashes: readonly Buffer[]): Promise<(Principal | null)[]> => {
       const rows = await database.prepared<PrincipalRow>(
         `select hash, api_keys.id, api_keys.account_id, ${allowedColumns},
@@ -145,8 +145,8 @@ interface KeyGuessesOptions {
 export type KeyGuesses = ReturnType<typeof createKeyGuesses>;
 
 /**
- * How many unknown keys an address may try before it is told to wait. It bounds no work: that is what joining the
- * look-ups does, of which one statement at a time is under way, whatever the number of strangers.
+ * How many unknown keys an address may try per minute. It does not bound the database load: `joinCalls` does, which runs one
+ * lookup statement at a time however many callers there are.
  */
 export function createKeyGuesses({ perMinute, nowMs, rememberedMax = guessersMax }: KeyGuessesOptions) {
   const buckets = new Map<string, Bucket>();
@@ -162,7 +162,7 @@ export function createKeyGuesses({ perMinute, nowMs, rememberedMax = guessersMax
     if (oldest !== undefined) buckets.delete(oldest);
   };
   return {
-    /** One more unknown key came from the address. Null when it may try another; else the seconds until it may. */
+    /** Counts one more unknown key from the address. Null when it may try another; else the seconds until it may. */
     failed(address: string): number | null {
       const network = networkOf(address);
       const bucket = read(network);
@@ -174,8 +174,8 @@ export function createKeyGuesses({ perMinute, nowMs, rememberedMax = guessersMax
 }
 
 /**
- * The unit of one caller: a whole /64 in IPv6, a single address in IPv4. A proxy may report anything: whatever is no
- * address counts together.
+ * The network that a caller is counted by: the /64 for IPv6, the address for IPv4. A proxy may report anything, so all values that
+ * are not addresses count as one network.
  */
 function networkOf(address: string): string {
   if (isIP(address) === 0) return 'other';

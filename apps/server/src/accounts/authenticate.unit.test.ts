@@ -17,13 +17,13 @@ const guessesPerMinute = 10;
 function setUp(known: readonly string[]) {
   let valid = new Set(known);
   const clock = { now: 0 };
-  const asked: string[] = [];
+  const lookups: string[] = [];
   const touched: string[] = [];
   const nowMs = () => clock.now;
   const authenticateFrom = createAuthenticate({
     store: {
       principalOf: async (hash) => {
-        asked.push(hash.toString('hex'));
+        lookups.push(hash.toString('hex'));
         return valid.has(hash.toString('hex')) ? principal : null;
       },
       touch: async (keyId) => void touched.push(keyId),
@@ -32,17 +32,17 @@ function setUp(known: readonly string[]) {
     nowMs,
   });
   const authenticate = (authorization: string | undefined) => authenticateFrom(authorization, '192.0.2.1');
-  return { authenticate, authenticateFrom, clock, asked, touched, revokeAll: () => (valid = new Set()) };
+  return { authenticate, authenticateFrom, clock, lookups, touched, revokeAll: () => (valid = new Set()) };
 }
 
 const { key, hash } = newKey();
 const bearer = `Bearer ${key}`;
 
-describe('a key', () => {
-  test('that is valid has its principal, and the store never sees the key itself', async () => {
-    const { authenticate, asked } = setUp([hash.toString('hex')]);
+describe('authenticate', () => {
+  test('returns the principal of a valid key, and gives the store only the hash of the key', async () => {
+    const { authenticate, lookups } = setUp([hash.toString('hex')]);
     expect(await authenticate(bearer)).toBe(principal);
-    expect(asked).toEqual([hash.toString('hex')]);
+    expect(lookups).toEqual([hash.toString('hex')]);
   });
 
   test.each([
@@ -57,32 +57,32 @@ describe('a key', () => {
     `Bearer ${key.slice(0, -1)}`,
     `Bearer ${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`,
     `Bearer ${'x'.repeat(100_000)}`,
-  ])('that is malformed never reaches the store: %s', async (authorization) => {
-    const { authenticate, asked } = setUp([hash.toString('hex')]);
+  ])('rejects a malformed key without a lookup: %s', async (authorization) => {
+    const { authenticate, lookups } = setUp([hash.toString('hex')]);
     await expect(authenticate(authorization)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 
-  test('that is unknown gets the same answer as a malformed one', async () => {
+  test('answers an unknown key like a malformed one', async () => {
     const { authenticate } = setUp([]);
     const refusals = await Promise.all([bearer, 'nonsense'].map((one) => authenticate(one).catch(String)));
     expect(refusals[0]).toBe(refusals[1]);
   });
 
-  test('is asked for once in a while, and works for at most five seconds after it was revoked', async () => {
-    const { authenticate, clock, asked, revokeAll } = setUp([hash.toString('hex')]);
+  test('caches a key for a few seconds, and accepts it for at most five seconds after it was revoked', async () => {
+    const { authenticate, clock, lookups, revokeAll } = setUp([hash.toString('hex')]);
     await authenticate(bearer);
     await authenticate(bearer);
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
     revokeAll();
     clock.now = 5_000;
     await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
     await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
-    // Once revoked it stays so: it is not looked up again.
-    expect(asked).toHaveLength(2);
+    // A revoked key is not looked up again.
+    expect(lookups).toHaveLength(2);
   });
 
-  test('is marked as used at its first use, also of a young process, and then once a minute', async () => {
+  test('marks a key as used at its first use, also in a young process, and then once a minute', async () => {
     const { authenticate, clock, touched } = setUp([hash.toString('hex')]);
     const useAt = async (ms: number) => {
       clock.now = ms;
@@ -95,10 +95,10 @@ describe('a key', () => {
   });
 });
 
-describe('keys that nobody knows', () => {
+describe('unknown keys', () => {
   const unknown = (count: number) => Array.from({ length: count }, () => `Bearer ${newKey().key}`);
 
-  test('are refused so many times per minute and address, and then told to wait', async () => {
+  test('are limited per minute and address', async () => {
     const { authenticateFrom, clock } = setUp([]);
     const tryAll = async (address: string) => {
       const codes: string[] = [];
@@ -115,7 +115,7 @@ describe('keys that nobody knows', () => {
     await expect(authenticateFrom(next, '192.0.2.1')).rejects.toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('of one IPv6 network count together', async () => {
+  test('are counted per network for IPv6', async () => {
     const { authenticateFrom } = setUp([]);
     const codes: string[] = [];
     for (const [n, one] of unknown(15).entries())
@@ -131,7 +131,7 @@ describe('keys that nobody knows', () => {
     });
   });
 
-  test('leave alone who has a valid key and the same address, whether or not it was let in before', async () => {
+  test('do not lock out a valid key from the same address, whether or not it was used before', async () => {
     const other = newKey();
     const { authenticate, clock } = setUp([hash, other.hash].map((one) => one.toString('hex')));
     await authenticate(bearer);
@@ -141,7 +141,7 @@ describe('keys that nobody knows', () => {
     expect(await authenticate(`Bearer ${other.key}`)).toBe(principal);
   });
 
-  test('from whatever is no address count together', async () => {
+  test('are counted together if they come from values that are not addresses', async () => {
     const { authenticateFrom } = setUp([]);
     const codes: string[] = [];
     for (const [n, one] of unknown(15).entries())
@@ -149,14 +149,14 @@ describe('keys that nobody knows', () => {
     expect(codes).toContain('resource_exhausted');
   });
 
-  test('are not looked up again when they come again', async () => {
-    const { authenticate, asked } = setUp([]);
+  test('are not looked up again', async () => {
+    const { authenticate, lookups } = setUp([]);
     for (let n = 0; n < 100; n++)
       await expect(authenticate(bearer)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(asked).toHaveLength(1);
+    expect(lookups).toHaveLength(1);
   });
 
-  test('do not count when they turn out to be valid, also when many come at once', async () => {
+  test('are not counted when they turn out to be valid, also when many arrive at once', async () => {
     const keys = Array.from({ length: 30 }, newKey);
     const { authenticate } = setUp(keys.map((one) => one.hash.toString('hex')));
     const found = await Promise.all(keys.map((one) => authenticate(`Bearer ${one.key}`)));
@@ -164,7 +164,7 @@ describe('keys that nobody knows', () => {
   });
 });
 
-test('a new key is shown by its beginning and end, and is known by its hash', () => {
+test('a new key is displayed by its first and last characters, and identified by its hash', () => {
   const made = newKey();
   expect(made.display).toBe(`${made.key.slice(0, 8)}…${made.key.slice(-4)}`);
   expect(newKey().key).not.toBe(made.key);

@@ -1,15 +1,15 @@
 import type { AnswerOf, OperationId, RequestOf, Scope } from '@earshot/contract';
 import type { Change } from './change.ts';
-import type { Allowed } from './plans.ts';
+import type { PlanAndLimits } from './plans.ts';
 
-/** Who is asking: the account comes from the key and never from the request. */
-export interface Principal extends Allowed {
+/** The authenticated caller. The account comes from the key and never from the request. */
+export interface Principal extends PlanAndLimits {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
-  /** Then every request is refused. */
+  /** If true, every request is refused. */
   readonly isSuspended?: boolean;
-  /** Of somebody who is signed in to the console with the key. */
+  /** Set for a caller who is signed in to the console with the key. */
   readonly sessionId?: string;
 }
 
@@ -20,8 +20,8 @@ export interface Call<Id extends OperationId> {
   /** For operations that change something: recorded in the transaction of the change. */
   readonly change: Change;
   /**
-   * Aborted when the caller has disconnected, its key is no longer valid or the node shuts down: an operation that waits
-   * then returns at once.
+   * Aborted when the caller has disconnected, its key is no longer valid or the node shuts down. An operation that waits then
+   * returns at once.
    */
   readonly signal: AbortSignal;
   /** The `Last-Event-ID` that a client of a stream sends when it reconnects. */
@@ -30,20 +30,20 @@ export interface Call<Id extends OperationId> {
 
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<AnswerOf<Id>>;
 
-/** An answer without an end: the sender takes more when the client has taken what came before. */
+/** An answer without an end. The sender takes more once the client has received what was sent. */
 export interface EventStream extends Disposable {
   /**
-   * What comes next, without waiting for it; a promise where it must be read first, also empty when the signal was aborted. The
-   * same object may go to many clients, so that it is encoded once.
+   * Returns the next events without waiting for new ones. A promise if they must be read first; empty if the signal was aborted.
+   * Many clients may get the same object, so that it is encoded once.
    */
   take(signal: AbortSignal): EventBatch | Promise<EventBatch>;
-  /** `look` is called whenever there may be something to take. */
-  onMore(look: () => void): void;
+  /** Registers a callback for when there may be more to take. */
+  onMore(wake: () => void): void;
 }
 
 export interface EventBatch {
   readonly events: readonly ServerEvent[];
-  /** Of all of them, once they are encoded. */
+  /** All events, once they are encoded. */
   bytes?: Buffer;
 }
 

@@ -2,10 +2,10 @@ import type { Sql } from '../engines/database.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 
-/** A change as it was asked for. It is written down in the transaction of the change itself. */
+/** A requested change. It is recorded in the same transaction as the change itself. */
 export interface Change {
   readonly accountId: string;
-  /** Id of the key that asked, or `operator`. */
+  /** Id of the requesting key, or `operator`. */
   readonly actor: string;
   readonly operation: string;
   readonly requestId: string | null;
@@ -13,12 +13,12 @@ export interface Change {
   readonly claim: Claim | null;
 }
 
-/** What the service does by itself. */
+/** A change that Earshot makes automatically. */
 export function byEarshot(accountId: string, operation: string): Change {
   return { accountId, actor: 'earshot', operation, requestId: null, claim: null };
 }
 
-/** What somebody does with `earshot admin`. */
+/** A change made with `earshot admin`. */
 export function byOperator(accountId: string, operation: string): Change {
   return { accountId, actor: 'operator', operation, requestId: null, claim: null };
 }
@@ -33,13 +33,13 @@ export interface ChangeRecord {
   readonly targetId: string;
   readonly before: object | null;
   readonly after: object | null;
-  /** What the caller is told, and told again for the same Idempotency-Key. No secrets: it is stored. */
+  /** The answer, which a retry with the same Idempotency-Key gets again. No secrets: it is stored. */
   readonly answer: object;
 }
 
 /**
- * Writes the audit entry and the answer for a repeated request, in the transaction of the change. Throws, and so undoes
- * the change, when another attempt has taken over the Idempotency-Key because this one seemed dead.
+ * Writes the audit entry and the answer for a retry, in the transaction of the change. Throws, and so rolls back the change,
+ * if another attempt has taken over the Idempotency-Key because this one seemed dead.
  */
 export async function recordChange(sql: Sql, change: Change, record: ChangeRecord): Promise<void> {
   const { accountId, actor, operation, requestId } = change;
@@ -51,7 +51,7 @@ export async function recordChange(sql: Sql, change: Change, record: ChangeRecor
   await keepAnswer(sql, change, record.answer);
 }
 
-/** The second half of `recordChange`, for a statement that has written the audit entry already. */
+/** The second half of `recordChange`, for a statement that has already written the audit entry. */
 export async function keepAnswer(sql: Sql, change: Change, answer: object): Promise<void> {
   const { accountId, operation, claim } = change;
   if (claim === null) return;

@@ -8,27 +8,27 @@ import { type KeyGuesses, tooManyGuesses } from './authenticate.ts';
 import type { Principal } from './call.ts';
 import { recordChange } from './change.ts';
 import { accountSuspended, hashOf, isValid } from './keys.ts';
-import { type Allowed, allowedColumns, ofPlan } from './plans.ts';
+import { type PlanAndLimits, allowedColumns, ofPlan } from './plans.ts';
 
-/** Somebody who is signed in to the console. */
+/** A signed-in session of the console. */
 export interface ConsoleSession {
-  /** That of the key, with the id of the session. */
+  /** The principal of the key, with the id of the session. */
   readonly principal: Principal & { readonly sessionId: string };
   readonly accountName: string;
-  /** When it ends if it is not used meanwhile. */
+  /** When the session ends unless it is used. */
   readonly expiresAt: Date;
-  /** Its last use was not written down for a minute. */
+  /** Whether its last use was recorded more than a minute ago. */
   readonly isStale: boolean;
 }
 
-export interface SignedIn {
+export interface SignInResult {
   readonly session: ConsoleSession;
-  /** For the browser alone: only its hash is kept. */
+  /** Sent to the browser only; the database has its hash. */
   readonly token: string;
 }
 
 interface SignIn {
-  /** What the browser has from before. It is never signed in by that, and the session behind it ends. */
+  /** Tokens that the browser already has. They never sign it in, and the sessions behind them end. */
   readonly formerTokens: readonly string[];
   readonly requestId: string;
 }
@@ -37,18 +37,18 @@ interface SignIn {
 const sessionsPerKeyMax = 20;
 const linkSeconds = 60;
 
-/** SQL: a session whose key is still to be asked for. */
+/** SQL: whether a session is open. Its key must be checked as well. */
 const isOpen = `console_sessions.created_at > now() - interval '7 days'
   and console_sessions.last_used_at > now() - interval '12 hours'`;
 
-/** SQL: all sessions that may act. */
+/** SQL: all sessions that are open and have a valid key. */
 export const openSessions = `console_sessions join api_keys on api_keys.id = console_sessions.key_id and ${isValid} and ${isOpen}`;
 
 export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
 /**
- * Sessions of the console. A session is looked up for every request and remembered by no node: it ends everywhere at the
- * moment in which it is signed out or its key stops being valid.
+ * Sessions of the console. Every request looks its session up, and no node caches it. A session therefore ends everywhere as
+ * soon as it is signed out or its key stops being valid.
  */
 export function createConsoleSessions(options: {
   readonly database: Database;
@@ -57,12 +57,12 @@ export function createConsoleSessions(options: {
   const { database, guesses } = options;
   const find = joinCalls((tokens: readonly string[]) => readSessions(database, tokens));
   return {
-    /** Null unless the token is that of a session that may act. */
+    /** Null unless the token belongs to an open session with a valid key. */
     async sessionOf(token: string): Promise<ConsoleSession | null> {
       if (!isToken(token)) return null;
       const session = await find(token);
       if (session?.principal.isSuspended) throw accountSuspended();
-      // Nobody waits for it: when it fails, the next request tries again.
+      // Not awaited: if it fails, the next request tries again.
       if (session?.isStale) touch(database, session.principal).catch(() => undefined);
       return session;
     },
@@ -81,7 +81,7 @@ export function createConsoleSessions(options: {
     signInWithKey: ({ keyId }: Principal, signIn: SignIn) =>
       database.transaction((sql) => openSession(sql, { ...signIn, keyId, by: 'key' })),
 
-    async signInWithCode(code: string, address: string, signIn: SignIn): Promise<SignedIn> {
+    async signInWithCode(code: string, address: string, signIn: SignIn): Promise<SignInResult> {
       const signedIn = await database.transaction(async (sql) => {
         const link = isToken(code) ? await takeLink(sql, code) : null;
         if (!link) return null;
@@ -102,7 +102,7 @@ function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Whatever else a browser sends is no reason to ask the database. */
+/** Other values are not worth a database query. */
 function isToken(text: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(text);
 }
@@ -110,7 +110,7 @@ function isToken(text: string): boolean {
 /** SQL: of a row of `console_links`. */
 const isFresh = `created_at > now() - interval '${linkSeconds} seconds'`;
 
-/** Deleted by the first who comes, so that nobody else gets in with it. */
+/** Deletes the link at its first use, so that it works only once. */
 async function takeLink(sql: Sql, code: string) {
   return await sql.one<{ account_id: string; key_id: string }>(
     `delete from console_links where hash = $1 and ${isFresh} returning account_id, key_id`,
@@ -121,13 +121,13 @@ async function takeLink(sql: Sql, code: string) {
 function linkRefused(): Failure {
   return new Failure(
     'unauthenticated',
-    `This link was used before, or is older than ${linkSeconds} seconds: run "earshot console" for another.`,
+    `This link was already used, or is older than ${linkSeconds} seconds. Run "earshot console" for a new one.`,
   );
 }
 
 /**
- * A link may come from somebody who wants to see what its victim does in the wrong account: it never takes the place of
- * another account's session. The link stays usable.
+ * A link may be sent by an attacker who wants the victim to work in the attacker's account. So a link never replaces the session
+ * of another account. The link stays usable.
  */
 async function assertSameAccount(sql: Sql, accountId: string, formerTokens: readonly string[]) {
   const sessions = await readSessions(sql, formerTokens.filter(isToken));
@@ -142,7 +142,7 @@ async function assertSameAccount(sql: Sql, accountId: string, formerTokens: read
 async function openSession(
   sql: Sql,
   { keyId, by, formerTokens, requestId }: SignIn & { keyId: string; by: 'key' | 'link' },
-): Promise<SignedIn | null> {
+): Promise<SignInResult | null> {
   await endSessions(sql, formerTokens, requestId);
   const token = newToken();
   const id = newId('ses');
@@ -175,7 +175,7 @@ async function endSessions(sql: Sql, tokens: readonly string[], requestId: strin
   }
 }
 
-interface SessionRow extends Allowed {
+interface SessionRow extends PlanAndLimits {
   readonly hash: Buffer;
   readonly id: string;
   readonly account_id: string;
@@ -189,7 +189,7 @@ interface SessionRow extends Allowed {
 
 async function readSessions(sql: Sql, tokens: readonly string[]): Promise<(ConsoleSession | null)[]> {
   const hashes = tokens.map(hashOf);
-  // Looking it up is using it.
+  // A lookup counts as a use.
   const rows = await sql.prepared<SessionRow>(
     `select console_sessions.hash, console_sessions.id, console_sessions.account_id, accounts.name as account_name,
        ${allowedColumns}, accounts.suspended_at is not null as is_suspended, key_id, api_keys.scopes,
@@ -213,13 +213,13 @@ function toSession(row: SessionRow | undefined): ConsoleSession | null {
   };
 }
 
-/** The session, and with it its key. */
+/** Marks the session and its key as used. */
 async function touch(database: Database, { sessionId, keyId }: ConsoleSession['principal']): Promise<void> {
   await database.run('update console_sessions set last_used_at = now() where id = $1', [sessionId]);
   await database.run('update api_keys set last_used_at = now() where id = $1', [keyId]);
 }
 
-/** Removes what cannot be used any more. */
+/** Removes sessions and links that can no longer be used. */
 export async function forgetConsoleSessions(database: Database): Promise<void> {
   await database.run(`delete from console_links where not ${isFresh}`);
   await database.run(

@@ -14,18 +14,18 @@ export interface KeyedRequest {
 export type AnswerOnce = ReturnType<typeof createAnswerOnce>;
 
 /**
- * One effect for one Idempotency-Key. The answer is stored in the transaction of the effect, and only by the attempt
- * that holds the claim. So a request after a crash finds the effect together with its answer, or neither; in the latter
- * case the key is free again once the claim has expired. Failures are not remembered: they had no effect.
+ * One effect per Idempotency-Key. The answer is stored in the transaction of the effect, and only by the attempt that holds the
+ * claim. So a request after a crash finds the effect together with its answer, or neither. If neither, the key is free again once
+ * the claim has expired. Failures are not stored: they had no effect.
  */
 export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'free'>) {
   return async (
     { accountId, operation, key, request }: KeyedRequest,
     run: (claim: Claim) => Promise<unknown>,
   ): Promise<{ body: string; replayed: boolean }> => {
-    const asked = { accountId, operation, fingerprint: fingerprintOf(request) };
+    const claimed = { accountId, operation, fingerprint: fingerprintOf(request) };
     const claim = { key, attempt: newId('try') };
-    const outcome = await claims.claim(asked, claim);
+    const outcome = await claims.claim(claimed, claim);
     switch (outcome.kind) {
       case 'answered':
         return { body: outcome.body, replayed: true };
@@ -36,17 +36,17 @@ export function createAnswerOnce(claims: Pick<ClaimStore, 'claim' | 'keep' | 'fr
           { details: { reason: 'in_progress' }, retryAfterSeconds: 1 },
         );
       case 'other_request':
-        throw badKey('invalid_value', 'Belongs to another request: use a new key for each request.');
+        throw badKey('invalid_value', 'Belongs to another request. Use a new key for each request.');
       case 'first':
         break;
     }
     try {
       const body = JSON.stringify(await run(claim));
-      // If this fails the request was answered all the same: a repeated one then runs again, without an effect.
-      await claims.keep(asked, claim, body).catch(() => undefined);
+      // If this fails, the caller still gets its answer. A retry then runs again, without an effect.
+      await claims.keep(claimed, claim, body).catch(() => undefined);
       return { body, replayed: false };
     } catch (error) {
-      await claims.free(asked, claim).catch(() => undefined);
+      await claims.free(claimed, claim).catch(() => undefined);
       throw error;
     }
   };
@@ -72,7 +72,7 @@ function badKey(code: string, message: string): Failure {
   });
 }
 
-/** The same for the same request, in whatever order its fields were sent. */
+/** The same for equal requests, whatever the order of their fields. */
 function fingerprintOf(request: unknown): Buffer {
   return createHash('sha256').update(JSON.stringify(request, sortFields)).digest();
 }
@@ -82,7 +82,7 @@ function sortFields(_name: string, value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-export interface ClaimAsked {
+export interface ClaimedRequest {
   readonly accountId: string;
   readonly operation: string;
   readonly fingerprint: Buffer;
@@ -94,7 +94,7 @@ export type ClaimOutcome =
   | { readonly kind: 'other_request' }
   | { readonly kind: 'answered'; readonly body: string };
 
-/** Longer than any change takes. The claim of a process that died blocks its key for this long. */
+/** Longer than any change takes. If a process dies, its claim blocks the key for this long. */
 const claimSeconds = 60;
 const forgetBatch = 5_000;
 const isExpired = `created_at < now() - interval '24 hours'`;
@@ -103,25 +103,29 @@ export type ClaimStore = ReturnType<typeof createClaimStore>;
 
 export function createClaimStore(database: Database) {
   return {
-    /** Takes the key for this attempt when it is new, or when the attempt that had it died without an effect. */
-    async claim(asked: ClaimAsked, claim: Claim): Promise<ClaimOutcome> {
-      // The row can disappear between the two statements, when the first attempt fails just then.
+    /** Claims the key if it is new, or if the attempt that had it died without an effect. */
+    async claim(request: ClaimedRequest, claim: Claim): Promise<ClaimOutcome> {
+      // The row can disappear between the two statements, if the first attempt fails at that moment.
       for (;;) {
-        if (await take(database, asked, claim)) return { kind: 'first' };
-        const outcome = await look(database, asked, claim);
+        if (await take(database, request, claim)) return { kind: 'first' };
+        const outcome = await readOutcome(database, request, claim);
         if (outcome) return outcome;
       }
     },
-    /** Stores the answer of a request that changed nothing; a change has stored its answer already. */
-    async keep({ accountId, operation }: ClaimAsked, { key, attempt }: Claim, body: string): Promise<void> {
+    /** Stores the answer of a request that changed nothing. A change has already stored its answer. */
+    async keep(
+      { accountId, operation }: ClaimedRequest,
+      { key, attempt }: Claim,
+      body: string,
+    ): Promise<void> {
       await database.run(
         `update idempotency_keys set answer = $5
          where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
         [accountId, operation, key, attempt, body],
       );
     },
-    /** Gives the key back after a failure. Never touches a stored answer. */
-    async free({ accountId, operation }: ClaimAsked, { key, attempt }: Claim): Promise<void> {
+    /** Frees the key after a failure. Never touches a stored answer. */
+    async free({ accountId, operation }: ClaimedRequest, { key, attempt }: Claim): Promise<void> {
       await database.run(
         `delete from idempotency_keys
          where account_id = $1 and operation = $2 and key = $3 and attempt = $4 and answer is null`,
@@ -137,7 +141,7 @@ export function createClaimStore(database: Database) {
   };
 }
 
-async function take(database: Database, asked: ClaimAsked, { key, attempt }: Claim): Promise<boolean> {
+async function take(database: Database, request: ClaimedRequest, { key, attempt }: Claim): Promise<boolean> {
   const taken = await database.run(
     `insert into idempotency_keys as mine (account_id, operation, key, fingerprint, attempt, lease_until)
      values ($1, $2, $3, $4, $5, now() + $6 * interval '1 second')
@@ -145,19 +149,23 @@ async function take(database: Database, asked: ClaimAsked, { key, attempt }: Cla
        fingerprint = excluded.fingerprint, attempt = excluded.attempt, lease_until = excluded.lease_until,
        answer = null, created_at = now()
      where (mine.answer is null and mine.lease_until < now()) or mine.${isExpired}`,
-    [asked.accountId, asked.operation, key, asked.fingerprint, attempt, claimSeconds],
+    [request.accountId, request.operation, key, request.fingerprint, attempt, claimSeconds],
   );
   return taken === 1;
 }
 
-async function look(database: Database, asked: ClaimAsked, { key }: Claim): Promise<ClaimOutcome | null> {
+async function readOutcome(
+  database: Database,
+  request: ClaimedRequest,
+  { key }: Claim,
+): Promise<ClaimOutcome | null> {
   const row = await database
-    .forAccount(asked.accountId)
+    .forAccount(request.accountId)
     .one<{ fingerprint: Buffer; answer: string | null }>(
       'select fingerprint, answer from idempotency_keys where account_id = $1 and operation = $2 and key = $3',
-      [asked.accountId, asked.operation, key],
+      [request.accountId, request.operation, key],
     );
   if (!row) return null;
-  if (!row.fingerprint.equals(asked.fingerprint)) return { kind: 'other_request' };
+  if (!row.fingerprint.equals(request.fingerprint)) return { kind: 'other_request' };
   return row.answer === null ? { kind: 'running' } : { kind: 'answered', body: row.answer };
 }

@@ -2,17 +2,17 @@ import { expect, test } from 'vitest';
 import { Failure } from '../runtime/failure.ts';
 import type { Claim } from './change.ts';
 import {
-  type ClaimAsked,
+  type ClaimedRequest,
   type ClaimStore,
   createAnswerOnce,
   type KeyedRequest,
   readIdempotencyKey,
 } from './idempotency.ts';
 
-/** Remembers in memory; the real one is tested on PostgreSQL. */
+/** In memory; the real store is tested on PostgreSQL. */
 function memoryStore(): Omit<ClaimStore, 'forgetSome'> {
   const rows = new Map<string, { fingerprint: Buffer; attempt: string; body: string | null }>();
-  const idOf = ({ accountId, operation }: ClaimAsked, { key }: Claim) =>
+  const idOf = ({ accountId, operation }: ClaimedRequest, { key }: Claim) =>
     JSON.stringify([accountId, operation, key]);
   return {
     async claim(what, claim) {
@@ -34,47 +34,47 @@ function memoryStore(): Omit<ClaimStore, 'forgetSome'> {
   };
 }
 
-const asked: KeyedRequest = {
+const keyed: KeyedRequest = {
   accountId: 'acc_1',
   operation: 'CreateRule',
   key: 'k',
   request: { name: 'a', platforms: ['x', 'firehose'], overrides: { x: '1', firehose: '2' } },
 };
 
-test('the same request gets the same bytes, in whatever order its fields come', async () => {
+test('the same request gets the same bytes, whatever the order of its fields', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
-  const first = await answerOnce(asked, async () => ({ b: 1, a: 2 }));
+  const first = await answerOnce(keyed, async () => ({ b: 1, a: 2 }));
   expect(first).toEqual({ body: '{"b":1,"a":2}', replayed: false });
   const request = { overrides: { firehose: '2', x: '1' }, platforms: ['x', 'firehose'], name: 'a' };
-  const again = await answerOnce({ ...asked, request }, () => Promise.reject(new Error('ran twice')));
+  const again = await answerOnce({ ...keyed, request }, () => Promise.reject(new Error('ran twice')));
   expect(again).toEqual({ body: first.body, replayed: true });
 });
 
-test('another request under the same key is refused, and the order of a list is part of the request', async () => {
+test('another request with the same key is refused, and the order of a list matters', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
-  await answerOnce(asked, async () => ({}));
+  await answerOnce(keyed, async () => ({}));
   const request = { name: 'a', platforms: ['firehose', 'x'], overrides: { x: '1', firehose: '2' } };
-  await expect(answerOnce({ ...asked, request }, async () => ({}))).rejects.toMatchObject({
+  await expect(answerOnce({ ...keyed, request }, async () => ({}))).rejects.toMatchObject({
     code: 'invalid_argument',
     details: { violations: [{ field: 'Idempotency-Key', code: 'invalid_value' }] },
   });
 });
 
-test('a key counts per account and per operation', async () => {
+test('keys are separate per account and per operation', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
-  for (const other of [asked, { ...asked, accountId: 'acc_2' }, { ...asked, operation: 'DeleteRule' }]) {
+  for (const other of [keyed, { ...keyed, accountId: 'acc_2' }, { ...keyed, operation: 'DeleteRule' }]) {
     expect(await answerOnce(other, async () => ({}))).toMatchObject({ replayed: false });
   }
 });
 
-test('a second request is told to wait while the first runs, and a failure frees the key', async () => {
+test('a second request must wait while the first runs, and a failure frees the key', async () => {
   const answerOnce = createAnswerOnce(memoryStore());
   const running = Promise.withResolvers<object>();
-  const first = answerOnce(asked, () => running.promise);
-  await expect(answerOnce(asked, async () => ({}))).rejects.toMatchObject({ code: 'aborted' });
+  const first = answerOnce(keyed, () => running.promise);
+  await expect(answerOnce(keyed, async () => ({}))).rejects.toMatchObject({ code: 'aborted' });
   running.reject(new Failure('unavailable', 'not now', { details: { reason: 'database' } }));
   await expect(first).rejects.toMatchObject({ code: 'unavailable' });
-  expect(await answerOnce(asked, async () => ({}))).toMatchObject({ replayed: false });
+  expect(await answerOnce(keyed, async () => ({}))).toMatchObject({ replayed: false });
 });
 
 test('a key has 1 to 255 characters', () => {

@@ -5,27 +5,27 @@ import { openSessions } from './console-sessions.ts';
 import { isServed, isValid } from './keys.ts';
 
 /**
- * A key that was revoked or has expired, or a session that is over, is noticed within this time. On top of it come the seconds for which a node
- * remembers a key that it looked up (promise: 5 s together).
+ * A key that is revoked or expires, or a session that ends, is noticed within this time. A node also caches a key for some seconds
+ * (promise: 5 s in total).
  */
-const lookEveryMs = 1_000;
+const pollIntervalMs = 1_000;
 
-type Watched = Pick<Principal, 'keyId' | 'sessionId'>;
+type WatchedKey = Pick<Principal, 'keyId' | 'sessionId'>;
 
 export type KeyWatch = ReturnType<typeof createKeyWatch>;
 
-/** Ends what is open with a key or session that stops being valid: one statement looks up all that the node watches. */
+/** Closes streams and waiting requests when their key or session stops being valid. One statement checks all that the node watches. */
 export function createKeyWatch(database: Database) {
   const watched = new Map<string, Set<AbortController>>();
   return {
-    worker: every('key-watch', lookEveryMs, async () => {
+    worker: every('key-watch', pollIntervalMs, async () => {
       const ids = [...watched.keys()];
       for (const id of ids.length === 0 ? [] : await invalidOf(database, ids)) {
         for (const controller of watched.get(id) ?? []) controller.abort();
       }
     }),
-    /** `ended` is aborted when the key, or the session with it, is no longer valid. */
-    watch({ keyId, sessionId }: Watched): Disposable & { readonly ended: AbortSignal } {
+    /** `ended` is aborted when the key or its session is no longer valid. */
+    watch({ keyId, sessionId }: WatchedKey): Disposable & { readonly ended: AbortSignal } {
       const id = sessionId ?? keyId;
       const controller = new AbortController();
       const controllers = watched.get(id) ?? new Set();
@@ -44,9 +44,9 @@ export function createKeyWatch(database: Database) {
 /** A session is valid as long as its key is, and a key as long as its account is not suspended. */
 async function invalidOf(database: Database, ids: readonly string[]): Promise<string[]> {
   const rows = await database.many<{ id: string }>(
-    `select asked.id from unnest($1::text[]) as asked (id)
-     where not exists (select 1 from api_keys where api_keys.id = asked.id and ${isValid} and ${isServed})
-       and not exists (select 1 from ${openSessions} where console_sessions.id = asked.id and ${isServed})`,
+    `select watched.id from unnest($1::text[]) as watched (id)
+     where not exists (select 1 from api_keys where api_keys.id = watched.id and ${isValid} and ${isServed})
+       and not exists (select 1 from ${openSessions} where console_sessions.id = watched.id and ${isServed})`,
     [ids],
   );
   return rows.map((row) => row.id);

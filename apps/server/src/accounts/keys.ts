@@ -26,15 +26,15 @@ export function accountSuspended(): Failure {
   );
 }
 
-interface GivingKeys {
+interface CreateKeyOptions {
   readonly keys: Pick<KeyStore, 'createKey'>;
   readonly contact: string;
 }
 
-export function createKey(options: GivingKeys): Handler<'CreateKey'> {
+export function createKey(options: CreateKeyOptions): Handler<'CreateKey'> {
   return async ({ principal, request, change }) => {
     const key = newKey();
-    const answer = await giveKey(options, { principal, change }, key, {
+    const answer = await createKeyAs(options, { principal, change }, key, {
       scopes: request.scopes ?? principal.scopes,
       expiresAt: readExpiry(request.expires_at),
       budget: request.budget ?? null,
@@ -43,16 +43,16 @@ export function createKey(options: GivingKeys): Handler<'CreateKey'> {
   };
 }
 
-/** A key never gives more than it has: neither scopes nor time nor another account. */
-export async function giveKey(
-  { keys, contact }: GivingKeys,
+/** A new key never gets more than the calling key has: scopes, lifetime and account. */
+export async function createKeyAs(
+  { keys, contact }: CreateKeyOptions,
   { principal, change }: { readonly principal: Principal; readonly change: Change },
   key: Omit<NewKey, 'key'>,
   wanted: Pick<KeyGrant, 'scopes' | 'expiresAt' | 'budget' | 'client'>,
 ): Promise<AnswerOf<'CreateKey'>> {
   for (const scope of wanted.scopes) assertScope(principal, scope);
   const keysMax = principal.limits.keys;
-  const grant = { ...wanted, id: newId('key'), askedBy: principal.keyId, keysMax };
+  const grant = { ...wanted, id: newId('key'), callingKeyId: principal.keyId, keysMax };
   const outcome = await keys.createKey(change, key, grant);
   switch (outcome.kind) {
     case 'created':
@@ -63,17 +63,17 @@ export async function giveKey(
         `The account has ${outcome.used} of ${keysMax} keys. Revoke one, or ask ${contact} for more.`,
         { details: { reason: 'plan_limit', limit: keysMax, used: outcome.used, contact } },
       );
-    case 'asker_ended':
+    case 'calling_key_ended':
       throw keyRefused();
-    case 'asker_ends_before':
+    case 'calling_key_ends_before':
       throw badField(
         'expires_at',
         `Must not be after ${outcome.at.toISOString()}, when the calling key expires.`,
       );
-    case 'asker_has_budget':
+    case 'calling_key_has_budget':
       throw badField(
         'budget',
-        'The calling key has a budget, which also limits the new key. Leave this field out.',
+        'The calling key has a budget, which also limits the new key. Omit this field.',
       );
     case 'no_account':
       throw new Error('a key without an account was accepted');
@@ -102,7 +102,7 @@ export function listKeys(keys: Pick<KeyStore, 'listKeys'>, cursors: Cursors): Ha
 export function revokeKey(keys: Pick<KeyStore, 'revokeKey'>): Handler<'RevokeKey'> {
   return async ({ request, change }) => {
     const answer = await keys.revokeKey(change, request.key_id);
-    // The same, to the byte, for an unknown key, a revoked one and another account's (I7).
+    // The same, to the byte, for an unknown key, a revoked key and a key of another account (I7).
     if (!answer) {
       throw new Failure('not_found', 'The key does not exist. List your keys to see their ids.');
     }
@@ -131,16 +131,16 @@ export function hashOf(key: string): Buffer {
 
 interface KeyGrant {
   readonly id: string;
-  /** Id of the key that asks, which the new one does not outlive; null for an operator. */
-  readonly askedBy: string | null;
+  /** Id of the calling key, which the new one does not outlive; null for an operator. */
+  readonly callingKeyId: string | null;
   readonly scopes: readonly Scope[];
-  /** Null: when the key that asks expires. */
+  /** Null: when the calling key expires. */
   readonly expiresAt: Date | null;
-  /** Of its own; null: it spends the budget of the key that asks, if that has one. */
+  /** Its own budget; null: it spends the budget of the calling key, if that has one. */
   readonly budget: Budget | null;
   /** Null: an operator is not bound by the plan. */
   readonly keysMax: number | null;
-  /** The program that was authorized by OAuth and acts with the key, which nobody else holds. */
+  /** Set for the key of an OAuth authorization: the program that acts with it. Nothing else can use the key. */
   readonly client?: KeyClient;
 }
 
@@ -152,9 +152,9 @@ export interface KeyClient {
 type CreateKeyOutcome =
   | { readonly kind: 'created'; readonly answer: AnswerOf<'CreateKey'> }
   | { readonly kind: 'no_account' }
-  | { readonly kind: 'asker_ended' }
-  | { readonly kind: 'asker_ends_before'; readonly at: Date }
-  | { readonly kind: 'asker_has_budget' }
+  | { readonly kind: 'calling_key_ended' }
+  | { readonly kind: 'calling_key_ends_before'; readonly at: Date }
+  | { readonly kind: 'calling_key_has_budget' }
   | { readonly kind: 'keys_limit'; readonly used: number };
 
 interface KeyRow {
@@ -168,19 +168,19 @@ interface KeyRow {
   readonly client: KeyClient | null;
 }
 
-/** SQL: of a row of `api_keys`. */
+/** SQL: the OAuth client of a row of `api_keys`. */
 const clientOfKey = `case when client_id is not null then json_build_object('id', client_id, 'name', client_name) end`;
 
-/** Of a row of `api_keys`. */
+/** SQL: whether a row of `api_keys` is valid. */
 export const isValid = 'revoked_at is null and (expires_at is null or expires_at > now())';
 
-/** The same: its account is not suspended. */
+/** SQL: whether the account of a row of `api_keys` is not suspended. */
 export const isServed = `not exists (
   select 1 from accounts where accounts.id = api_keys.account_id and suspended_at is not null)`;
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-/** The keys of an account. The account is that of the change; another account's key is like one that does not exist. */
+/** The keys of an account. The account is that of the change; a key of another account is treated as unknown. */
 export function createKeyStore(database: Database) {
   return {
     createKey: (change: Change, key: Omit<NewKey, 'key'>, grant: KeyGrant) =>
@@ -194,38 +194,38 @@ export function createKeyStore(database: Database) {
       );
       return rows.map(toKey);
     },
-    /** Null when there is no such key, or it was revoked before. */
+    /** Null when there is no such key, or it was already revoked. */
     revokeKey: (change: Change, keyId: string) =>
       database.forAccount(change.accountId).transaction((sql) => revoke(sql, change, keyId)),
   };
 }
 
-/** SQL: what a key may spend: its own budget, or that of the key that it was made with. */
+/** SQL: the budget that a key spends: its own, or that of the key that created it. */
 const budgetOfKey = '(select spent.budget from api_keys as spent where spent.id = api_keys.spends_from)';
 
-interface Asker extends Pick<KeyRow, 'expires_at' | 'budget'> {
+interface CallingKey extends Pick<KeyRow, 'expires_at' | 'budget'> {
   readonly spends_from: string | null;
 }
 
-const operator: Asker = { expires_at: null, budget: null, spends_from: null };
+const operator: CallingKey = { expires_at: null, budget: null, spends_from: null };
 
-/** Counted under the account's row lock, so that two requests cannot both create the last key. */
+/** Counted under the account's row lock, so that two concurrent requests cannot both create the last key. */
 async function insertKey(
   sql: Sql,
   change: Change,
   { hash, display }: Omit<NewKey, 'key'>,
-  { id, askedBy, scopes, expiresAt: asked, budget, keysMax, client }: KeyGrant,
+  { id, callingKeyId, scopes, expiresAt: requested, budget, keysMax, client }: KeyGrant,
 ): Promise<CreateKeyOutcome> {
   const { accountId } = change;
   const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
   if (!account) return { kind: 'no_account' };
-  const asker = askedBy === null ? operator : await lockAsker(sql, askedBy);
-  if (!asker) return { kind: 'asker_ended' };
-  const bound = asker.expires_at;
-  if (asked && bound && asked > bound) return { kind: 'asker_ends_before', at: bound };
-  if (budget && asker.spends_from !== null) return { kind: 'asker_has_budget' };
-  const spendsFrom = budget ? id : asker.spends_from;
-  const expiresAt = asked ?? bound;
+  const callingKey = callingKeyId === null ? operator : await lockCallingKey(sql, callingKeyId);
+  if (!callingKey) return { kind: 'calling_key_ended' };
+  const bound = callingKey.expires_at;
+  if (requested && bound && requested > bound) return { kind: 'calling_key_ends_before', at: bound };
+  if (budget && callingKey.spends_from !== null) return { kind: 'calling_key_has_budget' };
+  const spendsFrom = budget ? id : callingKey.spends_from;
+  const expiresAt = requested ?? bound;
   const count = await sql.one<{ used: number }>(
     `select count(*) as used from api_keys where account_id = $1 and ${isValid}`,
     [accountId],
@@ -252,7 +252,7 @@ async function insertKey(
     display,
     scopes: [...scopes],
     expires_at: expiresAt?.toISOString() ?? null,
-    budget: budget ?? asker.budget,
+    budget: budget ?? callingKey.budget,
   };
   const createdAt = (row?.created_at ?? new Date()).toISOString();
   const answer = {
@@ -269,15 +269,15 @@ async function insertKey(
   return { kind: 'created', answer };
 }
 
-/** Held until the new key is committed: a key that was revoked before makes no other, whatever a node remembers of it. */
-async function lockAsker(sql: Sql, keyId: string): Promise<Asker | null> {
+/** Locked until the new key is committed: a revoked key cannot create another, even if a node still caches it. */
+async function lockCallingKey(sql: Sql, keyId: string): Promise<CallingKey | null> {
   return await sql.one(
     `select expires_at, spends_from, ${budgetOfKey} as budget from api_keys where id = $1 and ${isValid} for share`,
     [keyId],
   );
 }
 
-/** Keys that this one made go on working: whoever replaces a key makes the new one with the old and then revokes it. */
+/** Keys that were created with this one stay valid: to rotate a key, you create the new one with the old one and revoke the old one. */
 async function revoke(sql: Sql, change: Change, keyId: string): Promise<AnswerOf<'RevokeKey'> | null> {
   const row = await sql.one<KeyRow & { revoked_at: Date }>(
     `update api_keys set revoked_at = now()

@@ -6,7 +6,7 @@ import { isValid } from './keys.ts';
 import { type AccountLimits, type LimitName, limitNames, type PlanName } from './plans.ts';
 
 /*
- * What an operator does with accounts, by the login that owns the tables. Suspending and resuming only say what shall be: the
+ * Account management for the operator, with the login that owns the tables. Suspending and resuming only set the wanted state:
  * nodes pause and resume the rules (rules/expiry.ts, budgets/resume-after-budget.ts), so an interruption leaves nothing half done.
  */
 
@@ -18,19 +18,19 @@ export interface AccountRow {
   readonly budget: Budget | null;
   readonly created_at: Date;
   readonly suspended_at: Date | null;
-  /** When its deletion began; it is not completed. */
+  /** When its deletion began; null if it was not begun. */
   readonly deletion_begun_at: Date | null;
-  /** Those that listen, and all others that are not deleted. */
+  /** Rules that listen, and all other rules that are not deleted. */
   readonly rules_active: number;
   readonly rules_paused: number;
   readonly keys: number;
   readonly webhooks: number;
   readonly readers: number;
-  /** Of the last UTC days, today included. */
+  /** In the last UTC days, including today. */
   readonly matches: number;
 }
 
-/** All accounts, the oldest first, or the one that is named. */
+/** All accounts, oldest first, or the named one. */
 export async function readAccounts(
   sql: Sql,
   { accountId = null, days }: { accountId?: string | null; days: number },
@@ -73,7 +73,7 @@ interface LockedAccount {
   readonly suspended_at: Date | null;
 }
 
-/** Changes the account's row under its lock, and records it, unless there is nothing to do. Null when there is no such account. */
+/** Changes the account's row under its lock and records the change, unless nothing changes. Null when there is no such account. */
 async function change<Facts extends object>(
   database: Database,
   accountId: string,
@@ -109,7 +109,7 @@ export async function setPlan(database: Database, accountId: string, plan: PlanN
   return account !== null;
 }
 
-/** Null for the limit of the plan. Limits that are left out do not change. */
+/** Null resets a limit to that of the plan. Omitted limits do not change. */
 export type NewLimits = { readonly [Name in LimitName]?: number | null };
 
 export async function setLimits(
@@ -135,12 +135,12 @@ export interface PlanRow extends AccountLimits {
   readonly name: PlanName;
 }
 
-/** The paid plan first. */
+/** Paid plan first. */
 export async function readPlans(sql: Sql): Promise<PlanRow[]> {
   return await sql.many<PlanRow>(`select name, ${limitNames.join(', ')} from plans order by name desc`);
 }
 
-/** Limits that are left out do not change. */
+/** Omitted limits do not change. */
 export async function setPlanLimits(
   database: Database,
   plan: PlanName,
@@ -158,7 +158,7 @@ export async function setPlanLimits(
 
 const suspended = (value: boolean) => ({ set: 'suspended_at = case when $2 then now() end', value });
 
-/** Once more for one that is suspended does nothing. */
+/** Does nothing if the account is already suspended. */
 export async function suspendAccount(database: Database, accountId: string): Promise<boolean> {
   const account = await change(database, accountId, 'SuspendAccount', ({ suspended_at }) =>
     suspended_at === null
@@ -174,7 +174,7 @@ export async function resumeAccount(database: Database, accountId: string): Prom
       ? null
       : { ...suspended(false), before: { suspended: true }, after: { suspended: false } },
   );
-  // What has expired meanwhile stays paused, and not because of the suspension.
+  // A rule that has expired in the meantime stays paused, and not because of the suspension.
   await database.run(
     `update rules set pause_reason = null
      where account_id = $1 and state = 'paused' and pause_reason = 'suspension' and expires_at <= now()`,

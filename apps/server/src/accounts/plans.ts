@@ -14,7 +14,7 @@ export interface AccountLimits {
   /** Named readers. */
   readonly readers: number;
   readonly digests: number;
-  /** Mails per UTC day. A digest message to three addresses counts as three, once, however often it is tried. */
+  /** Mails per UTC day. A digest message to three addresses counts as three, once, however often it is retried. */
   readonly mails: number;
   /** Calls of X's counts for estimates, per UTC day. Each costs $0.005 or $0.010. */
   readonly counts: number;
@@ -34,19 +34,19 @@ const every: Readonly<Record<LimitName, true>> = {
   counts: true,
 };
 
-// Object.keys forgets which names they are.
+// Object.keys loses the type of the names.
 export const limitNames = Object.keys(every) as readonly LimitName[];
 
 /** Only a paid plan has regular rules, those on `firehose`. */
 export type PlanName = 'paid' | 'free';
 
-/** An account's plan and limits: those of the plan, unless the operator has set others for the account. */
-export interface Allowed {
+/** The plan and limits of an account: those of the plan, unless the operator has set others for the account. */
+export interface PlanAndLimits {
   readonly plan: PlanName;
   readonly limits: AccountLimits;
 }
 
-/** The two columns of `Allowed`, from `accounts` joined with `plans` by `ofPlan`. */
+/** The two columns of `PlanAndLimits`, from `accounts` joined with `plans` by `ofPlan`. */
 const limits = '(to_jsonb(plans) || accounts.limits)';
 export const allowedColumns = `accounts.plan, ${limits} as limits`;
 export const limitOf = (name: LimitName) => `(${limits}->'${name}')::integer`;

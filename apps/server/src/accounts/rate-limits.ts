@@ -12,24 +12,24 @@ export interface RateLimitsOptions {
 }
 
 export interface Admission {
-  /** For every answer, also a refusal. */
+  /** Sent with every answer, also with a refusal. */
   readonly headers: Readonly<Record<string, string>>;
   readonly refusal: Failure | null;
-  /** To be called when the answer was sent, or becomes a stream; a second call does nothing. */
+  /** Call it when the answer was sent or becomes a stream. A second call does nothing. */
   release(): void;
 }
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
-interface Counted {
+interface LimitPolicy {
   readonly id: string;
   readonly policy: 'default' | 'account' | 'changes';
   readonly perMinute: number;
 }
 
 /**
- * Counted in the memory of this node: no look-up for each request, and a flood is refused before it costs
- * anything. With N nodes an account gets up to N times its limits.
+ * Counted in the memory of this node: no lookup per request, and a flood is refused before it costs anything. With N nodes an
+ * account gets up to N times its limits.
  */
 export function createRateLimits(options: RateLimitsOptions) {
   const { contact, inFlightMax } = options;
@@ -45,7 +45,7 @@ export function createRateLimits(options: RateLimitsOptions) {
   return {
     admit(principal: Principal, { changes }: { readonly changes: boolean }): Admission {
       const { accountId } = principal;
-      const counted = countedFor(principal, changes);
+      const counted = policiesOf(principal, changes);
       const running = inFlight.get(accountId) ?? 0;
       const states = counted.map((one) => ({ ...one, bucket: buckets.read(one) }));
       const refuse = (refusal: Failure) => ({
@@ -70,7 +70,7 @@ export function createRateLimits(options: RateLimitsOptions) {
 }
 
 /** One key gets at most half of its account's requests, so that a runaway program leaves some for the other keys. */
-function countedFor({ keyId, accountId, limits }: Principal, changes: boolean): Counted[] {
+function policiesOf({ keyId, accountId, limits }: Principal, changes: boolean): LimitPolicy[] {
   return [
     { id: keyId, policy: 'default', perMinute: limits.requests },
     { id: accountId, policy: 'account', perMinute: 2 * limits.requests },
@@ -85,11 +85,11 @@ function createBuckets({ nowMs, rememberedMax = 20_000 }: RateLimitsOptions) {
     changes: new Map<string, Bucket>(),
   };
   return {
-    read({ id, policy, perMinute }: Counted): Bucket {
+    read({ id, policy, perMinute }: LimitPolicy): Bucket {
       const known = remembered[policy].get(id);
       return known ? refill(known, perMinute, nowMs()) : fullBucket(perMinute, nowMs());
     },
-    write({ id, policy }: Counted, bucket: Bucket): void {
+    write({ id, policy }: LimitPolicy, bucket: Bucket): void {
       const all = remembered[policy];
       // A map keeps the order of insertion: the least recently used entry comes first.
       all.delete(id);
@@ -101,7 +101,7 @@ function createBuckets({ nowMs, rememberedMax = 20_000 }: RateLimitsOptions) {
 }
 
 /** In the form of draft-ietf-httpapi-ratelimit-headers-11. */
-function headersOf(states: readonly (Counted & { bucket: Bucket })[]): Record<string, string> {
+function headersOf(states: readonly (LimitPolicy & { bucket: Bucket })[]): Record<string, string> {
   return {
     'ratelimit-policy': states
       .map(({ policy, perMinute }) => `"${policy}";q=${perMinute};w=${windowSeconds}`)
@@ -115,17 +115,17 @@ function headersOf(states: readonly (Counted & { bucket: Bucket })[]): Record<st
   };
 }
 
-const whatIsLimited = {
+const limitDescriptions = {
   default: (limit: number) => `This key may send ${limit} requests per minute`,
   account: (limit: number) => `All keys of the account together may send ${limit} requests per minute`,
   changes: (limit: number) => `The account may make ${limit} changes per minute`,
 };
 
-function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, contact: string): Failure {
+function tooMany({ policy, perMinute, bucket }: LimitPolicy & { bucket: Bucket }, contact: string): Failure {
   const waitSeconds = Math.max(1, secondsUntil(bucket, 1, perMinute));
   return new Failure(
     'resource_exhausted',
-    `${whatIsLimited[policy](perMinute)}: wait ${waitSeconds} s, or ask ${contact} for more.`,
+    `${limitDescriptions[policy](perMinute)}. Wait ${waitSeconds} s, or ask ${contact} for more.`,
     {
       details: { reason: 'rate_limit', limit: perMinute, used: perMinute, contact },
       retryAfterSeconds: waitSeconds,
@@ -136,12 +136,12 @@ function tooMany({ policy, perMinute, bucket }: Counted & { bucket: Bucket }, co
 function tooManyAtOnce(limit: number, contact: string): Failure {
   return new Failure(
     'resource_exhausted',
-    `The account has ${limit} requests under way, which is as many as it may: wait for an answer, or ask ${contact} for more.`,
+    `The account has ${limit} requests in progress, which is the maximum. Wait for an answer, or ask ${contact} for more.`,
     { details: { reason: 'concurrency', limit, used: limit, contact }, retryAfterSeconds: 1 },
   );
 }
 
-/** Counts one more open stream of the key on this node, until it is disposed of. Throws when it has as many as it may. */
+/** Counts one more open stream of the key on this node, until it is disposed. Throws when the key has the maximum. */
 export type CountStream = (principal: Principal) => Disposable;
 
 export function createStreamLimit({
@@ -157,7 +157,7 @@ export function createStreamLimit({
     if (used >= perKeyMax) {
       throw new Failure(
         'resource_exhausted',
-        `The key has ${used} streams open, which is as many as it may: close one, or ask ${contact} for more.`,
+        `The key has ${used} open streams, which is the maximum. Close one, or ask ${contact} for more.`,
         { details: { reason: 'concurrency', limit: perKeyMax, used, contact }, retryAfterSeconds: 10 },
       );
     }

@@ -13,17 +13,18 @@ function start(options: Partial<RateLimitsOptions> = {}) {
     nowMs: () => clock.nowMs,
     ...options,
   });
-  const ask = (who: Principal, changes = false) => limits.admit(who, { changes });
-  const admitted = (who: Principal, times: number, changes = false) =>
-    Array.from({ length: times }, () => ask(who, changes)).filter(({ refusal }) => refusal === null).length;
-  return { clock, ask, admitted };
+  const admit = (caller: Principal, changes = false) => limits.admit(caller, { changes });
+  const admitted = (caller: Principal, times: number, changes = false) =>
+    Array.from({ length: times }, () => admit(caller, changes)).filter(({ refusal }) => refusal === null)
+      .length;
+  return { clock, admit, admitted };
 }
 
 function principal(keyId: string, accountId = 'acc_1', requests = 60): Principal {
   return { keyId, accountId, plan: 'paid', limits: { ...testLimits, requests, changes: 6 }, scopes: [] };
 }
 
-test('a key gets its requests of a minute at once, and then one each second', () => {
+test('a key can use its requests of a minute at once, and then one per second', () => {
   const { clock, admitted } = start();
   expect(admitted(principal('key_1'), 100)).toBe(60);
   clock.nowMs += 999;
@@ -34,77 +35,77 @@ test('a key gets its requests of a minute at once, and then one each second', ()
   expect(admitted(principal('key_1'), 100)).toBe(60);
 });
 
-test('all keys of an account together get twice the requests of one, and other accounts theirs', () => {
+test('all keys of an account together get twice the requests of one key, and other accounts are unaffected', () => {
   const { admitted } = start();
   expect(['key_1', 'key_2', 'key_3'].map((key) => admitted(principal(key), 100))).toEqual([60, 60, 0]);
   expect(admitted(principal('key_4', 'acc_2'), 100)).toBe(60);
   expect(admitted(principal('key_5', 'acc_3', 6), 100)).toBe(6);
 });
 
-test('changes have a limit of their own, which leaves reading alone', () => {
+test('changes have a separate limit, which does not affect reads', () => {
   const { admitted } = start();
   expect(admitted(principal('key_1'), 20, true)).toBe(6);
   expect(admitted(principal('key_2'), 20, true)).toBe(0);
   expect(admitted(principal('key_1'), 100)).toBe(54);
 });
 
-test('every answer says the limits and what is left of them', () => {
-  const { ask } = start();
-  expect(ask(principal('key_1')).headers).toEqual({
+test('every answer reports the limits and what remains', () => {
+  const { admit } = start();
+  expect(admit(principal('key_1')).headers).toEqual({
     'ratelimit-policy': '"default";q=60;w=60, "account";q=120;w=60',
     ratelimit: '"default";r=59;t=1, "account";r=119;t=1',
   });
-  expect(ask(principal('key_1'), true).headers).toEqual({
+  expect(admit(principal('key_1'), true).headers).toEqual({
     'ratelimit-policy': '"default";q=60;w=60, "account";q=120;w=60, "changes";q=6;w=60',
     ratelimit: '"default";r=58;t=2, "account";r=118;t=1, "changes";r=5;t=10',
   });
 });
 
-test('a refusal names limit, use, contact and how long to wait, and costs nothing', () => {
-  const { clock, ask, admitted } = start();
+test('a refusal names the limit, its use, the contact and the wait, and uses nothing up', () => {
+  const { clock, admit, admitted } = start();
   admitted(principal('key_1'), 60);
-  for (let n = 0; n < 1_000; n++) ask(principal('key_1'));
-  expect(ask(principal('key_1')).headers['ratelimit']).toBe('"default";r=0;t=60, "account";r=60;t=30');
-  expect(ask(principal('key_1')).refusal).toMatchObject({
+  for (let n = 0; n < 1_000; n++) admit(principal('key_1'));
+  expect(admit(principal('key_1')).headers['ratelimit']).toBe('"default";r=0;t=60, "account";r=60;t=30');
+  expect(admit(principal('key_1')).refusal).toMatchObject({
     code: 'resource_exhausted',
-    message: 'This key may send 60 requests per minute: wait 1 s, or ask us@example.com for more.',
+    message: 'This key may send 60 requests per minute. Wait 1 s, or ask us@example.com for more.',
     details: { limit: 60, used: 60, contact: 'us@example.com' },
     retryAfterSeconds: 1,
   });
   clock.nowMs += 1_000;
-  expect(ask(principal('key_1')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).toBeNull();
 });
 
-test('an account has so many requests under way and no more, until answers are out', () => {
-  const { ask } = start({ inFlightMax: 2 });
-  const [first, second] = [ask(principal('key_1')), ask(principal('key_2'))];
+test('an account has a maximum of requests in progress, until answers are sent', () => {
+  const { admit } = start({ inFlightMax: 2 });
+  const [first, second] = [admit(principal('key_1')), admit(principal('key_2'))];
   expect(second?.refusal).toBeNull();
-  const third = ask(principal('key_1'));
+  const third = admit(principal('key_1'));
   expect(third.refusal).toMatchObject({
     code: 'resource_exhausted',
     details: { limit: 2, used: 2 },
     retryAfterSeconds: 1,
   });
-  // A refused request was never under way.
+  // A refused request was never in progress.
   third.release();
-  expect(ask(principal('key_1')).refusal).not.toBeNull();
-  expect(ask(principal('key_3', 'acc_2')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).not.toBeNull();
+  expect(admit(principal('key_3', 'acc_2')).refusal).toBeNull();
   first?.release();
-  expect(ask(principal('key_1')).refusal).toBeNull();
-  expect(ask(principal('key_1')).refusal).not.toBeNull();
+  expect(admit(principal('key_1')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).not.toBeNull();
 });
 
-test('an answer that is released twice gives back one place', () => {
-  const { ask } = start({ inFlightMax: 2 });
-  const first = ask(principal('key_1'));
-  ask(principal('key_1'));
+test('releasing an answer twice frees one place only', () => {
+  const { admit } = start({ inFlightMax: 2 });
+  const first = admit(principal('key_1'));
+  admit(principal('key_1'));
   first.release();
   first.release();
-  expect(ask(principal('key_1')).refusal).toBeNull();
-  expect(ask(principal('key_1')).refusal).not.toBeNull();
+  expect(admit(principal('key_1')).refusal).toBeNull();
+  expect(admit(principal('key_1')).refusal).not.toBeNull();
 });
 
-test('a key has so many streams open and no more, until one is closed', () => {
+test('a key has a maximum of open streams, until one is closed', () => {
   const open = createStreamLimit({ perKeyMax: 2, contact: 'us@example.com' });
   const first = open(principal('key_1'));
   open(principal('key_1'));
@@ -116,17 +117,17 @@ test('a key has so many streams open and no more, until one is closed', () => {
   expect(() => open(principal('key_1'))).toThrow(refused);
 });
 
-test('however many keys ask, only so many are remembered, and the busy ones longest', () => {
+test('a limited number of keys is remembered, the least recently used ones are removed first', () => {
   const { admitted } = start({ rememberedMax: 10 });
   expect(admitted(principal('busy', 'acc_busy'), 59)).toBe(59);
   for (let n = 0; n < 9; n++) admitted(principal(`key_${n}`, `acc_${n}`), 1);
   expect(admitted(principal('busy', 'acc_busy'), 5)).toBe(1);
   for (let n = 9; n < 20; n++) admitted(principal(`key_${n}`, `acc_${n}`), 1);
-  // Forgotten, and so full again: the price of bounded memory.
+  // Its bucket was removed and is full again: the price of bounded memory.
   expect(admitted(principal('busy', 'acc_busy'), 100)).toBe(60);
 });
 
-test('in no time does a bucket give more than its limit and what came in meanwhile', () => {
+test('a bucket never gives more than its limit plus what was refilled', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 5_000 })), fc.integer({ min: 1, max: 6_000 }), (pauses, perMinute) => {
       let bucket = fullBucket(perMinute, 0);

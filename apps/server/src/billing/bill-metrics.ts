@@ -9,7 +9,7 @@ export interface BillMetricsOptions {
   readonly prices: Prices;
 }
 
-/** Read from the tables, so that they are right after a restart and the same on every node. */
+/** Read from the tables, so that they are right after a restart and equal on every node. */
 export async function showBill({ database, metrics, prices }: BillMetricsOptions): Promise<void> {
   const lines = await readBilledTotals(database, prices);
   for (const { source_id: source = '', kind, at_least, at_most } of lines) {

@@ -5,7 +5,7 @@ import { platforms } from '../upstream/platforms.ts';
 import { partsOf, whole } from './divide.ts';
 
 /*
- * What a delivery adds to the upstream's bill (docs/adr/0030-two-levels-of-cost.md). Pure; meter.sql.ts knows what is new.
+ * What a delivery adds to the upstream's bill (docs/adr/0030-two-levels-of-cost.md). Pure; meter.sql.ts finds out what is new.
  */
 
 /** A rule that got the delivery. */
@@ -14,7 +14,7 @@ export interface Recipient {
   readonly ruleId: string;
 }
 
-/** An event as it came from the upstream, billed whether a rule got it or not. */
+/** An event as it arrived from the upstream. It is billed whether a rule got it or not. */
 export interface Delivery {
   readonly event: LogEvent;
   /** UTC day. */
@@ -24,24 +24,24 @@ export interface Delivery {
 
 /** A resource that may be new on the bill. */
 export interface Resource {
-  /** Within which it is billed once. */
+  /** The UTC day on which it is billed once. */
   readonly day: string;
   readonly meter: number;
   readonly id: string;
   readonly sourceId: string;
   readonly kind: ResourceKind;
-  /** The first delivery that brought it, and the first of which it is the item: these bear it. */
+  /** The first delivery that contained it, and the first whose item it is. Their recipients share the cost. */
   readonly broughtBy: Delivery;
   deliveredBy: Delivery | null;
 }
 
-/** By `keyOf`. */
+/** Keys are those of `keyOf`. */
 export type Resources = ReadonlyMap<string, Resource>;
 
 export const keyOf = ({ day, meter, id }: { day: string; meter: number; id: string }): string =>
   `${day} ${meter} ${id}`;
 
-/** Every resource of the deliveries once. */
+/** The resources of the deliveries, without duplicates. */
 export function resourcesOf(deliveries: readonly Delivery[]): Resources {
   const resources = new Map<string, Resource>();
   const meterOf = createMeterOf();
@@ -67,7 +67,7 @@ export function resourcesOf(deliveries: readonly Delivery[]): Resources {
   return resources;
 }
 
-/** What could not be stored may be anything that JSON can be. */
+/** An event that could not be stored may be any JSON value. */
 export function isBillable(event: LogEvent | null): event is LogEvent {
   try {
     if (event === null || !/^[a-z]+:[a-z0-9-]{1,40}$/.test(event.sourceId)) return false;
@@ -82,8 +82,8 @@ const dayMs = 24 * 3_600_000;
 const onceDaysMax = 4;
 
 /**
- * What is never charged again is remembered under the item's own day, which a replay has as well. A day that is far away is not to be
- * believed, and perhaps not a date.
+ * A resource that is never charged again is recorded under the item's own day, which a replay has as well. A day that is far from
+ * the delivery is not trusted, and may not even be a date.
  */
 function onceDay(event: LogEvent, deliveryDay: string): string {
   const distance = Math.abs(Date.parse(event.day) - Date.parse(deliveryDay));
@@ -100,7 +100,7 @@ function createMeterOf(): (sourceId: string, kind: ResourceKind) => number {
   };
 }
 
-/** X's ids are numbers below 2^63, here all of 18 or 19 digits that surely are; whatever else is hashed. */
+/** X's ids are numbers below 2^63: here those with 18 or 19 digits. All other names are hashed. */
 function numberOf(name: string): string {
   return /^[1-9][0-9]{0,17}$/.test(name) || /^[1-8][0-9]{18}$/.test(name)
     ? name
@@ -109,7 +109,7 @@ function numberOf(name: string): string {
 
 const digestOf = (text: string) => createHash('sha256').update(text).digest();
 
-/** What was new, per source, day of delivery and kind, and in parts per rule. */
+/** New resources per source, day of delivery and kind, and the parts of each rule. */
 export interface Bill {
   readonly usage: readonly UsageLine[];
   readonly shares: readonly ShareLine[];
@@ -126,12 +126,12 @@ export type UsageLine = Line;
 /** In millionths. */
 export type ShareLine = Line & Recipient;
 
-/** Who bears what no rule got. */
-export const nobody: Recipient = { accountId: '', ruleId: '' };
+/** Bears the cost of what no rule got. */
+export const noRecipient: Recipient = { accountId: '', ruleId: '' };
 
 /**
- * `brought` are the keys that are new on the bill at the most, `delivered` those that are new on it at the least. Each is borne
- * in equal parts by the rules that got the delivery.
+ * `brought` are the keys of all new resources (at most), `delivered` those of new delivered items (at least). The rules that got a
+ * delivery share its cost equally.
  */
 export function billOf(
   resources: Resources,
@@ -142,7 +142,7 @@ export function billOf(
   const add = ({ sourceId, kind }: Resource, by: Delivery, reading: 'atLeast' | 'atMost') => {
     const { day } = by;
     lineIn(usage, `${sourceId} ${day} ${kind}`, { sourceId, day, kind, atLeast: 0, atMost: 0 })[reading]++;
-    const recipients = by.recipients.length > 0 ? by.recipients : [nobody];
+    const recipients = by.recipients.length > 0 ? by.recipients : [noRecipient];
     const parts = recipients.length === 1 ? [whole] : partsOf(recipients.length);
     recipients.forEach(({ accountId, ruleId }, index) => {
       const empty = { sourceId, day, kind, accountId, ruleId, atLeast: 0, atMost: 0 };
@@ -166,7 +166,7 @@ function lineIn<L extends Line>(lines: Map<string, L>, key: string, empty: L): L
   return line;
 }
 
-/** Of the key: two writers then wait for each other instead of deadlocking. */
+/** In the order of the key, so that two concurrent writers wait for each other instead of deadlocking. */
 function inOrder<L>(lines: ReadonlyMap<string, L>): L[] {
   return [...lines].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, line]) => line);
 }

@@ -6,7 +6,7 @@ import { platforms } from '../upstream/platforms.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 
 const hourMs = 3_600_000;
-/** Upstreams count late: a day is asked about when it is over for so long. */
+/** Upstreams count late, so a day is compared only after it has been over for this long. */
 const settledAfterMs = 6 * hourMs;
 
 export interface CompareUsageOptions {
@@ -23,7 +23,7 @@ interface CheckRow {
   reported: number | null;
 }
 
-/** Compares yesterday with what the upstream itself has counted, once. What it does not tell is said once. */
+/** Compares yesterday's bill with the upstream's own count, once. An upstream without a count is logged once. */
 export async function compareUsage(options: CompareUsageOptions, signal: AbortSignal): Promise<void> {
   const { database, sourceId, readUsage, telemetry, nowMs } = options;
   const day = new Date(nowMs() - settledAfterMs - 24 * hourMs).toISOString().slice(0, 10);

@@ -1,7 +1,7 @@
-/** A whole in millionths: so many that parts of resources add up exactly, in whole numbers. */
+/** A whole in millionths, so that the parts of a resource add up exactly in whole numbers. */
 export const whole = 1_000_000;
 
-/** Equal parts of a whole, as equal as whole numbers can be: the first ones are larger by one millionth. */
+/** Parts of a whole, as equal as whole numbers can be: the first ones are larger by one millionth. */
 export function partsOf(count: number): number[] {
   const part = Math.floor(whole / count);
   const larger = whole - part * count;

@@ -27,7 +27,7 @@ interface UsageRow extends CountedMatches {
   readonly matches: number;
 }
 
-/** From what was kept with the account's own matches: what others have in common with it changes nothing (ADR 30). */
+/** Uses only what was stored with the account's own matches, so the usage of other accounts changes nothing (ADR 30). */
 export function getUsage(options: GetUsageOptions): Handler<'GetUsage'> {
   const { assertRule, prices } = options;
   return async ({ principal: { accountId }, request }) => {

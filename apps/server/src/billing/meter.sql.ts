@@ -6,16 +6,16 @@ import {
   billOf,
   type Delivery,
   keyOf,
-  nobody,
+  noRecipient,
   type Resource,
   type Resources,
   resourcesOf,
 } from './bill.ts';
 import { whole } from './divide.ts';
 
-/** Replays of items reach a day back, and the event log three days. */
+/** Replays of items reach back one day, and the event log three days. */
 const billedDaysKept = 6;
-/** A year with some room, of what an operator may ask, and of usage after its rule is gone. */
+/** A year and a margin: for operators' reports, and for the usage of deleted rules. */
 const usageDaysKept = 400;
 
 interface BilledRow {
@@ -25,9 +25,9 @@ interface BilledRow {
 }
 
 /**
- * What of the deliveries is new on the upstream's bill. Rows decide, so that what is delivered twice, in one batch, in two at
- * once or after a crash, is billed once. In the transaction that settles the deliveries, before it locks what everybody waits for;
- * `recordBill` is for after that.
+ * Finds which parts of the deliveries are new on the upstream's bill. Rows decide, so that a duplicate is billed once: in one batch, in
+ * two concurrent batches or after a crash. Runs in the transaction that settles the deliveries, before it takes the locks that all
+ * writers share. `recordBill` runs after that.
  */
 export async function claimBill(sql: Sql, deliveries: readonly Delivery[]): Promise<Bill> {
   const resources = resourcesOf(deliveries);
@@ -41,7 +41,7 @@ export async function claimBill(sql: Sql, deliveries: readonly Delivery[]): Prom
   return billOf(resources, { brought, delivered: deliveredNow });
 }
 
-/** Returns the keys of those that were not there. */
+/** Returns the keys that are new. */
 async function insertBilled(sql: Sql, resources: readonly Resource[]): Promise<string[]> {
   const rows = await sql.prepared<BilledRow>(
     `insert into billed (day, meter, id, delivered)
@@ -55,7 +55,7 @@ async function insertBilled(sql: Sql, resources: readonly Resource[]): Promise<s
   return rows.map(keyOf);
 }
 
-/** Of those that were there, the ones that had only come along so far. */
+/** Returns the existing keys that so far were only included with other items. */
 async function markDelivered(sql: Sql, resources: Resources, keys: readonly string[]): Promise<string[]> {
   const known = keys.flatMap((key) => resources.get(key) ?? []);
   const rows = await sql.prepared<BilledRow>(
@@ -119,11 +119,11 @@ export async function recordCall(sql: Sql, sourceId: string, kind: CallKind): Pr
   const line = { sourceId, day: (await databaseTime(sql)).toISOString().slice(0, 10), kind };
   await recordBill(sql, {
     usage: [{ ...line, atLeast: 1, atMost: 1 }],
-    shares: [{ ...line, ...nobody, atLeast: whole, atMost: whole }],
+    shares: [{ ...line, ...noRecipient, atLeast: whole, atMost: whole }],
   });
 }
 
-/** What can come no more is not needed to know what is new. */
+/** Removes resources that can no longer arrive again. */
 export async function forgetBilled(sql: Sql): Promise<void> {
   const today = `(now() at time zone 'UTC')::date`;
   await sql.run(`delete from billed where day < ${today} - $1::integer`, [billedDaysKept]);

@@ -29,7 +29,7 @@ export function defaultPricing(): RulePricing {
   return { prices: defaultPrices(), ruleBudget: null };
 }
 
-/** Reads `x.post=0.004,as_of=2027-01-31`: what is not named keeps its default. The problem in words when it cannot be read. */
+/** Reads `x.post=0.004,as_of=2027-01-31`. Prices that are not named keep their defaults. Returns a message if it cannot be read. */
 export function readPrices(text: string): Prices | string {
   const { usd: known } = defaultPrices();
   const usd = { ...known };
@@ -45,9 +45,7 @@ export function readPrices(text: string): Prices | string {
       return `${name} is in US dollars, such as 0.005, not "${value}"`;
     } else usd[name] = Number(value);
   }
-  return asOf === null
-    ? 'as_of is missing: the day on which these prices were looked up'
-    : { as_of: asOf, usd };
+  return asOf === null ? 'as_of is missing: the day on which you checked these prices' : { as_of: asOf, usd };
 }
 
 /** As `readPrices` reads it. */
@@ -76,7 +74,7 @@ export function sumUsd(all: Iterable<Usd>): Usd {
   return { min, max };
 }
 
-/** To the millionth of a dollar: what is beyond comes from the computer's way of counting. */
+/** Rounds to a millionth of a dollar, which removes floating-point errors. */
 export function roundUsd({ min, max }: Usd): Usd {
   return { min: Math.round(min * whole) / whole, max: Math.round(max * whole) / whole };
 }
@@ -85,7 +83,7 @@ export function priceOf({ usd }: Prices, platform: Platform, kind: BilledKind): 
   return usd[`${platform}.${kind}`] ?? 0;
 }
 
-/** What an account is shown for its matches on a platform: items and what came along with them, in millionths. */
+/** The matches of an account on a platform: items and the resources included with them, in millionths. */
 export interface CountedMatches {
   readonly items: number;
   readonly users: number;
@@ -99,7 +97,7 @@ export function costOfMatches(prices: Prices, platform: Platform, counted: Count
   return { min, max: min + cost(counted.users, 'user') + cost(counted.referenced_posts, 'post') };
 }
 
-/** What one item costs: alone, and with everything that may come along. */
+/** The price of one item: alone, and with every resource that may be included. */
 export function itemPrice(prices: Prices, settings: UpstreamSettings, platform: Platform): Usd {
   const { users, posts } = platforms[platform].mostAlong(settings);
   const counted = { items: whole, users: users * whole, referenced_posts: posts * whole };

@@ -5,11 +5,11 @@ import { platforms } from '../upstream/platforms.ts';
 import { whole } from './divide.ts';
 import { type Prices, priceOf, roundUsd, type Usd } from './prices.ts';
 
-/** A part of what the upstreams billed. */
+/** A part of the upstreams' bills. */
 export interface BillLine {
   readonly day?: string;
   readonly source_id?: string;
-  /** Empty for what no rule got. */
+  /** Empty for the part that no rule got. */
   readonly account_id?: string;
   readonly platform: string;
   readonly kind: string;
@@ -30,7 +30,7 @@ interface CountedLine {
 
 const sinceDay = `day > (now() at time zone 'UTC')::date - $1::integer`;
 
-/** Of the last days, today included, per source and day. */
+/** Per source and day, for the last days including today. */
 export async function readBillBySource(sql: Sql, days: number, prices: Prices): Promise<BillLine[]> {
   const rows = await sql.many<CountedLine>(
     `select day::text, source_id, split_part(source_id, ':', 1) as platform, kind, at_least, at_most
@@ -40,7 +40,7 @@ export async function readBillBySource(sql: Sql, days: number, prices: Prices): 
   return rows.map((row) => priced(row, prices));
 }
 
-/** The same divided among accounts: the parts add up to it. */
+/** The same bill divided among accounts. The parts add up to it. */
 export async function readBillByAccount(sql: Sql, days: number, prices: Prices): Promise<BillLine[]> {
   const rows = await sql.many<CountedLine>(
     `select account_id, split_part(source_id, ':', 1) as platform, kind,
@@ -58,12 +58,12 @@ function priced(line: CountedLine, prices: Prices): BillLine {
   return { ...line, usd: roundUsd({ min: line.at_least * price, max: line.at_most * price }) };
 }
 
-/** A source may be of a platform that this version does not have any more. */
+/** A source may belong to a platform that this version no longer has. */
 function isPlatform(name: string): name is Platform {
   return Object.hasOwn(platforms, name);
 }
 
-/** Everything that was ever billed, for counters that a restart does not set back. */
+/** Everything that was ever billed, for counters that continue after a restart. */
 export async function readBilledTotals(sql: Sql, prices: Prices): Promise<BillLine[]> {
   const rows = await sql.many<CountedLine>(
     `select source_id, split_part(source_id, ':', 1) as platform, kind, sum(at_least)::bigint as at_least,

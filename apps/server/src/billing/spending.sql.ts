@@ -4,7 +4,7 @@ import { recentMs } from './spending.ts';
  * Parts of statements that count what a budget's rules have spent.
  */
 
-/** The first day of the period of a budget, as `periodAt` says it; `budget` is a column. */
+/** SQL: the first day of a budget's period, as `periodAt` computes it; `budget` is a column. */
 export function periodStart(budget: string): string {
   const today = `(now() at time zone 'UTC')::date`;
   return `case ${budget}->>'period' when 'day' then ${today}
@@ -17,14 +17,14 @@ export const sums = ['matches', 'items', 'users', 'referenced_posts'].map((name)
   sum: `coalesce(sum(usage.${name}), 0)::bigint`,
 }));
 
-/** `match_times` has a row for each ten seconds. */
+/** The length of the interval of a row in `match_times`. */
 const bucketMs = 10_000;
 
-/** The first position of the ten seconds in which the last minute began: a rate is rather counted too high than too low. */
+/** The first position of the interval in which the last minute began. The rate is rather too high than too low. */
 const recentPosition = `(select first_position from match_times
   where began > now() - interval '${recentMs + bucketMs} ms' order by began limit 1)`;
 
-/** How many matches of the last minute there are, beside the sums; what was not matched in it has none to count. */
+/** SQL: the number of matches of the last minute, beside the sums. Zero without a query if nothing matched in that time. */
 export function recentMatches(which: string): string {
   return `case when max(usage.last_match_at) > now() - interval '${recentMs} ms' then (
     select count(*) from matches where ${which} and position >= ${recentPosition}) else 0 end`;

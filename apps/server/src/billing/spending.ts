@@ -9,12 +9,12 @@ export interface CountedSpending extends CountedMatches {
   readonly recent_matches: number;
 }
 
-/** Of which `recent_matches` are counted. */
+/** `recent_matches` counts this time. */
 export const recentMs = 60_000;
 
 export interface Period {
   readonly start: Date;
-  /** Null: it does not end. */
+  /** Null: the period does not end. */
   readonly end: Date | null;
 }
 
@@ -31,10 +31,10 @@ export function periodAt(kind: Budget['period'], now: Date): Period {
   }
 }
 
-/** Amounts in dollars, at the highest reading because a cap must hold whichever is right, or in matches. */
+/** Amounts in matches, or in dollars at the highest reading: a cap must hold whichever reading is right. */
 export interface SpentAmounts {
   readonly spent: number;
-  /** What the upstreams may still deliver until they apply a stop, at the rate of the last minute. */
+  /** The estimated amount that still arrives until the upstreams apply a stop, at the rate of the last minute. */
   readonly reserved: number;
 }
 
@@ -53,7 +53,7 @@ export function spentAmounts(
   return { spent: micro(spent), reserved: micro(reserved) };
 }
 
-/** To the millionth of a dollar: what is beyond comes from the computer's way of counting. */
+/** Rounds to a millionth of a dollar, which removes floating-point errors. */
 export function micro(amount: number): number {
   return Math.round(amount * 1_000_000) / 1_000_000;
 }

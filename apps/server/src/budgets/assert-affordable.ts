@@ -9,10 +9,10 @@ import { decide, isAbove } from './budget.ts';
 import { readSpending, readStanding, type Spending, type Subject, wasReached } from './budgets.sql.ts';
 
 export interface AssertAffordableOptions extends EstimateValueOptions {
-  /** Of a rule that has none of its own; null for none. */
+  /** Applies to rules without their own budget; null disables it. */
   readonly ruleBudget: Budget | null;
   readonly nowMs: () => number;
-  /** Without an answer by then, the rule is created. */
+  /** If there is no estimate by then, the rule is created without one. */
   readonly answerWithinMs?: number;
 }
 
@@ -22,11 +22,11 @@ const weekMs = 7 * 86_400_000;
 const usualAnswerWithinMs = 1_500;
 
 /**
- * Decides for every change that may cost more, over whichever interface it comes, before anything is spent.
+ * Decides for every change that may cost more, from every interface, before anything is spent.
  *
  * 1. A key with a budget changes only rules that spend this budget. Otherwise the budget would not bound what the key spends.
  * 2. A rule does not start while one of its budgets is spent: it would spend until the next check of the budgets stops it.
- * 3. A rule that a budget will probably pause is refused, unless the caller accepts the estimate. The estimate must come from the
+ * 3. A rule that a budget will probably pause is refused, unless the caller accepts the estimate. The estimate must be based on the
  *    history of the same query or from the platform's counts. Stored items and upper bounds are not enough to refuse a rule.
  */
 export function createAssertAffordable(options: AssertAffordableOptions): AssertAffordable {
@@ -62,7 +62,7 @@ async function assertNotReached(
   subjects: readonly Subject[],
 ): Promise<void> {
   for (const subject of subjects) {
-    // A rule that is created has spent nothing.
+    // A rule that is being created has spent nothing.
     if (subject.id === '') continue;
     const now = new Date(nowMs());
     const standing = await readStanding(database, subject, { prices, now });
@@ -71,7 +71,7 @@ async function assertNotReached(
   }
 }
 
-/** Of the platforms of which something is known. */
+/** Estimates for the platforms that have one. */
 async function estimateAll(options: AssertAffordableOptions, change: SpendingChange): Promise<Estimates> {
   const all = await Promise.all(
     change.values.map(
@@ -87,8 +87,8 @@ async function estimate(
   value: RuleValue,
 ): Promise<Estimate | null> {
   const nowMs = options.nowMs();
-  const asked = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
-  const basis = await betterBasis(options, asked);
+  const query = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
+  const basis = await betterBasis(options, query);
   if (!('basis' in basis)) return null;
   return toEstimate(basis, itemPrice(options.prices, options.config, value.platform));
 }
@@ -104,7 +104,7 @@ async function inTime<Answer>(answer: Promise<Answer>, withinMs: number): Promis
   }
 }
 
-/** An average day, at the highest reading of the prices, as budgets are counted. */
+/** An average day, at the highest reading of the prices, as budgets count. */
 function sumOf(estimates: Estimates): { matches: number; usd: number } {
   let [matches, usd] = [0, 0];
   for (const { bound, matches_per_day, usd_per_day } of Object.values(estimates)) {
@@ -129,7 +129,7 @@ function aboveBudget(
   const average = `about ${Math.round(matches)} matches and $${usd.toFixed(2)} on an average day`;
   return new Failure(
     'failed_precondition',
-    `The rule would get ${average}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true: then the rule is paused when the budget is reached.`,
+    `The rule would get ${average}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true to let the budget pause the rule.`,
     { details: { reason: 'budget_exceeded', budget, estimate } },
   );
 }

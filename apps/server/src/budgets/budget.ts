@@ -8,7 +8,7 @@ import {
   spentAmounts,
 } from '../billing/spending.ts';
 
-/** How a budget is doing; amounts in its unit. */
+/** The state of a budget; amounts in its unit. */
 export interface Standing extends SpentAmounts {
   readonly cap: number;
   readonly period: Period;
@@ -27,22 +27,22 @@ export function standingOf(
   };
 }
 
-/** Percentages of a budget at which a notice is raised; the whole of it is `isReached`. */
+/** Percentages of a budget that raise a notice. `isReached` stands for 100%. */
 const thresholds = [50, 80] as const;
 
 export interface Decision {
-  /** It is spent, or will be by what arrives until the upstreams apply a stop. */
+  /** The budget is spent, or will be by what still arrives until the upstreams apply a stop. */
   readonly isReached: boolean;
-  /** Those of the thresholds that are passed. */
+  /** The thresholds that are passed. */
   readonly passed: readonly number[];
-  /** When it will be reached if things go on as in this period so far; null when that is not in this period. */
+  /** When the budget will be reached at this period's rate; null if that is after the period. */
   readonly forecastAt: Date | null;
 }
 
-/** A forecast from less than this part of the period, or of the budget, would be a guess. */
+/** A forecast needs at least this part of the period and of the budget. */
 const forecastFrom = 0.1;
 
-/** What a budget's standing calls for. Pure. */
+/** Decides what a budget's state requires. Pure. */
 export function decide(standing: Standing, now: Date): Decision {
   const { cap, spent, reserved } = standing;
   return {

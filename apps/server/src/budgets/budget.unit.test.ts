@@ -10,8 +10,8 @@ import { decide, isAbove, type Standing, standingOf } from './budget.ts';
 const dates = fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true });
 const kinds = fc.constantFrom('day', 'month', 'lifetime');
 
-describe('a period', () => {
-  test('contains the time that was asked for, and the next begins where it ends', () => {
+describe('periodAt', () => {
+  test('returns the period that contains the time, and the next one begins where it ends', () => {
     fc.assert(
       fc.property(kinds, dates, (kind, now) => {
         const { start, end } = periodAt(kind, now);
@@ -25,7 +25,7 @@ describe('a period', () => {
     );
   });
 
-  test('is of UTC, whatever the end of the month', () => {
+  test('uses UTC, also at the end of the month', () => {
     expect(periodAt('day', new Date('2026-12-31T23:59:59.999Z')).end).toEqual(new Date('2027-01-01'));
     expect(periodAt('month', new Date('2028-02-29T12:00:00Z'))).toEqual({
       start: new Date('2028-02-01'),
@@ -45,10 +45,10 @@ const counted = (more: Partial<CountedSpending>): CountedSpending => ({
   ...more,
 });
 
-describe('what is spent', () => {
+describe('spentAmounts', () => {
   const posts = counted({ matches: 10, items: 10 * whole, users: 20 * whole, referenced_posts: 10 * whole });
 
-  test('counts what came along: a cap holds at the highest reading of the prices', () => {
+  test('counts included resources: a cap holds at the highest reading of the prices', () => {
     const { spent } = standingOf(
       { period: 'day', usd: 5, on_reached: 'pause' },
       [posts],
@@ -58,12 +58,12 @@ describe('what is spent', () => {
     expect(spent).toBe(10 * 0.005 + 20 * 0.01 + 10 * 0.005);
   });
 
-  test('counts matches where the budget does', () => {
+  test('counts matches for a budget in matches', () => {
     const budget = { period: 'day', matches: 5, on_reached: 'pause' } as const;
     expect(standingOf(budget, [posts], defaultPrices(), now)).toMatchObject({ spent: 10, cap: 5 });
   });
 
-  test('reserves what the last minute would bring until each platform applies a stop', () => {
+  test('reserves what arrives at the rate of the last minute until each platform applies a stop', () => {
     const budget = { period: 'day', usd: 5, on_reached: 'pause' } as const;
     const recent = [
       counted({ matches: 100, items: 100 * whole, recent_matches: 60 }),
@@ -75,7 +75,7 @@ describe('what is spent', () => {
     expect(reserved).toBeCloseTo(matchesOf('x') * 0.005 + matchesOf('firehose') * 0.005, 9);
   });
 
-  test('reserves matches where the budget counts matches', () => {
+  test('reserves matches for a budget in matches', () => {
     const budget = { period: 'day', matches: 500, on_reached: 'pause' } as const;
     const recent = [counted({ matches: 100, items: 100 * whole, recent_matches: 60 })];
     expect(standingOf(budget, recent, defaultPrices(), now).reserved).toBeCloseTo(70, 9);
@@ -94,19 +94,19 @@ const standings: fc.Arbitrary<Standing> = fc
     period: periodAt(kind, now),
   }));
 
-describe('a decision', () => {
-  test('stops no later than when what still comes would pass the cap, and no earlier', () => {
+describe('decide', () => {
+  test('stops before what still arrives would pass the cap, and no earlier', () => {
     fc.assert(
       fc.property(standings, (standing) => {
         const { isReached } = decide(standing, now);
         expect(isReached).toBe(standing.spent + standing.reserved >= standing.cap);
-        // Who is stopped with less spent would have been stopped with more.
+        // If a budget is reached, it is also reached with more spent.
         if (isReached) expect(decide({ ...standing, spent: standing.spent * 1.5 }, now).isReached).toBe(true);
       }),
     );
   });
 
-  test('passes thresholds in their order', () => {
+  test('passes thresholds in order', () => {
     fc.assert(
       fc.property(standings, (standing) => {
         const { passed } = decide(standing, now);
@@ -115,7 +115,7 @@ describe('a decision', () => {
     );
   });
 
-  test('forecasts only what lies ahead in the period', () => {
+  test('forecasts only moments that are ahead in the period', () => {
     fc.assert(
       fc.property(standings, dates, (standing, at) => {
         const period = periodAt('month', at);
@@ -127,7 +127,7 @@ describe('a decision', () => {
     );
   });
 
-  test('says on which day a month will be spent', () => {
+  test('forecasts the day on which a monthly budget will be spent', () => {
     const period = periodAt('month', now);
     // 15.5 days of 30 have passed.
     const at = (spent: number) => decide({ cap: 31, spent, reserved: 0, period }, now).forecastAt;

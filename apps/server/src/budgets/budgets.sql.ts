@@ -7,7 +7,7 @@ import type { NoticeData } from '../notices/notice-kinds.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { type Standing, standingOf } from './budget.ts';
 
-/** What a budget is for: a rule, all rules that a key has created, or all rules of an account. */
+/** The owner of a budget: a rule, all rules that a key created, or all rules of an account. */
 export interface Subject {
   readonly kind: 'rule' | 'key' | 'account';
   readonly id: string;
@@ -16,7 +16,7 @@ export interface Subject {
   readonly budget: Budget;
 }
 
-/** A rule with every budget that it spends. */
+/** A rule with all budgets that it spends. */
 export interface WatchedRule {
   readonly id: string;
   readonly accountId: string;
@@ -35,7 +35,7 @@ interface RuleRow {
   account_budget: Budget | null;
 }
 
-/** Rules that are there, among the given ones. `fallback` is for a rule that has no budget of its own. */
+/** The rules among the given ids that exist. `fallback` applies to rules without their own budget. */
 export async function watchedRules(
   sql: Sql,
   ruleIds: readonly string[],
@@ -53,17 +53,17 @@ export async function watchedRules(
   return rows.map((row) => ({ id: row.id, accountId: row.account_id, subjects: subjectsOf(row, fallback) }));
 }
 
-/** What a rule spends, as seen by the key that changes or creates it. */
+/** The budgets of a rule, seen by the key that creates or changes it. */
 export interface Spending {
-  /** The budget of the key that asks, if the rule does not spend it. */
+  /** The budget of the calling key, if the rule does not spend it. */
   readonly otherBudget: Budget | null;
-  /** The rule's own budget before the change; null for a rule that is created. */
+  /** The rule's own budget before the change; null for a rule that is being created. */
   readonly formerBudget: Budget | null;
   /** Every budget that the rule spends after the change. */
   readonly subjects: readonly Subject[];
 }
 
-/** `ruleId` is null for a rule that is created; `budget` is undefined where it stays as it is. */
+/** `ruleId` is null for a rule that is being created; `budget` is undefined if it does not change. */
 export async function readSpending(
   sql: Sql,
   {
@@ -77,11 +77,11 @@ export async function readSpending(
   const [row] = await sql.prepared<Omit<RuleRow, 'id' | 'account_id'> & { other_budget: Budget | null }>(
     `select coalesce(rules.name, '') as name, rules.budget, other.budget as other_budget, spender.id as key_id,
        spender.display as key_name, spender.budget as key_budget, accounts.name as account_name, accounts.budget as account_budget
-     from accounts left join api_keys asker on asker.id = $2
+     from accounts left join api_keys calling_key on calling_key.id = $2
      left join rules on rules.id = $3 and rules.account_id = accounts.id
      left join api_keys creator on creator.id = case when $3::text is null then $2 else rules.created_by end
      left join api_keys spender on spender.id = creator.spends_from
-     left join api_keys other on other.id = asker.spends_from and other.id is distinct from spender.id
+     left join api_keys other on other.id = calling_key.spends_from and other.id is distinct from spender.id
      where accounts.id = $1`,
     [accountId, keyId, ruleId],
   );
@@ -111,7 +111,7 @@ const counted = `usage.platform, ${sums.map(({ name, sum }) => `${sum} as ${name
 const countSpent: Readonly<Record<Subject['kind'], string>> = {
   rule: `select ${counted}, ${recentMatches('matches.rule_id = $1 and matches.platform = usage.platform')} as recent_matches
     from usage where rule_id = $1 and day >= $2::date group by platform`,
-  // What was created is in the audit, also when it is gone.
+  // The audit has every creation, also of deleted rules.
   key: `with made as materialized (
       select target_id as rule_id from audit
       where operation = 'CreateRule' and actor in (select id from api_keys where spends_from = $1)
@@ -138,25 +138,25 @@ function dayOf(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
 
-/** Names a budget in a period: another amount is another budget, of which everything is told anew. */
+/** Identifies a budget and its period. A changed amount is a new budget, and its notices are raised again. */
 export function markKey({ budget }: Subject, { period }: Standing): string {
   return `${formatBudget(budget)} ${dayOf(period.start)}`;
 }
 
-export type BudgetNotice = 'budget.threshold' | 'budget.reached' | 'budget.forecast';
+export type BudgetNoticeType = 'budget.threshold' | 'budget.reached' | 'budget.forecast';
 
-export interface Telling<Type extends BudgetNotice> {
+export interface BudgetNotice<Type extends BudgetNoticeType> {
   readonly type: Type;
   readonly key: string;
   readonly endsAt: Date | null;
   readonly data: NoticeData[Type];
 }
 
-/** Raises a notice, unless any node ever did for this key: the row decides, in the transaction of the notice. */
-export async function tellOnce<Type extends BudgetNotice>(
+/** Raises a notice once per key, whichever node is first: a row in the same transaction decides. */
+export async function notifyOnce<Type extends BudgetNoticeType>(
   sql: Sql,
   { kind, id, name, accountId }: Subject,
-  { type, key, endsAt, data }: Telling<Type>,
+  { type, key, endsAt, data }: BudgetNotice<Type>,
 ): Promise<boolean> {
   const isFirst = await sql.run(
     `insert into budget_marks (account_id, subject_kind, subject_id, type, key, ends_at)
@@ -168,7 +168,7 @@ export async function tellOnce<Type extends BudgetNotice>(
   return true;
 }
 
-/** Whether the budget was told to be reached in the period: it stays so, although the rate has fallen since. */
+/** Whether the budget was reported as reached in the period. It stays reached even if the rate falls. */
 export async function wasReached(sql: Sql, subject: Subject, standing: Standing): Promise<boolean> {
   const row = await sql.one(
     `select 1 from budget_marks
@@ -182,16 +182,16 @@ interface MarkRow {
   account_id: string;
   subject_kind: Subject['kind'];
   subject_id: string;
-  type: BudgetNotice;
+  type: BudgetNoticeType;
   key: string;
 }
 
 const markColumns = 'account_id, subject_kind, subject_id, type, key';
 const endedMax = 100;
-/** SQL: whether a mark is of a period that is over, which was not told yet. */
+/** SQL: whether the period of a mark is over and its notice is not resolved. */
 export const isEndedMark = 'resolved_at is null and ends_at <= now()';
 
-/** What was told of periods that are over no longer holds. Returns how many notices that were. */
+/** Resolves the notices of periods that are over. Returns how many. */
 export async function resolveEnded(sql: Sql): Promise<number> {
   const marks = await sql.many<MarkRow>(
     `update budget_marks set resolved_at = now() where (subject_kind, subject_id, type, key) in (
@@ -204,7 +204,7 @@ export async function resolveEnded(sql: Sql): Promise<number> {
   return marks.length;
 }
 
-/** Nor does what was told of another budget than the present one; `key` is null where there is none any more. */
+/** Resolves the notices of other budgets than the present one; `key` is null if there is no budget any more. */
 export async function resolveReplaced(
   sql: Sql,
   { kind, id }: Pick<Subject, 'kind' | 'id'>,
@@ -219,7 +219,7 @@ export async function resolveReplaced(
   await resolveMarks(sql, marks);
 }
 
-/** In the order in which the logs of accounts are locked. */
+/** In the order in which the notice logs of accounts are locked. */
 async function resolveMarks(sql: Sql, marks: readonly MarkRow[]): Promise<void> {
   for (const mark of marks.toSorted((a, b) => (a.account_id < b.account_id ? -1 : 1)))
     await resolveNotices(sql, {

@@ -5,39 +5,39 @@ export interface CapStreamOptions {
   readonly budget: InstallationBudget;
   /** The most that an item may cost. */
   readonly itemUsdMax: number;
-  /** How many sources share what is left. */
+  /** How many sources share the remaining budget. */
   readonly sources: () => Promise<number>;
   readonly nowMs: () => number;
-  readonly lookEveryMs?: number;
+  readonly pollIntervalMs?: number;
 }
 
-/** A timer cannot wait for a month, and what was not sure may turn out well. */
-const lookAgainMsMax = 3_600_000;
-const lookAgainMs = 60_000;
+/** A timer cannot wait for a month, and an unconfirmed state may change. */
+const retryIntervalMsMax = 3_600_000;
+const retryIntervalMs = 60_000;
 
 /**
- * The stream of a source as long as the installation's budget lasts: it is closed when that is reached, or would be, and not opened
- * before the next period. What is left is divided among the sources, and an upstream that ends its stream after so many items is
- * told how many are paid for. While the database cannot be read, an open stream stays open.
+ * Limits a source's stream to the installation's budget. The stream is closed when the budget is reached, or about to be, and does
+ * not open before the next period. The sources share what remains. An upstream that can end its stream after a number of items gets
+ * the number that the budget pays for. While the database cannot be read, an open stream stays open.
  */
 export function capStream(upstream: UpstreamStream, options: CapStreamOptions): UpstreamStream {
-  const { budget, itemUsdMax, nowMs, lookEveryMs = 1_000 } = options;
-  /** It stays closed although the rate has fallen to nothing since. */
+  const { budget, itemUsdMax, nowMs, pollIntervalMs = 1_000 } = options;
+  /** Stays set although the rate has since fallen to nothing. */
   let closed: { readonly resetsAt: Date } | null = null;
   const assertNotReached = ({ reached }: Pick<Allowance, 'reached'>) => {
     if (!reached) return;
     if (reached.isSure) closed = reached;
-    throw ended(reached.resetsAt, reached.isSure ? reached.resetsAt.getTime() - nowMs() : lookAgainMs);
+    throw ended(reached.resetsAt, reached.isSure ? reached.resetsAt.getTime() - nowMs() : retryIntervalMs);
   };
   return {
     async *open(start, signal) {
       if (closed && closed.resetsAt.getTime() > nowMs())
         assertNotReached({ reached: { ...closed, isSure: true } });
-      const allowance = await budget.look();
+      const allowance = await budget.read();
       assertNotReached(allowance);
       const itemsMax = Math.floor(allowance.remainingUsd / (await options.sources()) / itemUsdMax);
-      if (itemsMax < 1) throw ended(new Date(nowMs() + lookAgainMs), lookAgainMs);
-      using watch = watchBudget(budget, lookEveryMs);
+      if (itemsMax < 1) throw ended(new Date(nowMs() + retryIntervalMs), retryIntervalMs);
+      using watch = watchBudget(budget, pollIntervalMs);
       try {
         yield* upstream.open({ ...start, itemsMax }, AbortSignal.any([signal, watch.signal]));
       } catch (error) {
@@ -49,19 +49,19 @@ export function capStream(upstream: UpstreamStream, options: CapStreamOptions): 
 }
 
 function ended(resetsAt: Date, waitMs: number): StreamEnded {
-  const retryAfterMs = Math.min(lookAgainMsMax, Math.max(0, waitMs));
+  const retryAfterMs = Math.min(retryIntervalMsMax, Math.max(0, waitMs));
   return new StreamEnded(
     { kind: 'budget', retryAfterMs, resetsAt },
-    'what the installation may spend in this period is spent',
+    "the installation's budget for this period is spent",
   );
 }
 
-/** Its signal is aborted once the budget is reached. */
-function watchBudget(budget: InstallationBudget, lookEveryMs: number) {
+/** Polls the budget. The signal is aborted once the budget is reached. */
+function watchBudget(budget: InstallationBudget, pollIntervalMs: number) {
   const controller = new AbortController();
   let reached: Allowance['reached'] = null;
   const timer = setInterval(() => {
-    budget.look().then(
+    budget.read().then(
       (allowance) => {
         if (!allowance.reached || controller.signal.aborted) return;
         reached = allowance.reached;
@@ -69,7 +69,7 @@ function watchBudget(budget: InstallationBudget, lookEveryMs: number) {
       },
       () => undefined,
     );
-  }, lookEveryMs);
+  }, pollIntervalMs);
   return {
     signal: controller.signal,
     reached: () => reached,

@@ -10,9 +10,9 @@ const reached = (isSure: boolean): Allowance => ({ remainingUsd: 1, reached: { r
 const start: StreamStart = { after: '7', since: null, now: new Date() };
 
 function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90_000 } = {}) {
-  const state = { allowance: enough, nowMs, looks: 0 };
+  const state = { allowance: enough, nowMs, reads: 0 };
   const opened: StreamStart[] = [];
-  /** Opens, and then says nothing until it is aborted. */
+  /** Opens, and then sends nothing until it is aborted. */
   const upstream: UpstreamStream = {
     async *open(from, signal) {
       opened.push(from);
@@ -23,8 +23,8 @@ function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90
   };
   const stream = capStream(upstream, {
     budget: {
-      async look() {
-        state.looks++;
+      async read() {
+        state.reads++;
         if (state.allowance === undefined) throw new Error('no database');
         return state.allowance;
       },
@@ -32,7 +32,7 @@ function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90
     itemUsdMax,
     sources: async () => sources,
     nowMs: () => state.nowMs,
-    lookEveryMs: 5,
+    pollIntervalMs: 5,
   });
   const stop = new AbortController();
   return {
@@ -51,8 +51,8 @@ function setUp({ sources = 1, itemUsdMax = 0.01, nowMs = resetsAt.getTime() - 90
   };
 }
 
-describe('a stream under the budget of the installation', () => {
-  test('is not opened when that is reached, until the next period', async () => {
+describe("a stream under the installation's budget", () => {
+  test('does not open while the budget is reached, until the next period', async () => {
     const world = setUp();
     world.state.allowance = reached(true);
     expect(await world.listen()).toEqual({ kind: 'budget', retryAfterMs: 90_000, resetsAt });
@@ -66,7 +66,7 @@ describe('a stream under the budget of the installation', () => {
     expect(world.opened).toHaveLength(1);
   });
 
-  test('is closed when that is reached', async () => {
+  test('is closed when the budget is reached', async () => {
     const world = setUp();
     const ending = await world.listen(() => {
       world.state.allowance = reached(true);
@@ -77,7 +77,7 @@ describe('a stream under the budget of the installation', () => {
     expect(world.opened).toHaveLength(1);
   });
 
-  test('is tried again soon when only what is not counted yet stood in the way', async () => {
+  test('is retried soon if only uncounted events exceeded the budget', async () => {
     const world = setUp();
     world.state.allowance = reached(false);
     expect(await world.listen()).toEqual({ kind: 'budget', retryAfterMs: 60_000, resetsAt });
@@ -85,7 +85,7 @@ describe('a stream under the budget of the installation', () => {
     expect(await world.listen(world.stop)).toEqual({ kind: 'dropped' });
   });
 
-  test('asks for no more items than its part of what is left pays for, at most an hour ahead', async () => {
+  test('requests no more items than its share of the budget pays for, and waits at most an hour', async () => {
     const world = setUp({ sources: 3, nowMs: resetsAt.getTime() - 7_200_000 });
     await world.listen(world.stop);
     expect(world.opened).toEqual([{ ...start, itemsMax: 333 }]);
@@ -97,13 +97,13 @@ describe('a stream under the budget of the installation', () => {
     expect(poor.opened).toEqual([]);
   });
 
-  test('stays open while nobody can say what is left, and ends as the upstream says', async () => {
+  test('stays open while the database cannot be read, and ends when the upstream ends it', async () => {
     const world = setUp();
     const ending = await world.listen(() => {
       Object.assign(world.state, { allowance: undefined });
-      const looked = world.state.looks;
+      const before = world.state.reads;
       const timer = setInterval(() => {
-        if (world.state.looks < looked + 3) return;
+        if (world.state.reads < before + 3) return;
         clearInterval(timer);
         world.stop();
       }, 5);

@@ -7,8 +7,8 @@ import type { BilledKind } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 
 /*
- * What all sources together may be billed in a UTC day and month, as the operator has set it. Counted as `source_usage` has it, at
- * the highest reading: a cap must hold whichever is right.
+ * The operator's cap on what all sources together may be billed per UTC day and month. Counted from `source_usage` at the highest
+ * reading: a cap must hold whichever reading is right.
  */
 
 export interface Caps {
@@ -22,20 +22,20 @@ const periods = ['day', 'month'] as const;
 export interface Bills {
   readonly day: number;
   readonly month: number;
-  /** What may come until a stop is heeded, at the rate of the last minute. */
+  /** The estimated cost of what arrives until a stop is applied, at the rate of the last minute. */
   readonly atRisk: number;
-  /** Of what is in the event log and not counted yet, at most. */
+  /** The highest possible cost of events in the event log that are not counted yet. */
   readonly uncounted: number;
 }
 
 export interface Allowance {
-  /** What may still be billed; below 0 when it was exceeded. */
+  /** What may still be billed; below 0 if the cap was exceeded. */
   readonly remainingUsd: number;
-  /** Null while it is not. `isSure`: by what was counted; otherwise what is not counted yet might be too much. */
+  /** Null unless a cap is reached. `isSure`: the counted bill reaches it; otherwise only with uncounted events. */
   readonly reached: { readonly resetsAt: Date; readonly isSure: boolean } | null;
 }
 
-/** What the caps leave. Pure. */
+/** Computes what the caps leave. Pure. */
 export function allowanceOf(caps: Caps, bills: Bills, now: Date): Allowance {
   let remainingUsd = Number.POSITIVE_INFINITY;
   let reached: Allowance['reached'] = null;
@@ -47,22 +47,22 @@ export function allowanceOf(caps: Caps, bills: Bills, now: Date): Allowance {
     remainingUsd = Math.min(remainingUsd, cap - bills[period] - bills.uncounted);
     if (expected + bills.uncounted < cap) continue;
     const isSure = expected >= cap;
-    // A month ends later than its days: what holds longest, among what is sure.
+    // Prefer sure periods. Among them the later end wins: a month ends after its days.
     if (reached === null || isSure || !reached.isSure) reached = { resetsAt: end, isSure };
   }
   return { remainingUsd, reached };
 }
 
-/** What each source was billed in the month, at a moment. */
+/** The bill of each source in this month, at a moment. */
 export interface BillSample {
   readonly atMs: number;
   readonly usd: ReadonlyMap<string, number>;
 }
 
-/** Of a shorter time a rate would be chance. */
+/** A rate over a shorter time would be chance. */
 const rateFromMs = 10_000;
 
-/** What the sources may still be billed after a stop: each at its rate since the oldest sample, for as long as its platform needs. */
+/** What the sources may still be billed after a stop: each at its recent rate, for as long as its platform needs to stop. */
 export function atRiskOf(samples: readonly BillSample[]): number {
   const [first, last] = [samples[0], samples.at(-1)];
   if (!first || !last) return 0;
@@ -81,7 +81,7 @@ function platformOf(sourceId: string): Platform | null {
   return isPlatform(name) ? name : null;
 }
 
-/** A source may be of a platform that this version does not have any more. */
+/** A source may belong to a platform that this version no longer has. */
 function isPlatform(name: string): name is Platform {
   return Object.hasOwn(platforms, name);
 }
@@ -91,25 +91,25 @@ export interface InstallationBudgetOptions {
   readonly prices: Prices;
   readonly caps: Caps;
   readonly metrics: Metrics;
-  /** How many events are in the event log and not counted yet. */
+  /** The number of events in the event log that are not counted yet. */
   readonly uncounted: () => Promise<number>;
-  /** The most that one of them may cost. */
+  /** The highest possible cost of one of them. */
   readonly itemUsdMax: number;
   readonly now: () => Date;
 }
 
 export interface InstallationBudget {
-  look(): Promise<Allowance>;
+  read(): Promise<Allowance>;
 }
 
-/** One per node. Null where the operator has set no cap. */
+/** One per node. Null if the operator has set no cap. */
 export function createInstallationBudget(options: InstallationBudgetOptions): InstallationBudget | null {
   const { caps, metrics, itemUsdMax } = options;
   if (caps.day === null && caps.month === null) return null;
   let samples: readonly BillSample[] = [];
   return {
-    async look() {
-      // First: what is counted meanwhile must not be left out of both.
+    async read() {
+      // Read first: events that are counted in the meantime are then counted twice rather than not at all.
       const uncounted = (await options.uncounted()) * itemUsdMax;
       const now = options.now();
       const { day, month, bySource } = await readBills(options, now);

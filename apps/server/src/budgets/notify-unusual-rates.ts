@@ -13,8 +13,8 @@ const timesUsual = 6;
 const usualDays = 7;
 
 /**
- * Notifies accounts of rules that suddenly match far more than usual. It pauses nothing: a budget is the permission to spend it,
- * and a burst is often what a rule was made for.
+ * Notifies accounts of rules that suddenly match far more than usual. It pauses nothing: a budget is a permission to spend, and a
+ * burst is often the reason for a rule.
  */
 export async function notifyUnusualRates({ database, bells }: NotifyUnusualRatesOptions): Promise<void> {
   const unusual = await readUnusualRates(database);
@@ -39,14 +39,14 @@ interface UnusualRate {
   readonly name: string;
   /** Matches in the last minute. */
   readonly latest: number;
-  /** Matches per minute at this time of the day in the last week. */
+  /** Matches per minute at this time of day in the last week. */
   readonly usual: number;
 }
 
 const positionAt = (time: string) =>
   `coalesce((select first_position from match_times where began >= began_of(${time}) order by began limit 1), ${Number.MAX_SAFE_INTEGER})`;
 
-/** Reads the rules whose last two minutes were both unusual, to ten seconds. A rule that is younger than a day has no usual rate. */
+/** Finds rules whose last two minutes were both unusual. A rule that is younger than a day has no usual rate. */
 async function readUnusualRates(sql: Sql): Promise<UnusualRate[]> {
   return await sql.many<UnusualRate>(
     `with minutes as materialized (
@@ -72,7 +72,7 @@ async function readUnusualRates(sql: Sql): Promise<UnusualRate[]> {
   );
 }
 
-/** Resolves the notices of all other rules. Returns how many rules that were. */
+/** Resolves the notices of all other rules. Returns the number of rules. */
 async function resolveOthers(database: Database, ruleIds: readonly string[]): Promise<number> {
   const rows = await database.many<{ subject_id: string }>(
     `select distinct subject_id from notices

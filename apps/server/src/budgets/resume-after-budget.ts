@@ -1,5 +1,5 @@
 import { byEarshot, byOperator } from '../accounts/change.ts';
-import { type Allowed, allowedColumns, ofPlan } from '../accounts/plans.ts';
+import { type PlanAndLimits, allowedColumns, ofPlan } from '../accounts/plans.ts';
 import type { Sql } from '../engines/database.ts';
 import { type ChangeRuleOptions, changeRule } from '../rules/change-rule.ts';
 import { beginResume } from '../rules/resume-rule.ts';
@@ -12,7 +12,7 @@ export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
   readonly now: () => Date;
 }
 
-interface DueRule extends Allowed {
+interface DueRule extends PlanAndLimits {
   readonly id: string;
   readonly account_id: string;
   readonly pause_reason: 'budget' | 'suspension';
@@ -20,13 +20,13 @@ interface DueRule extends Allowed {
 }
 
 const dueMax = 100;
-/** Registration waits for the upstreams, and those that wait at the same time share a call. */
+/** A resume waits for the upstreams, and resumes that wait at the same time share a call. */
 const resumesAtOnce = 20;
 const tryAgainMs = 30_000;
 
 /**
- * Resumes what was paused for budgets or with its account, once none of them holds it back any more: the next period has begun, or somebody raised the
- * budget. Any number of nodes may try: a rule takes one change at a time.
+ * Resumes rules that were paused for a budget or with their account, once no budget holds them back: the next period has begun, or
+ * a budget was raised. Any number of nodes may try: a rule takes one change at a time.
  */
 export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
   const due = await options.database.prepared<DueRule>(
@@ -50,12 +50,12 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
   if (holding !== 'free') return await postpone(database, due, { until: holding, pauseReason: 'budget' });
   const premiumRulesMax = due.limits.rules;
   const begin = () => beginResume(database, { accountId, ruleId, premiumRulesMax });
-  const asked =
+  const requested =
     due.pause_reason === 'budget'
       ? byEarshot(accountId, 'ResumeRule')
       : byOperator(accountId, 'ResumeAccount');
   try {
-    await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
+    await changeRule(options, { accountId, ruleId, premiumRulesMax, requested, begin });
     telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
@@ -65,7 +65,7 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
   }
 }
 
-/** Until when the last of its budgets is reached, null for good. What no longer holds of them is told on the way. */
+/** Returns when the last of its reached budgets resets; null for never. Resolves notices of replaced budgets. */
 async function heldBackUntil(
   { database, pricing: { prices, ruleBudget }, now }: ResumeAfterBudgetOptions,
   ruleId: string,
@@ -88,7 +88,7 @@ async function heldBackUntil(
   return new Date(Math.max(...ends.map((end) => end?.getTime() ?? 0)));
 }
 
-/** Unless a budget was changed since the rule was read, or somebody else has dealt with it. */
+/** Does nothing if a budget was changed since the rule was read, or another node has handled the rule. */
 async function postpone(
   sql: Sql,
   { id, read_at }: DueRule,

@@ -9,23 +9,22 @@ import { lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
 import { decide, type Standing } from './budget.ts';
 import {
   type BudgetNotice,
+  type BudgetNoticeType,
   isEndedMark,
   markKey,
+  notifyOnce,
   readStanding,
   resolveEnded,
   resolveReplaced,
   type Subject,
-  type Telling,
-  tellOnce,
   type WatchedRule,
   watchedRules,
 } from './budgets.sql.ts';
 
 /*
- * Looks at the budgets of rules that were matched since the last look, and of those that ask for it (`rules.budget_check_at`).
- * Every node with the role `match` does, and none relies on another: what is told is told once because a row decides
- * (`budget_marks`), and a rule that is paused already is left alone. A node remembers only how far in the match log it has looked;
- * one that starts looks at everything that was matched lately.
+ * Checks the budgets of rules that matched since the last check, and of rules with a due `budget_check_at`. Every node with the role
+ * `match` does so independently: a row in `budget_marks` decides that a notice is raised once, and a paused rule is skipped. A node
+ * remembers only how far in the match log it has checked. A node that starts checks everything that matched lately.
  */
 
 export interface WatchBudgetsOptions {
@@ -33,39 +32,43 @@ export interface WatchBudgetsOptions {
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly prices: Prices;
-  /** Of a rule that has none of its own; null for none. */
+  /** Applies to rules without their own budget; null disables it. */
   readonly ruleBudget: Budget | null;
   readonly now: () => Date;
 }
 
 const rulesAtOnce = 500;
-const toldMax = 100_000;
+const notifiedMax = 100_000;
 
 export function createBudgetWatch(options: WatchBudgetsOptions): () => Promise<void> {
   const { database } = options;
-  let lookedThrough: number | null = null;
-  /** Rules with a change under way, which cannot be paused in it. */
+  let checkedThrough: number | null = null;
+  /** Rules that cannot be paused because a change is in progress. */
   let unfinished: readonly string[] = [];
-  const told = new Set<string>();
+  const notified = new Set<string>();
   return async () => {
-    const { last, hasDue, hasEnded } = await look(database);
+    const { last, hasDue, hasEnded } = await readWork(database);
     const matched =
-      lookedThrough === null ? await matchedLately(database) : await matchedIn(database, lookedThrough, last);
+      checkedThrough === null
+        ? await matchedLately(database)
+        : await matchedIn(database, checkedThrough, last);
     const due = hasDue ? await dueRules(database) : [];
     const ruleIds = [...new Set([...matched, ...due, ...unfinished])];
     const left: string[] = [];
     for (let from = 0; from < ruleIds.length; from += rulesAtOnce)
-      left.push(...(await lookAt(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), told)));
-    await setLookedAt(database, due);
+      left.push(
+        ...(await checkBudgets(options, ruleIds.slice(from, from + rulesAtOnce), new Set(due), notified)),
+      );
+    await setChecked(database, due);
     if (hasEnded) await database.transaction(resolveEnded);
-    // Only now: after a failure everything is looked at again.
-    [lookedThrough, unfinished] = [last, left];
-    if (told.size > toldMax) told.clear();
+    // After a failure, everything is checked again.
+    [checkedThrough, unfinished] = [last, left];
+    if (notified.size > notifiedMax) notified.clear();
   };
 }
 
-interface Look {
-  /** Of the match log. */
+interface BudgetWork {
+  /** The last position of the match log. */
   readonly last: number;
   readonly hasDue: boolean;
   readonly hasEnded: boolean;
@@ -74,9 +77,9 @@ interface Look {
 const isListening = `state in ('active', 'failed')`;
 const isDue = `budget_check_at <= now() and ${isListening}`;
 
-/** Whether there is anything to do: mostly not, which one statement finds. */
-async function look(sql: Sql): Promise<Look> {
-  const [found] = await sql.prepared<Look>(
+/** Whether there is anything to do. One statement, because usually there is nothing. */
+async function readWork(sql: Sql): Promise<BudgetWork> {
+  const [found] = await sql.prepared<BudgetWork>(
     `select coalesce((select last_position from match_log), 0) as last,
        exists (select 1 from rules where ${isDue}) as "hasDue",
        exists (select 1 from budget_marks where ${isEndedMark}) as "hasEnded"`,
@@ -85,7 +88,7 @@ async function look(sql: Sql): Promise<Look> {
   return found ?? { last: 0, hasDue: false, hasEnded: false };
 }
 
-/** Positions become visible in order, so nothing appears behind what was looked at. */
+/** Positions become visible in order, so none appears behind a position that was read. */
 async function matchedIn(sql: Sql, after: number, through: number): Promise<string[]> {
   if (through <= after) return [];
   const rows = await sql.many<{ rule_id: string }>(
@@ -107,8 +110,8 @@ async function dueRules(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Not when a budget was changed meanwhile. Whoever is slower than that looks once more, and finds nothing to do. */
-async function setLookedAt(sql: Sql, ruleIds: readonly string[]): Promise<void> {
+/** Not if a budget was changed in the meantime. A slower node checks the rules again and finds nothing to do. */
+async function setChecked(sql: Sql, ruleIds: readonly string[]): Promise<void> {
   if (ruleIds.length === 0) return;
   await sql.run(
     `update rules set budget_check_at = null
@@ -118,11 +121,11 @@ async function setLookedAt(sql: Sql, ruleIds: readonly string[]): Promise<void> 
 }
 
 /** Returns the rules that could not be paused yet. */
-async function lookAt(
+async function checkBudgets(
   options: WatchBudgetsOptions,
   ruleIds: readonly string[],
   due: ReadonlySet<string>,
-  told: Set<string>,
+  notified: Set<string>,
 ): Promise<string[]> {
   const { database, ruleBudget } = options;
   const rules = await watchedRules(database, ruleIds, ruleBudget);
@@ -136,11 +139,16 @@ async function lookAt(
       await database.transaction((sql) => resolveReplaced(sql, subject, key));
     const facts = factsOf(subject, standing);
     const endsAt = standing.period.end;
-    const tell = createTell(options, subject, told);
+    const notify = createNotifier(options, subject, notified);
     for (const percent of passed)
-      await tell({ type: 'budget.threshold', key: `${key} ${percent}`, endsAt, data: { ...facts, percent } });
+      await notify({
+        type: 'budget.threshold',
+        key: `${key} ${percent}`,
+        endsAt,
+        data: { ...facts, percent },
+      });
     if (forecastAt && !isReached)
-      await tell({
+      await notify({
         type: 'budget.forecast',
         key,
         endsAt,
@@ -151,7 +159,7 @@ async function lookAt(
   return left;
 }
 
-/** Each budget once, with those of the rules that spend it. */
+/** Each budget once, with the rules that spend it. */
 function bySubject(rules: readonly WatchedRule[]): Map<Subject, WatchedRule[]> {
   const named = new Map<string, Subject>();
   const spenders = new Map<Subject, WatchedRule[]>();
@@ -169,13 +177,13 @@ function factsOf({ budget }: Subject, { spent, period }: Standing) {
   return { budget: formatBudget(budget), spent, resets_at: period.end?.toISOString() ?? null };
 }
 
-/** What this node has told, or found told, it need not ask the database for again. */
-function createTell({ database, bells }: WatchBudgetsOptions, subject: Subject, told: Set<string>) {
-  return async <Type extends BudgetNotice>(telling: Telling<Type>): Promise<void> => {
-    const name = `${subject.kind} ${subject.id} ${telling.type} ${telling.key}`;
-    if (told.has(name)) return;
-    if (await database.transaction((sql) => tellOnce(sql, subject, telling))) bells.ring('notices');
-    told.add(name);
+/** Remembers which notices exist, so that this node does not query the database for them again. */
+function createNotifier({ database, bells }: WatchBudgetsOptions, subject: Subject, notified: Set<string>) {
+  return async <Type extends BudgetNoticeType>(notice: BudgetNotice<Type>): Promise<void> => {
+    const name = `${subject.kind} ${subject.id} ${notice.type} ${notice.key}`;
+    if (notified.has(name)) return;
+    if (await database.transaction((sql) => notifyOnce(sql, subject, notice))) bells.ring('notices');
+    notified.add(name);
   };
 }
 
@@ -190,13 +198,13 @@ async function reach(
   for (const ruleId of await rulesOf(database, subject))
     if (!(await stop(options, ruleId, subject, standing))) left.push(ruleId);
   if (subject.kind !== 'rule')
-    await database.transaction((sql) => tellOnce(sql, subject, reached(subject, standing)));
+    await database.transaction((sql) => notifyOnce(sql, subject, reached(subject, standing)));
   bells.ring('slots');
   bells.ring('notices');
   return left;
 }
 
-/** Those that listen. */
+/** The rules of a budget that listen. */
 async function rulesOf(sql: Sql, { kind, id }: Subject): Promise<string[]> {
   const which = {
     rule: 'id = $1',
@@ -210,7 +218,7 @@ async function rulesOf(sql: Sql, { kind, id }: Subject): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-function reached(subject: Subject, standing: Standing, isTrial = false): Telling<'budget.reached'> {
+function reached(subject: Subject, standing: Standing, isTrial = false): BudgetNotice<'budget.reached'> {
   return {
     type: 'budget.reached',
     key: markKey(subject, standing),
@@ -224,8 +232,8 @@ function reached(subject: Subject, standing: Standing, isTrial = false): Telling
 }
 
 /**
- * Under the rule's lock, with the notice of its own budget. It leaves its slots at once, so nothing more is stored for it; the
- * upstream rules stay while others hold them. False when a change of it is under way.
+ * Runs under the rule's lock, and raises the notice of the budget. The rule leaves its slots at once, so nothing more is stored for it.
+ * Upstream rules stay while other rules hold them. False if a change of the rule is in progress.
  */
 async function stop(
   { database, telemetry, prices, ruleBudget }: WatchBudgetsOptions,
@@ -237,7 +245,7 @@ async function stop(
     const rule = await lockRule(sql, ruleId);
     if (!rule || rule.state === 'paused') return true;
     const isOwn = subject.kind === 'rule';
-    // Changed meanwhile: then it is looked at again.
+    // The budget was changed in the meantime: it is checked again.
     if (isOwn && !isDeepStrictEqual(rule.budget ?? ruleBudget, subject.budget)) return true;
     if (subject.budget.on_reached === 'pause') {
       if (rule.changing_to !== null) return false;
@@ -248,7 +256,7 @@ async function stop(
       });
       telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
     }
-    if (isOwn) await tellOnce(sql, subject, reached(subject, standing, rule.is_trial));
+    if (isOwn) await notifyOnce(sql, subject, reached(subject, standing, rule.is_trial));
     return true;
   });
 }

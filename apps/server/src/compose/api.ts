@@ -65,7 +65,7 @@ import { countingOf, installationBudgetOf, tiersOf } from './sources.ts';
 
 const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
 
-/** Of one address. Callers have keys that work; this is for a list of old ones that somebody tries out. */
+/** Per address. Valid keys are not limited by it; it slows down an attacker who tries a list of old keys. */
 const keyGuessesPerMinute = 60;
 
 export async function createApi(
@@ -114,7 +114,7 @@ export async function createApi(
   });
 }
 
-/** What operations of several rooms need. */
+/** What the handlers of several folders need. */
 interface Common {
   readonly database: Database;
   readonly rules: ReturnType<typeof createRuleStore>;
@@ -123,7 +123,7 @@ interface Common {
   readonly contact: string;
 }
 
-/** What followers of matches and notices share. */
+/** What the handlers of matches and notices share. */
 interface Following {
   readonly cursors: Cursors;
   readonly tail: MatchTail;
@@ -131,7 +131,7 @@ interface Following {
   readonly followingNotices: NoticeFollowing;
 }
 
-/** Every operation with its handler. */
+/** The handlers of all operations. */
 function handlersOf(
   shared: Shared,
   stack: AsyncDisposableStack,

@@ -21,7 +21,7 @@ export async function deliverWorkers(shared: Shared, stack: AsyncDisposableStack
   return [...webhookWorkers(shared, stack), ...(await digestWorkers(shared, stack))];
 }
 
-/** Without a key for secrets nobody can have a webhook, or its secret cannot be opened: nothing to do here. */
+/** Without a key for secrets there are no webhooks, or their secrets cannot be decrypted. */
 function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   const { config, database } = shared;
   const secretBox = secretBoxOf(config);
@@ -47,7 +47,7 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   ];
 }
 
-/** On every node: the locks of rows decide who makes an issue, and leases who sends it. */
+/** Runs on every node: row locks decide which node makes a digest message, and leases which node sends it. */
 async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
   const { config, database } = shared;
   const store = createIssueStore(database);

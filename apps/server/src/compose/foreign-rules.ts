@@ -5,7 +5,7 @@ import { unusedForeign } from '../slots/reconcile.ts';
 import { removeInBatches } from '../slots/registrar-steps.ts';
 import { platforms } from '../upstream/platforms.ts';
 
-/** A rule upstream that is not ours. What it matches may be billed, and is not stored. */
+/** An upstream rule that is not Earshot's. What it matches may be billed, and is not stored. */
 export interface ForeignRule {
   readonly source_id: string;
   readonly upstream_rule_id: string;
@@ -13,7 +13,7 @@ export interface ForeignRule {
   readonly tag: string | null;
 }
 
-/** Lists them on every configured source, and with `remove` deletes them there. Asks the upstreams. */
+/** Lists the foreign rules on every configured source, and with `remove` deletes them there. Sends requests to the upstreams. */
 export async function listForeignRules(
   environment: Readonly<Record<string, string | undefined>>,
   { remove }: { readonly remove: boolean },
@@ -40,5 +40,5 @@ export async function listForeignRules(
   return found;
 }
 
-/** Somebody waits for it, and asks seldom: it takes no part in the budget of the registrar's calls. */
+/** The operator waits for it and it is rare, so it does not count for the registrar's budget of calls. */
 const operatorsCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };

@@ -14,16 +14,16 @@ import { workersOf } from './workers.ts';
 const { version } = serverPackage;
 
 export interface Node extends AsyncDisposable {
-  /** Its lines bear the name under which the node holds leases. */
+  /** Its lines contain the name under which the node holds leases. */
   readonly log: Logger;
   /** Null on a node without the api role. */
   readonly address: string | null;
   readonly metricsPort: number;
-  /** Refuse new requests; what is under way goes on until the node is disposed of. */
+  /** Refuses new requests. Requests in progress continue until the node is disposed. */
   drain(): void;
 }
 
-/** Starts the health port, engines' clients, then workers, then the API; stops them in the reverse order. */
+/** Starts the health port, the clients of PostgreSQL and NATS, the workers and the API; stops them in reverse order. */
 export async function startNode({ log: plainLog, ...options }: NodeOptions): Promise<Node> {
   const { config } = options;
   await using stack = new AsyncDisposableStack();
@@ -36,8 +36,8 @@ export async function startNode({ log: plainLog, ...options }: NodeOptions): Pro
   const metricsServer = stack.use(
     await startMetricsServer({ host, port, metrics, isReady: () => isReady() }),
   );
-  const onWaiting = (engine: string) => {
-    isReady = async () => [`waiting for ${engine}`];
+  const onWaiting = (service: string) => {
+    isReady = async () => [`waiting for ${service}`];
   };
   const shared = await connectShared({ ...options, node, version, log, metrics, onWaiting }, stack);
   isReady = await createReadiness(shared);

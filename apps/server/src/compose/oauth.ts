@@ -12,7 +12,7 @@ interface OAuthOptions {
   readonly cookieSecrets: readonly Buffer[];
 }
 
-/** Null where it is switched off: then the library is not even loaded. */
+/** Null if it is switched off: the library is then not even loaded. */
 export async function openAuthorizationServer(
   shared: Shared,
   stack: AsyncDisposableStack,
@@ -27,7 +27,7 @@ export async function openAuthorizationServer(
   return server;
 }
 
-/** Null unless the operator trusts somebody else's authorization server instead of our own. */
+/** Null unless the operator trusts an external authorization server instead of Earshot's. */
 export async function openTrustedIssuer(
   { config, database }: Shared,
   { guesses }: Pick<OAuthOptions, 'guesses'>,

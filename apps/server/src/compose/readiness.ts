@@ -5,14 +5,14 @@ import type { Nats } from '../engines/nats.ts';
 import { eventsStream, findEventsStream } from '../event-log/events-stream.ts';
 import type { Shared } from './shared.ts';
 
-/** What keeps the node from serving requests; empty when nothing does. */
+/** The reasons why the node cannot serve requests; empty if it can. */
 export type Readiness = () => Promise<string[]>;
 
 const natsAnswersWithinMs = 1_000;
 
 /**
- * Ready means that requests can be served, and that the log takes what the node appends, if it appends anything: only a node with
- * the role `ingest` does. The upstreams are not part of it.
+ * Ready means that the node can serve requests. A node with the role `ingest` also needs an event log that takes its events. The
+ * upstreams are not part of it.
  */
 export async function createReadiness({
   database,
@@ -21,7 +21,7 @@ export async function createReadiness({
 }: Pick<Shared, 'database' | 'nats' | 'appendWatch'>): Promise<Readiness> {
   const migration = await newestMigration();
   return async () => {
-    const [postgres, events] = await Promise.all([lacksOfPostgres(database, migration), lacksOfNats(nats)]);
+    const [postgres, events] = await Promise.all([postgresProblems(database, migration), natsProblems(nats)]);
     const refused = appendWatch.refusing() === null ? [] : ['the event log takes no events'];
     return [...postgres, ...events, ...refused];
   };
@@ -34,7 +34,7 @@ interface PostgresRow {
   today: boolean;
 }
 
-async function lacksOfPostgres(database: Database, migration: string): Promise<string[]> {
+async function postgresProblems(database: Database, migration: string): Promise<string[]> {
   try {
     const row = await database.one<PostgresRow>(
       `select pg_is_in_recovery() or current_setting('transaction_read_only')::boolean as reads_only,
@@ -44,9 +44,9 @@ async function lacksOfPostgres(database: Database, migration: string): Promise<s
       [migration],
     );
     return [
-      ...(row?.reads_only ? ['postgresql only reads: it is a standby'] : []),
-      ...(row?.role ? [] : ['postgresql lacks the role earshot_account: deploy/postgres-roles.sql']),
-      ...(row?.migrated ? [] : [`postgresql lacks ${migration}: earshot admin migrate`]),
+      ...(row?.reads_only ? ['postgresql is a read-only standby'] : []),
+      ...(row?.role ? [] : ['postgresql lacks the role earshot_account: see deploy/postgres-roles.sql']),
+      ...(row?.migrated ? [] : [`postgresql lacks ${migration}: run earshot admin migrate`]),
       ...(row?.today ? [] : ['postgresql lacks a partition for today']),
     ];
   } catch {
@@ -54,14 +54,14 @@ async function lacksOfPostgres(database: Database, migration: string): Promise<s
   }
 }
 
-async function lacksOfNats(nats: Nats): Promise<string[]> {
-  const asked = nats.connection
+async function natsProblems(nats: Nats): Promise<string[]> {
+  const answer = nats.connection
     .rtt()
     .then(() => findEventsStream(nats))
     .then(
       (stream) => (stream ? [] : [`nats lacks the stream ${eventsStream}`]),
       () => ['nats'],
     );
-  // While it reconnects it does not answer, and is not closed either.
-  return await Promise.race([asked, sleep(natsAnswersWithinMs, ['nats'])]);
+  // While it reconnects it does not answer, although it is not closed.
+  return await Promise.race([answer, sleep(natsAnswersWithinMs, ['nats'])]);
 }

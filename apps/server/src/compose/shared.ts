@@ -35,20 +35,20 @@ export interface NodeOptions {
   readonly checkpoint: Checkpoint;
 }
 
-/** A node that is starting. */
-interface Starting extends NodeOptions {
+/** A starting node. */
+interface StartingNode extends NodeOptions {
   readonly node: string;
   readonly version: string;
   readonly metrics: Metrics;
-  /** What it cannot go on without. */
-  readonly onWaiting: (engine: string) => void;
+  /** Called for what the node waits for. */
+  readonly onWaiting: (service: string) => void;
 }
 
-/** What all parts of a node share: the engines, and the way to tell what happened. */
+/** What all parts of a node share: PostgreSQL, NATS, logs and metrics. */
 export interface Shared extends NodeOptions {
   readonly node: string;
   readonly database: Database;
-  /** What is stored, or compared with stored times, never comes from the clock of this node. */
+  /** Times that are stored, or compared with stored times, never use the clock of this node. */
   readonly clock: DatabaseClock;
   readonly nats: Nats;
   readonly bells: Bells;
@@ -57,7 +57,7 @@ export interface Shared extends NodeOptions {
   readonly parsedRules: ParsedRules;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
-  /** Null when they are switched off. */
+  /** Null if traces are switched off. */
   readonly traces: Traces | null;
 }
 
@@ -65,7 +65,7 @@ export interface Shared extends NodeOptions {
 export const noteIdleError = (log: Logger) => (error: Error) =>
   log.debug({ err: error }, 'an idle database connection broke');
 
-/** Whether PostgreSQL or NATS is away. Both report that themselves: `databaseChanged` and `natsChanged`. */
+/** Whether PostgreSQL or NATS is down. Both connections report that themselves: `databaseChanged` and `natsChanged`. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof DatabaseUnreachable || isNatsAway(error);
 
@@ -78,18 +78,18 @@ async function bringUpToDate({ config, log }: NodeOptions): Promise<void> {
   if (applied.length > 0) log.info({ applied }, 'database migrated');
 }
 
-export async function connectShared(starting: Starting, stack: AsyncDisposableStack): Promise<Shared> {
+export async function connectShared(starting: StartingNode, stack: AsyncDisposableStack): Promise<Shared> {
   const { node, version: _, metrics, onWaiting, ...options } = starting;
   const { config, log } = options;
   const telemetry = createTelemetry(log, metrics);
-  const tellWaiting = (engine: string) => (error: unknown) => {
-    onWaiting(engine);
-    log.warn({ err: error }, `${engine} does not answer; still trying`);
+  const reportWaiting = (service: string) => (error: unknown) => {
+    onWaiting(service);
+    log.warn({ err: error }, `${service} does not answer; still trying`);
   };
   await keepTrying(() => bringUpToDate(options), {
     delayMs: 1_000,
     isForGood: (error) => !(error instanceof Failure) || error.code !== 'unavailable',
-    onWaiting: tellWaiting('PostgreSQL'),
+    onWaiting: reportWaiting('PostgreSQL'),
   });
   const database = stack.use(
     openDatabase({
@@ -103,11 +103,12 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
   );
   metrics.databaseConnected.set(1);
   const wide = await findWideRights(database, config.accountDatabaseUrl !== undefined);
-  if (wide.length > 0) log.warn({ wide }, 'the database gives more rights than needed: see SECURITY.md');
+  if (wide.length > 0)
+    log.warn({ wide }, 'the database login has more rights than it needs: see SECURITY.md');
   await ensurePartitions(database);
   metrics.natsConnected.set(0);
   const nats = stack.use(
-    await connectNats(config.natsUrl, node, natsOptionsOf(config, telemetry, tellWaiting('NATS'))),
+    await connectNats(config.natsUrl, node, natsOptionsOf(config, telemetry, reportWaiting('NATS'))),
   );
   metrics.natsConnected.set(1);
   await keepTrying(() => claimEventLog(database, nats, eventsStreamOptions(config, nats)), {
@@ -143,9 +144,9 @@ export async function connectShared(starting: Starting, stack: AsyncDisposableSt
   };
 }
 
-/** What exports them is loaded only where they are switched on. */
+/** The exporter is loaded only if traces are switched on. */
 async function openTraces(
-  { config, ...starting }: Starting,
+  { config, ...starting }: StartingNode,
   installation: Installation,
   stack: AsyncDisposableStack,
 ): Promise<Traces | null> {
@@ -159,7 +160,7 @@ async function openTraces(
   );
 }
 
-/** As the specification of OpenTelemetry has it: the endpoint of all signals gets the path of traces. */
+/** As in the OpenTelemetry specification: the endpoint for all signals gets the path of traces. */
 function tracesUrlOf({ otlpUrl, otlpTracesUrl }: Config): string | undefined {
   return otlpTracesUrl ?? (otlpUrl && `${otlpUrl.replace(/\/+$/, '')}/v1/traces`);
 }
@@ -181,7 +182,7 @@ function natsOptionsOf(
   };
 }
 
-/** Null when the operator has not configured a key for secrets. */
+/** Null if the operator has not configured a key for secrets. */
 export function secretBoxOf({ secretsKey }: Config): SecretBox | null {
   if (secretsKey === undefined) return null;
   const [key, ...older] = secretsKey;
@@ -192,7 +193,7 @@ export function openSender({ allowInsecureWebhooks }: Config): Sender & AsyncDis
   return createSender({ resolve: createResolve(), allowInsecure: allowInsecureWebhooks });
 }
 
-/** Where people find the console; null when the operator has not said. */
+/** The public address of the console; null if the operator has not set one. */
 export function consoleUrlOf({ publicUrl, console }: Config): string | null {
   return publicUrl === undefined || console === 'off' ? null : `${publicUrl}/`;
 }
@@ -201,7 +202,7 @@ export function mailPolicyOf({ smtpUrl, mailFrom, mailTo }: Config): MailPolicy 
   return { isSetUp: smtpUrl !== undefined && mailFrom !== undefined, recipients: mailTo };
 }
 
-/** Null when the operator has not configured it: then what sends mails is not loaded. */
+/** Null if the operator has not configured mail: the mail library is then not loaded. */
 export async function openMail(
   { smtpUrl, mailFrom }: Config,
   stack: AsyncDisposableStack,

@@ -12,7 +12,7 @@ import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import type { Shared } from './shared.ts';
 
-/** The sources of all platforms, one per configured credential, made known to all nodes. */
+/** The sources of all platforms, one per configured credential, recorded for all nodes. */
 export async function openSources(shared: Shared, stack: AsyncDisposableStack): Promise<Source[]> {
   const { config, database, log } = shared;
   const sources = Object.values(platforms).flatMap((platform) => platform.openSources(config, stack));
@@ -34,7 +34,7 @@ export function tiersOf(config: Config): Tiers {
   return Object.fromEntries(Object.entries(platforms).map(([id, platform]) => [id, platform.tier(config)]));
 }
 
-/** What caps the bills of all sources, if the operator has set it. */
+/** Caps the bills of all sources, if the operator has set a cap. */
 export function installationBudgetOf({
   config,
   database,
@@ -51,7 +51,7 @@ export function installationBudgetOf({
     prices,
     caps,
     async uncounted() {
-      // In this order: what is matched meanwhile is counted twice rather than not at all.
+      // In this order: events that are matched in the meantime are counted twice rather than not at all.
       const matched = await progress.matched();
       return Math.max(0, (await progress.logged()) - matched);
     },
@@ -60,7 +60,7 @@ export function installationBudgetOf({
   });
 }
 
-/** With a budget, each message has one event: the cap counts the messages that are not matched yet. */
+/** With an installation budget, each message has one event: the cap counts the messages that are not matched yet. */
 export function openEventLog(
   { nats, traces, appendWatch: watch }: Shared,
   budget: InstallationBudget | null,
@@ -68,7 +68,7 @@ export function openEventLog(
   return createEventLog(nats, { traces, watch, packs: budget === null });
 }
 
-/** How a source's stream is capped. */
+/** The limits of a source's stream. */
 export function cappingOf(
   { config, database, clock }: Shared,
   { platform }: Source,
@@ -82,7 +82,7 @@ export function cappingOf(
   };
 }
 
-/** What estimates ask of the platforms, and what that costs. */
+/** The requests that estimates send to the platforms, and their cost. */
 export function countingOf(
   config: Config,
   stack: AsyncDisposableStack,

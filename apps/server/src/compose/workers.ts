@@ -60,7 +60,7 @@ const hourMs = 60 * minuteMs;
 const freshnessEveryMs = 10_000;
 const syncClockEveryMs = 10_000;
 
-/** What each role runs. The API itself is a server, not a worker; its role carries what must run beside it. */
+/** The workers of each role. The API itself is a server, not a worker; its role has the workers that it needs. */
 export async function workersOf(
   shared: Shared,
   stack: AsyncDisposableStack,
@@ -90,7 +90,7 @@ export async function workersOf(
   ];
 }
 
-/** They may run on every node: what they do, they do under the lock of the rule. */
+/** On every node: they work under the lock of the rule. */
 function ruleWorkers(shared: Shared): Worker[] {
   const { database, nats } = shared;
   const store = createRuleStore(database, shared.config);
@@ -108,7 +108,7 @@ function ruleWorkers(shared: Shared): Worker[] {
   ];
 }
 
-/** Each source has one registrar and one listener in the whole installation: the lease sees to it. */
+/** Each source has one registrar and one listener in the installation, because they hold a lease. */
 function sourceWorkers(
   shared: Shared,
   source: Source,
@@ -156,7 +156,7 @@ function usageWorkers(shared: Shared, { id: sourceId, platform, readUsage }: Sou
   ];
 }
 
-/** One for all sources of a platform: each of them could ask about everything. Only the owner may remove items. */
+/** One per platform: each source could request everything. Only the owner may remove items. */
 function complianceWorkers(shared: Shared, { platform, compliance }: Source, owner: Database): Worker[] {
   if (compliance === null) return [];
   return [
@@ -166,7 +166,7 @@ function complianceWorkers(shared: Shared, { platform, compliance }: Source, own
   ];
 }
 
-/** Under leases of their own: a slow search must not keep the stream waiting. */
+/** Under separate leases: a slow search must not delay the stream. */
 function repairWorkers(
   shared: Shared,
   { id: sourceId, platform, repair }: Source,
@@ -202,7 +202,7 @@ function repairWorkers(
           ...leasesOf(shared),
           pace,
           repair: async (work, signal) => {
-            if ((await budget?.look())?.reached) return false;
+            if ((await budget?.read())?.reached) return false;
             return recovery && isRecoverable(work.gap, recovery, shared.clock.nowMs())
               ? await recoverGap({ ...fetching, recovery }, work, signal)
               : await repairGap(fetching, work, signal);
@@ -213,7 +213,7 @@ function repairWorkers(
   }
 }
 
-/** One transaction is under way while the next batch is read. */
+/** One transaction runs while the next batch is read. */
 const matchWorkersPerNode = 2;
 
 function matchWorkers(shared: Shared, owner: Database): Worker[] {
@@ -254,9 +254,9 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     every('partitions', hourMs, () => keepPartitionsAhead(shared)),
     every('matched-through', 1_000, (signal) => recordMatchedThrough(progress, signal)),
     every('purge', 10_000, () => purgeDeletedRules(shared)),
-    // One in the installation; a second one would find the same holes and store them once.
+    // One in the installation: a second one would find the same gaps, which are stored once anyway.
     everyUnderLease(leases, 'check-log', 1_000, () => checkLog()),
-    // A full log refuses new events. While there is room, matched events stay for their three days.
+    // A full log refuses new events. While there is room, matched events stay for three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     ...budgetWorkers(shared),
     everyUnderLease(leases, 'unusual-rates', 30_000, () => notifyUnusualRates(shared)),
@@ -276,7 +276,7 @@ function budgetOptions(shared: Shared) {
   return { ...shared, prices, ruleBudget, now: () => new Date(shared.clock.nowMs()) };
 }
 
-/** On every node: rows decide who tells, and the lock of a rule who pauses and resumes it. */
+/** On every node: rows decide which node notifies, and the rule's lock which node pauses and resumes it. */
 function budgetWorkers(shared: Shared): Worker[] {
   const { config, database } = shared;
   const common = budgetOptions(shared);
@@ -293,8 +293,8 @@ function budgetWorkers(shared: Shared): Worker[] {
 }
 
 /**
- * Only the owner of a table may detach and drop a part of it, and remove items. Connections of its own, without a limit on
- * statements: a day is detached once all transactions that saw it are over.
+ * Only the owner of a table may detach and drop a partition, and remove items. Separate connections without a statement timeout: a
+ * day is detached after all transactions that saw it are over.
  */
 function ownerDatabase({ config, log, metrics }: Shared, stack: AsyncDisposableStack): Database {
   const url = config.migrationDatabaseUrl ?? config.databaseUrl;

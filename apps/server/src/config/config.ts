@@ -7,7 +7,7 @@ import type { Setting } from './values.ts';
 export type Config = {
   readonly [Name in keyof typeof settings]: z.output<(typeof settings)[Name]['schema']>;
 } & Readonly<TestSwitches> & {
-    /** The names of the test switches that are set: none in production. */
+    /** The names of the test switches that are set; none in production. */
     readonly switched: readonly string[];
   };
 
@@ -20,15 +20,15 @@ export class BadConfig extends Error {
   }
 }
 
-/** Other programs read these in the same shell: callers of the API (README, /docs), and the command that starts engines. */
+/** Used by other programs in the same shell: callers of the API (README, /docs), and the command that starts NATS. */
 const notOurs = ['EARSHOT_URL', 'EARSHOT_API_KEY', 'EARSHOT_NATS_SERVER'];
 
-/** The variables that a setting may be given by. */
+/** The variables that may contain a setting. */
 export function variablesOf({ variable, isSecret }: Setting): string[] {
   return isSecret ? [variable, `${variable}_FILE`] : [variable];
 }
 
-/** What Kubernetes puts into every pod beside a Service whose name begins with "earshot", unless `enableServiceLinks` is false. */
+/** What Kubernetes sets in every pod beside a Service whose name begins with "earshot", unless `enableServiceLinks` is false. */
 const linkName = /_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT_\d+_(TCP|UDP|SCTP)(_|$)/;
 const linkValue = /^(tcp|udp|sctp):\/\//;
 
@@ -82,26 +82,26 @@ function readTestSwitches(text = ''): SwitchesRead {
   return { switched: [], problem: `${testVariable} has a bad value: ${details.join('; ')}` };
 }
 
-/** One setting alone, as it is written: for commands that need no other. */
+/** One setting as it is written, for commands that need no other. */
 export function readSetting(name: keyof typeof settings, environment: Environment): string | undefined {
   const { value, problem } = findValue(settings[name], environment);
   if (problem) throw new BadConfig([problem]);
   return value;
 }
 
-interface Found {
+interface FoundValue {
   readonly variable: string;
   readonly value?: string | undefined;
   readonly problem?: string;
 }
 
-/** A variable that is empty counts as one that is not set. */
-function findValue(setting: Setting, environment: Environment): Found {
+/** An empty variable counts as not set. */
+function findValue(setting: Setting, environment: Environment): FoundValue {
   const [variable = '', inFile = ''] = variablesOf(setting);
   const value = environment[variable] || undefined;
   const path = environment[inFile];
   if (!path) return { variable, value };
-  if (value) return { variable, problem: `${variable} and ${inFile} are both set: keep one of them` };
+  if (value) return { variable, problem: `${variable} and ${inFile} are both set. Keep one of them` };
   try {
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     return text ? { variable: inFile, value: text } : { variable, problem: `${inFile} names an empty file` };
@@ -112,7 +112,7 @@ function findValue(setting: Setting, environment: Environment): Found {
   }
 }
 
-/** What a setting's own check found, where it says more than that the value is bad. */
+/** The message of a setting's own check, if it says more than that the value is bad. */
 function detailOf({ issues }: z.ZodError): string {
   const found = issues.find(({ code, message }) => code === 'custom' && message !== 'Invalid input');
   return found ? `${found.message}. ` : '';

@@ -22,13 +22,13 @@ function problemsOf(environment: Record<string, string>): string {
 }
 
 describe('the configuration', () => {
-  test('takes an empty variable for a missing one, and does not mind other programs', () => {
+  test('treats an empty variable as missing, and ignores other programs', () => {
     const config = readConfig({ ...needed, EARSHOT_PORT: '', PATH: '/bin', NOT_EARSHOT_X: '1' });
     expect(config.port).toBe(8080);
     expect(Object.isFrozen(config)).toBe(true);
   });
 
-  test('does not mind what the README has callers set', () => {
+  test('ignores the variables that the README has callers set', () => {
     expect(problemsOf({ ...needed, EARSHOT_URL: 'http://127.0.0.1:8080', EARSHOT_API_KEY: 'esk_' })).toBe('');
   });
 
@@ -51,13 +51,13 @@ describe('the configuration', () => {
     expect(problemsOf({})).toMatch(/EARSHOT_DATABASE_URL is missing[^]*EARSHOT_NATS_URL is missing/);
   });
 
-  test('refuses a variable that it does not know', () => {
+  test('refuses an unknown variable', () => {
     expect(problemsOf({ ...needed, EARSHOT_PROT: '80' })).toContain('EARSHOT_PROT is not a setting');
   });
 });
 
 describe('EARSHOT_TEST', () => {
-  test('sets switches; the last of several values counts', () => {
+  test('sets switches, and the last of several values counts', () => {
     const switches = 'leaseTtlMs=1500,crashAt=create.begin,,leaseTtlMs=800';
     expect(readConfig({ ...needed, EARSHOT_TEST: switches })).toMatchObject({
       leaseTtlMs: 800,
@@ -72,7 +72,7 @@ describe('EARSHOT_TEST', () => {
     ['crashAt=nowhere', 'crashAt'],
     ['upstreamPace=fast', 'upstreamPace'],
     ['leaseTtlMs', 'leaseTtlMs'],
-  ])('%s is refused by the name of the switch', (switches, name) => {
+  ])('%s is refused with the name of the switch', (switches, name) => {
     const problems = problemsOf({ ...needed, EARSHOT_TEST: switches });
     expect(problems).toContain('EARSHOT_TEST has a bad value');
     expect(problems).toContain(name);
@@ -117,7 +117,7 @@ const serviceLinks = {
   EARSHOT_METRICS_PORT: 'tcp://10.96.0.11:9464',
 };
 
-test('the links of Kubernetes to a Service named like our prefix change nothing, and hide no mistake', () => {
+test('the Kubernetes service links of a Service named like our prefix change nothing, and hide no typing mistake', () => {
   expect(readConfig({ ...needed, ...serviceLinks })).toEqual(readConfig(needed));
   const problems = problemsOf({ ...needed, ...serviceLinks, EARSHOT_PORT: 'http', EARSHOT_SERVICE: 'a' });
   expect(problems).toMatch(/EARSHOT_SERVICE is not a setting[^]*EARSHOT_PORT has a bad value/);
@@ -153,7 +153,7 @@ describe('a secret in a file', () => {
     });
   });
 
-  test('and in its variable is refused, even when both are the same', () => {
+  test('is refused if its variable is set too, even with the same value', () => {
     const file = fileWith(databaseUrl);
     expect(problemsOf({ ...needed, EARSHOT_DATABASE_URL_FILE: file })).toContain(
       'EARSHOT_DATABASE_URL and EARSHOT_DATABASE_URL_FILE are both set',
@@ -169,28 +169,28 @@ describe('a secret in a file', () => {
     ['that is a folder', dir, 'EARSHOT_DATABASE_URL_FILE names a file that cannot be read (EISDIR)'],
     ['that is empty', fileWith('\n'), 'EARSHOT_DATABASE_URL_FILE names an empty file'],
     ['with something else', fileWith('hunter2'), 'EARSHOT_DATABASE_URL_FILE has a bad value'],
-  ])('%s is refused by the name of the setting, and nothing is shown of it', (_, file, words) => {
+  ])('%s is refused with the name of the setting, and its content is not shown', (_, file, words) => {
     const problems = problemsOf({ EARSHOT_NATS_URL: natsUrl, EARSHOT_DATABASE_URL_FILE: file });
     expect(problems).toContain(words);
     expect(problems).not.toMatch(/hunter2|nowhere|earshot-config-/);
     expect(problems.split('\n')).toHaveLength(2);
   });
 
-  test('is for secrets: what is none has no such setting', () => {
+  test('works for secrets only', () => {
     expect(problemsOf({ ...needed, EARSHOT_PORT_FILE: '/dev/null' })).toContain(
       'EARSHOT_PORT_FILE is not a setting',
     );
   });
 });
 
-test('an issuer is trusted for one address, which must be known', () => {
+test('EARSHOT_OAUTH_ISSUER requires EARSHOT_PUBLIC_URL', () => {
   const issuer = { EARSHOT_OAUTH_ISSUER: 'https://login.example.com/tenant' };
   expect(problemsOf({ ...needed, ...issuer })).toContain('EARSHOT_OAUTH_ISSUER needs EARSHOT_PUBLIC_URL');
   const both = { ...needed, ...issuer, EARSHOT_PUBLIC_URL: 'https://earshot.example.com' };
   expect(readConfig(both)).toMatchObject({ oauthIssuer: 'https://login.example.com/tenant' });
 });
 
-/** Values that each setting refuses: a setting without any does not compile. */
+/** Values that each setting refuses; a setting without any does not compile. */
 const bad: Record<keyof typeof settings, readonly string[]> = {
   databaseUrl: ['mysql://a/b', 'nonsense'],
   accountDatabaseUrl: ['mysql://a/b'],
@@ -260,7 +260,7 @@ const refused = Object.entries(bad).flatMap(([name, values]) =>
   values.map((value) => [name, value] as const),
 );
 
-test.each(refused)('%s refuses "%s" and is named', (name, value) => {
+test.each(refused)('%s refuses "%s" and names the setting', (name, value) => {
   const variable = Object.entries(settings).find(([one]) => one === name)?.[1].variable ?? '';
   const message = problemsOf({ ...needed, [variable]: value });
   expect(message).toContain(`${variable} has a bad value`);
@@ -271,7 +271,7 @@ describe('prices', () => {
   const pricesOf = (text?: string) =>
     readConfig({ ...needed, ...(text !== undefined && { EARSHOT_PRICES: text }) }).prices;
 
-  test('that are not named keep what the price lists of the platforms said', () => {
+  test('keep the default of a platform if they are not set', () => {
     const listed = pricesOf();
     expect(listed).toEqual({
       as_of: '2026-08-22',

@@ -89,7 +89,7 @@ const node = {
   port: {
     variable: 'EARSHOT_PORT',
     schema: accepted.port.default(8080),
-    about: 'Port of the API; 0 takes a free one.',
+    about: 'Port of the API; 0 picks a free one.',
   },
   metricsHost: {
     variable: 'EARSHOT_METRICS_HOST',
@@ -100,7 +100,7 @@ const node = {
     variable: 'EARSHOT_METRICS_PORT',
     schema: accepted.port.default(9464),
     about:
-      'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` on nodes of every role; 0 takes a free one.',
+      'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` on nodes of every role; 0 picks a free one.',
   },
   trustedProxies: {
     variable: 'EARSHOT_TRUSTED_PROXIES',
@@ -250,7 +250,7 @@ const access = {
     variable: 'EARSHOT_MAIL_TO',
     schema: accepted.list.pipe(z.array(accepted.mailRecipient)).default([]),
     about:
-      'Permitted recipients: addresses and domains, such as `ops@example.com,@example.org`. Default: none, so that no account can mail strangers through your server.',
+      'Permitted recipients: addresses and domains, such as `ops@example.com,@example.org`. Default: none, so that no account can send mail to third parties through your server.',
   },
 } as const satisfies Table;
 

@@ -10,8 +10,8 @@ import { count } from './values.ts';
 const waitMs = z.coerce.number().int().min(0).max(600_000);
 
 /**
- * Switches of tests, benchmarks and the demo, as `EARSHOT_TEST=leaseTtlMs=1500,upstreamPace=100`. The defaults are the constants of
- * production. No documentation names the switches, and a server that has some logs a warning.
+ * Switches for tests, benchmarks and the demo, as `EARSHOT_TEST=leaseTtlMs=1500,upstreamPace=100`. The defaults are the production
+ * values. No documentation names the switches, and a server that has some logs a warning.
  */
 export const testSwitches = z.strictObject({
   /** How many times faster the windows of upstream rate limits pass. */
@@ -29,7 +29,7 @@ export const testSwitches = z.strictObject({
   xRuleDelayMs: waitMs.default(20_000),
   /** Upstream rules of one X app, in place of what the plan allows. */
   xRuleCapacity: count.optional(),
-  /** Another node takes over a source whose node has not renewed its lease for this long. */
+  /** Another node takes over a source if its node has not renewed the lease for this long. */
   leaseTtlMs: z.coerce.number().int().min(500).max(60_000).default(10_000),
   /** Streams that one key may have open on one node. */
   streamsPerKeyMax: count.default(5),

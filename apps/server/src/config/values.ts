@@ -8,7 +8,7 @@ export interface Setting {
   readonly variable: `EARSHOT_${string}` | `OTEL_${string}`;
   readonly schema: z.ZodType;
   readonly about: string;
-  /** It may also be in a file, whose path is in the variable with `_FILE` behind its name. */
+  /** The value may also be in a file. Its path is in the variable with the suffix `_FILE`. */
   readonly isSecret?: true;
 }
 
@@ -34,7 +34,7 @@ export const credentials = list
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length);
 export const sourceId = new RegExp(`^(${platforms.join('|')}):[a-z0-9-]{1,40}$`);
 export const port = z.coerce.number().int().min(0).max(65_535);
-/** A range of everything would let every caller say who it is. */
+/** A range of all addresses would let every caller choose its address. */
 export const addressRange = z
   .union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()])
   .refine((range) => !range.endsWith('/0'));
@@ -42,7 +42,7 @@ const aesKey = z
   .base64()
   .transform((text) => Buffer.from(text, 'base64'))
   .refine((key) => key.length === 32);
-/** The first one encrypts. */
+/** The first one encrypts, all decrypt. */
 export const aesKeys = list.pipe(z.tuple([aesKey], aesKey));
 export const count = z.coerce.number().int().min(1);
 export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/ });
@@ -58,7 +58,7 @@ export const prices = z.string().transform((text, context) => {
 export const budget = z.string().transform((text, context) => {
   const read = text === 'off' ? null : parseBudget(text);
   if (read !== null || text === 'off') return read;
-  context.addIssue({ code: 'custom', message: 'it is not like `usd=5/day`' });
+  context.addIssue({ code: 'custom', message: 'it must be like `usd=5/day`' });
   return z.NEVER;
 });
 
@@ -72,7 +72,7 @@ export const installationBudget = list.transform((parts, context) => {
     const usd = Number(amount);
     const isKnown = period === 'day' || period === 'month';
     if (!isKnown || limits[period] !== null || !(usd > 0 && usd <= 1_000_000)) {
-      context.addIssue({ code: 'custom', message: 'it is not like `usd=100/day,usd=1000/month`' });
+      context.addIssue({ code: 'custom', message: 'it must be like `usd=100/day,usd=1000/month`' });
       return z.NEVER;
     }
     limits[period] = usd;
@@ -80,7 +80,7 @@ export const installationBudget = list.transform((parts, context) => {
   return limits;
 });
 
-/** An address whose login can be decoded: `100%` in a password, for example, cannot. */
+/** An address whose login can be decoded. A password such as `100%` cannot. */
 function isAddress(text: string): boolean {
   try {
     const { host, username, password } = new URL(text);
@@ -99,38 +99,38 @@ export const natsAddresses = z
 export const smtpUrl = z
   .url({ protocol: /^smtps?$/ })
   .refine(isAddress, { abort: true })
-  .refine((text) => new URL(text).search === '', 'it takes no options');
+  .refine((text) => new URL(text).search === '', 'it must not have options');
 
 export const mailAddress = z.string().regex(address);
-/** An address, or all of a domain. */
+/** An address, or all addresses of a domain. */
 export const mailRecipient = z
   .string()
   .refine((text) => address.test(text.startsWith('@') ? `a${text}` : text))
   .toLowerCase();
 
-/** A login belongs into a header, which is masked. */
+/** A login belongs in a header, which is masked. */
 export const collectorUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((text) => new URL(text).username === '', 'put the login into a header');
+  .refine((text) => new URL(text).username === '', 'the login must be in a header');
 
-/** Plain HTTP is for this machine. */
+/** Plain HTTP is allowed on this machine only. */
 function isSecure(url: URL | null): boolean {
   const { protocol, hostname } = url ?? { protocol: '', hostname: '' };
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** Without a path: all our own are at the root. */
+/** Without a path: all paths of Earshot begin at the root. */
 export const publicOrigin = z
   .url({ protocol: /^https?$/ })
   .transform((text) => new URL(text))
-  .refine(({ origin, href }) => href === `${origin}/`, 'it has more than a scheme, a host and a port')
-  .refine(isSecure, 'it does not begin with `https://`')
+  .refine(({ origin, href }) => href === `${origin}/`, 'it must have only a scheme, a host and a port')
+  .refine(isSecure, 'it must begin with `https://`')
   .transform(({ origin }) => origin);
 
-/** To the letter: it is compared with a claim. */
+/** Kept exactly as written, because it is compared with a claim. */
 export const issuer = z
   .url({ protocol: /^https?$/ })
-  .refine((text) => isSecure(URL.parse(text)), 'it does not begin with `https://`');
+  .refine((text) => isSecure(URL.parse(text)), 'it must begin with `https://`');
 
 const headerName = /^[\w!#$%&'*+.^`|~-]+$/;
 const headerValue = /^[\x20-\x7e]+$/;

@@ -1,8 +1,8 @@
 import type { Nats } from './nats.ts';
 
 /**
- * A wake-up between processes. Ringing is best effort, so whoever waits also looks again after `timeoutMs`:
- * a lost ring delays work and never loses it.
+ * A wake-up between processes. Wake-ups may be lost, so listeners also poll every `timeoutMs`. A lost wake-up delays work and never
+ * loses it.
  */
 export type BellName = 'slots' | 'slot_outcomes' | 'streams' | 'matches' | 'notices';
 
@@ -16,14 +16,14 @@ export interface BellListener extends Disposable {
   wait(timeoutMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The part of a listener that needs no network: remembers a ring and wakes those who wait. */
+/** The part of a listener that needs no network: remembers a ring and wakes waiting callers. */
 export function createBellListener(onDispose: () => void) {
   let unseen = false;
   const waiting = new Set<() => void>();
   return {
-    /** Is called at every ring, for those who never wait. */
-    onRing: (look: () => void): void => {
-      waiting.add(look);
+    /** Calls back at every ring, for callers that never wait. */
+    onRing: (wake: () => void): void => {
+      waiting.add(wake);
     },
     rang(): void {
       unseen = true;
@@ -51,7 +51,7 @@ export function createBellListener(onDispose: () => void) {
   };
 }
 
-/** Bells over core NATS, which does not guarantee delivery: a wake-up needs no guarantee. */
+/** Bells over core NATS. It does not guarantee delivery, which wake-ups do not need. */
 export function createBells({ connection }: Nats): Bells {
   const subject = (name: BellName) => `earshot.bell.${name}`;
   return {

@@ -4,8 +4,8 @@ import { createBellListener } from './bells.ts';
 const never = new AbortController().signal;
 const longMs = 60_000;
 
-describe('a bell', () => {
-  test('that rang before somebody waits is heard, once', async () => {
+describe('a bell listener', () => {
+  test('returns at once if the bell rang before the wait, once', async () => {
     const bell = createBellListener(() => undefined);
     bell.rang();
     bell.rang();
@@ -15,14 +15,14 @@ describe('a bell', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
   });
 
-  test('wakes everybody who waits', async () => {
+  test('wakes all waiting callers', async () => {
     const bell = createBellListener(() => undefined);
     const waiting = [bell.wait(longMs, never), bell.wait(longMs, never)];
     bell.rang();
     await expect(Promise.all(waiting)).resolves.toHaveLength(2);
   });
 
-  test('lets go of those who wait when their signal is aborted', async () => {
+  test('stops waiting when the signal is aborted', async () => {
     const bell = createBellListener(() => undefined);
     const stop = new AbortController();
     const waiting = bell.wait(longMs, stop.signal);
@@ -31,7 +31,7 @@ describe('a bell', () => {
     await expect(bell.wait(longMs, stop.signal)).resolves.toBeUndefined();
   });
 
-  test('tells when nobody needs it any more', () => {
+  test('calls back when it is disposed', () => {
     let disposed = 0;
     {
       using _bell = createBellListener(() => void disposed++);

@@ -1,18 +1,18 @@
 import type { Sql } from './database.ts';
 
 /*
- * What is compared with stored times is a time of the database: the clock of one node may be wrong, and then the others must not suffer
- * from what it stored.
+ * Times that are compared with stored times use the clock of the database. If the clock of one node is wrong, other nodes must not
+ * suffer from what it stored.
  */
 
-/** The time of the transaction, as `now()`. */
+/** The time of the transaction, like `now()`. */
 export async function databaseTime(sql: Pick<Sql, 'one'>): Promise<Date> {
   const row = await sql.one<{ now: Date }>('select now() as now');
   if (!row) throw new Error('the database returned no time');
   return row.now;
 }
 
-/** A clock that counts on from a time that the database returned just now. */
+/** A clock that continues from a time that the database has just returned. */
 export function clockFrom(time: Date): () => number {
   const readAt = performance.now();
   return () => time.getTime() + performance.now() - readAt;
@@ -21,7 +21,7 @@ export function clockFrom(time: Date): () => number {
 export interface DatabaseClock {
   /** The time of the database, without a query. */
   readonly nowMs: () => number;
-  /** Reads it again: the clocks drift apart, and that of a suspended machine stops. */
+  /** Reads the time again: clocks drift apart, and the clock of a suspended machine stops. */
   sync(): Promise<void>;
 }
 

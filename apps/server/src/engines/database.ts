@@ -17,11 +17,11 @@ export interface Transactions {
   transaction<Result>(work: (sql: Sql) => Promise<Result>): Promise<Result>;
 }
 
-/** Outside of a transaction an account may only read: those transactions are read only. */
+/** Outside of a transaction, an account may only read: those transactions are read-only. */
 export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'prepared'> {
   /**
-   * Statements that all see the same. With generic plans, they are planned without knowing their values; `by_rows` are generic
-   * plans that read the fewest rows, wherever these are.
+   * Runs statements on one snapshot. `generic` plans them without their values. `by_rows` also prefers the plan that reads the
+   * fewest rows, wherever they are stored.
    */
   snapshot<Result>(
     read: (sql: Sql) => Promise<Result>,
@@ -31,37 +31,37 @@ export interface AccountSql extends Transactions, Pick<Sql, 'many' | 'one' | 'pr
 
 export interface Database extends Sql, Transactions, AsyncDisposable {
   /**
-   * The same for one account, under a role to which PostgreSQL shows the rows of no other account (I7). Statements
-   * still name the account; row security protects against one that forgets to. With a login of its own that role has no
-   * way back to ours, not even for injected SQL: it could only name another account, whose id it cannot learn there.
+   * Transactions for one account, under a role to which PostgreSQL shows no rows of other accounts (I7). Statements still name the
+   * account; row security protects against a statement that forgets to. With a separate login, that role cannot change back to
+   * another, not even with injected SQL: it could only name another account, whose id it cannot find out there.
    */
   forAccount(accountId: string): AccountSql;
   /**
-   * For changes of an account's rules, which take and leave slots that others hold as well: row security for all that
-   * belongs to accounts, none for slots.
+   * For changes of an account's rules, which take and leave slots that other accounts hold as well. Row security applies to all rows
+   * of accounts, but not to slots.
    */
   forRuleChange(accountId: string): Transactions;
 }
 
 export interface DatabaseOptions {
   readonly url: string;
-  /** The login for `forAccount`; undefined: that of `url`, by `set role`. */
+  /** The login for `forAccount`; if undefined, the login of `url` with `set role`. */
   readonly accountUrl?: string | undefined;
   readonly connectionsMax: number;
-  /** 30 s without it; 0 is without end. */
+  /** Default: 30 s; 0 disables it. */
   readonly statementTimeoutMs?: number;
   readonly onIdleError: (error: Error) => void;
-  /** PostgreSQL can no longer be reached, or again. Called on a change only. */
+  /** Called when PostgreSQL becomes unreachable or reachable. */
   readonly onChange?: (change: DatabaseChange) => void;
-  /** Without it nothing is measured. `name`: of the pool. */
+  /** Enables metrics; `name` is that of the pool. */
   readonly measure?: { readonly name: string; readonly metrics: DatabaseMetrics } | undefined;
 }
 
 type DatabaseChange = { readonly isConnected: true } | { readonly isConnected: false; readonly err: Error };
 
 /**
- * What a node opens at most: for each of the two logins of the server, and for the owner's if it has the role `match`. Operators
- * set `max_connections` by it (docs/operations/several-nodes.md).
+ * The most connections that a node opens: per server login, and for the owner's login on nodes with the role `match`. Operators size
+ * `max_connections` by it (docs/operations/several-nodes.md).
  */
 export const nodeConnections = { perLogin: 16, owner: 2 };
 
@@ -109,13 +109,13 @@ export function openDatabase(options: DatabaseOptions): Database {
 
 const generic = '; set local plan_cache_mode = force_generic_plan';
 
-/** A planner rather reads many rows next to each other than a few apart. Where pages cost nothing, it counts rows alone. */
+/** A planner prefers many adjacent rows to a few scattered ones. With free page costs, it counts rows only. */
 const planning = {
   generic,
   by_rows: `${generic}; set local seq_page_cost = 0; set local random_page_cost = 0`,
 };
 
-/** Local to the transaction, so that a pooled connection keeps nothing of it. */
+/** Local to the transaction, so that a pooled connection does not keep it. */
 function account(id: string): string {
   return `set local earshot.account = ${pg.escapeLiteral(id)}`;
 }
@@ -126,9 +126,9 @@ function openPool(connectionString: string, options: DatabaseOptions, name: stri
     max: options.connectionsMax,
     application_name: 'earshot',
     connectionTimeoutMillis: 10_000,
-    // A new connection plans every statement again: kept through pauses, so that the next burst does not begin with that.
+    // A new connection plans every statement again, so connections survive pauses between bursts.
     idleTimeoutMillis: 300_000,
-    // Some prepared statements name a day: they must not gather for months.
+    // Some prepared statements name a day. They must not accumulate for months.
     maxLifetimeSeconds: 86_400,
     statement_timeout: options.statementTimeoutMs ?? 30_000,
     idle_in_transaction_session_timeout: 10_000,
@@ -136,7 +136,7 @@ function openPool(connectionString: string, options: DatabaseOptions, name: stri
   });
   pool.on('error', options.onIdleError);
   // The pool does not listen for errors of a client that is checked out, and an "error" event without a listener ends
-  // the process. The statement under way, or the next one, is rejected in any case.
+  // the process. The current statement, or the next one, is rejected in any case.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const use = () => ({
     busy: pool.totalCount - pool.idleCount,
@@ -148,8 +148,8 @@ function openPool(connectionString: string, options: DatabaseOptions, name: stri
 }
 
 /**
- * Ours are many short statements: compiling one costs more than it saves, and a planner without statistics often does. In the URL,
- * because `options` of the URL take the place of any others; ours come first, so that the operator's decide.
+ * Earshot runs many short statements: compiling one costs more than it saves, and a planner without statistics often compiles. Set
+ * in the URL, because `options` of the URL replace any others. Earshot's options are first, so that the operator's take precedence.
  */
 export function withoutJit(connectionString: string): string {
   const url = new URL(connectionString);
@@ -158,13 +158,13 @@ export function withoutJit(connectionString: string): string {
   return url.href;
 }
 
-/** What watches the statements of a database. */
-interface Watched {
+/** What the statements of a database report to. */
+interface StatementWatch {
   readonly metrics: DatabaseMetrics | undefined;
   readonly link: Link;
 }
 
-function transactionsOf(pool: pg.Pool, watched: Watched) {
+function transactionsOf(pool: pg.Pool, watched: StatementWatch) {
   const { metrics, link } = watched;
   const connect = async () => {
     const waited = metrics?.connectionWaitSeconds.startTimer();
@@ -183,7 +183,7 @@ function transactionsOf(pool: pg.Pool, watched: Watched) {
       client.release();
       return result;
     } catch (error) {
-      // A connection whose rollback fails is broken: destroyed instead of going back to the pool.
+      // A connection whose rollback fails is broken: destroy it instead of returning it to the pool.
       await client.query('rollback').then(
         () => client.release(),
         () => client.release(true),
@@ -203,7 +203,7 @@ function transactionsOf(pool: pg.Pool, watched: Watched) {
       await client.query(opening);
       return await read(sqlOver(client, watched));
     } catch (error) {
-      // A write in a transaction that we began as reading only is a mistake of ours.
+      // A write in a read-only transaction is a bug in Earshot.
       if (error instanceof Failure && isReadOnly(error.cause)) throw error.cause;
       return link.fail(error, startedAt);
     } finally {
@@ -217,7 +217,7 @@ function transactionsOf(pool: pg.Pool, watched: Watched) {
 /** Thrown to roll the transaction back; `refusable` catches it. */
 class Refusal extends Error {}
 
-/** A transaction whose work may refuse: it is then rolled back, and the outcome given to `refuse` is the result. */
+/** Runs a transaction that may be refused: it is then rolled back, and the outcome given to `refuse` is the result. */
 export async function refusable<Outcome extends object>(
   database: Transactions,
   work: (sql: Sql, refuse: (outcome: Outcome) => never) => Promise<Outcome>,
@@ -237,8 +237,8 @@ export async function refusable<Outcome extends object>(
 
 const triesMax = 5;
 
-/** Again at once, when one of several transactions that waited for each other was rolled back, and it was this one. */
-export async function untilNothingIsInTheWay<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Retries at once if the transaction was rolled back because of a conflict with another one. */
+export async function retryOnConflict<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let tries = 1; ; tries++) {
     try {
       return await work();
@@ -248,7 +248,7 @@ export async function untilNothingIsInTheWay<Result>(work: () => Promise<Result>
   }
 }
 
-function sqlOver(client: pg.Pool | pg.PoolClient, { metrics, link }: Watched): Sql {
+function sqlOver(client: pg.Pool | pg.PoolClient, { metrics, link }: StatementWatch): Sql {
   const query = async (text: string, values: readonly unknown[] = [], name?: string) => {
     const startedAt = performance.now();
     try {
@@ -269,7 +269,7 @@ function sqlOver(client: pg.Pool | pg.PoolClient, { metrics, link }: Watched): S
   };
 }
 
-/** Statements are few, and each is asked for often. */
+/** There are few distinct statements, and each runs often. */
 const statementNames = new Map<string, string>();
 
 function statementName(text: string): string {
@@ -280,9 +280,9 @@ function statementName(text: string): string {
   return name;
 }
 
-/** SQLSTATEs and socket errors of a server that is down, starts, stops or cannot be reached. */
+/** SQLSTATEs and socket errors of a server that is down, starting, stopping or unreachable. */
 const away = /^(08|57P0[1-3]|ECONN|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)/;
-/** SQLSTATE classes after which a retry may work: timeout, too many connections, and a standby, which only reads. */
+/** SQLSTATE classes after which a retry may work: timeout, too many connections, and a standby, which is read-only. */
 const transient = /^(57|53|25006)/;
 /** Serialization failures and deadlocks: the transaction was rolled back. */
 const conflicting = /^40/;
@@ -294,7 +294,7 @@ const isReadOnly = (error: unknown) => codeOf(error) === '25006';
 
 type Link = ReturnType<typeof createLink>;
 
-/** Whether PostgreSQL can be reached, by what becomes of the statements. Nothing else is sent to find out. */
+/** Tracks whether PostgreSQL can be reached by the outcome of statements. Sends no extra queries. */
 export function createLink(onChange: NonNullable<DatabaseOptions['onChange']>) {
   let lostAt: number | null = null;
   let succeededAt = 0;
@@ -306,9 +306,9 @@ export function createLink(onChange: NonNullable<DatabaseOptions['onChange']>) {
       lostAt = null;
       onChange({ isConnected: true });
     },
-    /** Throws the failure that the error means. */
+    /** Throws the failure for an error of a statement. */
     fail(error: unknown, startedAt: number): never {
-      // While other statements succeed, the pool is used up; if none does, PostgreSQL hangs.
+      // If other statements succeed, the pool is exhausted; if none does, PostgreSQL hangs.
       const hangs = says(error, /timeout exceeded when trying to connect/i) && succeededAt < startedAt;
       if (hangs || away.test(codeOf(error)) || says(error, /terminated|not queryable/i)) {
         if (lostAt === null && error instanceof Error) onChange({ isConnected: false, err: error });
@@ -336,19 +336,19 @@ function rethrow(error: unknown): never {
   });
 }
 
-/** Of `text` in PostgreSQL's catalogue. */
+/** The OID of `text` in PostgreSQL's catalogue. */
 const textOid = 25;
 const headerBytes = 20;
 
 /**
- * A `text[]` as PostgreSQL sends it itself, for long values: the driver writes an array as one text in which it escapes every
- * quotation mark, and JSON is full of them. In the statement the parameter needs its cast, `$1::text[]`.
+ * A `text[]` in PostgreSQL's binary format, for long values. The driver would write an array as one text and escape every quotation
+ * mark, of which JSON has many. In the statement the parameter needs its cast, `$1::text[]`.
  */
 export function textArray(values: readonly string[]): Buffer {
   const texts = values.map((value) => Buffer.from(value));
   const bytes = texts.reduce((sum, text) => sum + 4 + text.length, headerBytes);
   const array = Buffer.allocUnsafe(bytes);
-  // One dimension, no nulls, its elements' type, how many, and the number of the first.
+  // One dimension, no nulls, the type of the elements, their number, and the index of the first.
   const header = [1, 0, textOid, texts.length, 1];
   let at = 0;
   for (const field of header) at = array.writeInt32BE(field, at);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DatabaseUnreachable } from '../runtime/failure.ts';
 import { createLink, nodeConnections, withoutJit } from './database.ts';
 
-test('the documentation says how many connections a node opens', () => {
+test('the documentation has the number of connections that a node opens', () => {
   const { perLogin, owner } = nodeConnections;
   const all = 2 * perLogin + owner;
   const read = (page: string) =>
@@ -21,7 +21,7 @@ test('the documentation says how many connections a node opens', () => {
 test.each([
   ['postgres://earshot:p%40ss@127.0.0.1:5432/earshot', '-c jit=off'],
   ['postgres://earshot@127.0.0.1/earshot?options=-c%20role%3Dapp&sslmode=require', '-c jit=off -c role=app'],
-])('statements are not compiled, whatever options the URL has: %s', (given, options) => {
+])('JIT compilation is off, whatever options the URL has: %s', (given, options) => {
   const [before, after] = [new URL(given), new URL(withoutJit(given))];
   expect(after.searchParams.get('options')).toBe(options);
   expect(after.searchParams.get('sslmode')).toBe(before.searchParams.get('sslmode'));
@@ -36,12 +36,12 @@ describe('the link to PostgreSQL', () => {
     return { changes, link: createLink(({ isConnected }) => void changes.push(isConnected)) };
   };
 
-  test('is lost once, however many statements fail, and is back with the first statement after that', () => {
+  test('is lost once, however many statements fail, and restored with the next successful statement', () => {
     const { changes, link } = open();
     const before = performance.now();
     expect(() => link.fail(refused, before)).toThrow(DatabaseUnreachable);
     expect(() => link.fail(refused, before)).toThrow(DatabaseUnreachable);
-    // The answer to a statement from before the outage.
+    // The answer to a statement that was sent before the outage.
     link.succeed(before - 1);
     expect(changes).toEqual([false]);
     link.succeed(performance.now());
@@ -49,7 +49,7 @@ describe('the link to PostgreSQL', () => {
     expect(changes).toEqual([false, true]);
   });
 
-  test('is lost when PostgreSQL hangs, and not when the pool is used up or a statement takes too long', () => {
+  test('is lost if PostgreSQL hangs, but not if the pool is exhausted or a statement takes too long', () => {
     const { changes, link } = open();
     const since = performance.now();
     link.succeed(since);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Failure } from '../runtime/failure.ts';
 import { type Database, openDatabase, type Sql } from './database.ts';
 
-/** What is wrong with the logins, for the operator: each lets a mistake of ours, or a thief, do more than it must. */
+/** Problems with the logins, for the operator. Each gives a bug or an attacker more rights than necessary. */
 export async function findWideRights(database: Database, hasAccountLogin: boolean): Promise<string[]> {
   const role = await database.one<{ name: string; superuser: boolean; owner: boolean }>(
     `select current_user as name, rolsuper as superuser,
@@ -19,11 +19,11 @@ export async function findWideRights(database: Database, hasAccountLogin: boolea
 }
 
 const pooled =
-  'Between Earshot and PostgreSQL is a pool that drops the settings of a connection, such as PgBouncer: give the address of PostgreSQL itself. Each node opens at most 32 connections.';
+  'A connection pool that drops session settings, such as PgBouncer, is between Earshot and PostgreSQL. Set the address of PostgreSQL itself. Each node opens at most 32 connections.';
 
 /**
- * Refuses a pool that keeps no session: prepared statements would fail on it one day, and nothing would end a statement that
- * hangs. PgBouncer refuses our settings unless told to ignore them.
+ * Refuses a connection pool that keeps no session. Prepared statements would fail on it, and nothing would end a statement that
+ * hangs. PgBouncer refuses Earshot's settings unless it is configured to ignore them.
  */
 export async function assertDirect(url: string): Promise<void> {
   const statementTimeoutMs = 29_000;
@@ -54,7 +54,7 @@ export async function assertDurable(url: string): Promise<void> {
     const row = await database.one<{ value: string }>('select current_setting($1) as value', [setting]);
     if (row?.value === 'off') {
       throw new Error(
-        `PostgreSQL runs with ${setting} = off and would lose matches in a crash: set it to on.`,
+        `PostgreSQL runs with ${setting} = off and would lose matches in a crash. Set it to on.`,
       );
     }
   }
@@ -70,12 +70,12 @@ export async function readInstallation(database: Database): Promise<Installation
   return row;
 }
 
-/** How often a node reads the secrets of cursors again. */
+/** How often a node reads the cursor secrets again. */
 export const cursorSecretsEveryMs = 2_000;
 /** Longer than any node takes to read them. */
 const learnt = `interval '15 seconds'`;
 
-/** The first one signs, all of them are accepted. */
+/** The first one signs, all are accepted. */
 export async function readCursorSecrets(sql: Sql): Promise<Buffer[]> {
   const row = await sql.one<{ signing: Buffer; accepted: Buffer[] }>(
     `select case when cursor_secret_since > now() then previous_cursor_secret else cursor_secret end as signing,
@@ -85,7 +85,7 @@ export async function readCursorSecrets(sql: Sql): Promise<Buffer[]> {
   return row ? [row.signing, ...row.accepted] : [];
 }
 
-/** Cursors of the secret before last are refused from now on. False while the last rotation is not known to every node. */
+/** Cursors of the secret before the previous one are refused from now on. False if some node may not know the last rotation. */
 export async function rotateCursorSecret(sql: Sql): Promise<boolean> {
   const rotated = await sql.run(
     `update installation set previous_cursor_secret = cursor_secret, cursor_secret = $1, cursor_secret_since = now() + ${learnt}
@@ -95,7 +95,7 @@ export async function rotateCursorSecret(sql: Sql): Promise<boolean> {
   return rotated > 0;
 }
 
-/** Cursors that were signed before the last rotation are refused from now on. False as above. */
+/** Cursors that were signed before the last rotation are refused from now on. False as in `rotateCursorSecret`. */
 export async function forgetCursorSecret(sql: Sql): Promise<boolean> {
   const forgotten = await sql.run(
     `update installation set previous_cursor_secret = null

@@ -3,12 +3,12 @@ import { every, pause, type Worker } from '../runtime/worker.ts';
 import type { Database, Sql, Transactions } from './database.ts';
 
 /**
- * A lease is a row with an epoch that grows with every new holder. The holder renews it every third of its
- * time to live and stops itself on its own monotonic clock before it can expire; whatever it writes names itself and the
- * epoch, so a holder that was paused and wakes up late changes nothing.
+ * A lease is a row with an epoch that grows with every new holder. The holder renews it after every third of its time to live, and
+ * stops by its own monotonic clock before it can expire. Every protected write names the holder and the epoch, so a holder that was
+ * suspended and wakes up late changes nothing.
  *
- * An epoch is at least the time in milliseconds: in a database that was set back (a restore, a failover to a standby that
- * was behind) the next epoch is none that was given out before.
+ * An epoch is at least the time in milliseconds. After a database was set back by a restore, or by a failover to a standby that was
+ * behind, the next epoch is therefore new.
  */
 export interface Lease {
   readonly name: string;
@@ -17,7 +17,7 @@ export interface Lease {
 }
 
 const clockEpoch = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
-/** SQL: whether the row is this lease. */
+/** SQL: whether the row is still this lease. */
 const isHeld = 'name = $1 and holder = $2 and epoch = $3';
 const keyOf = ({ name, holder, epoch }: Lease) => [name, holder, epoch];
 
@@ -30,7 +30,7 @@ export class LeaseLost extends Error {
 
 export function createLeaseStore(database: Database) {
   return {
-    /** Null while somebody else holds it. */
+    /** Null while another node holds it. */
     async acquire(name: string, holder: string, ttlMs: number): Promise<Lease | null> {
       const row = await database.one<{ epoch: number }>(
         `insert into leases (name, holder, epoch, expires_at)
@@ -44,10 +44,10 @@ export function createLeaseStore(database: Database) {
       );
       return row && { name, holder, epoch: String(row.epoch) };
     },
-    /** False when the lease has another holder by now. */
+    /** False if the lease has another holder. */
     async renew(lease: Lease, ttlMs: number): Promise<boolean> {
       const renewed = await database.prepared(
-        // On a slow database renewals can overlap: one that is stored late must not shorten the lease.
+        // On a slow database renewals can overlap. A late one must not shorten the lease.
         `update leases set expires_at = greatest(expires_at, now() + $4 * interval '1 ms') where ${isHeld} returning 1`,
         [...keyOf(lease), ttlMs],
       );
@@ -64,7 +64,7 @@ export function createLeaseStore(database: Database) {
 
 export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-/** A transaction that changes nothing, and throws LeaseLost, unless the lease is still held. */
+/** Runs a transaction. Unless the lease is still held, it changes nothing and throws LeaseLost. */
 export function fenced<Result>(
   database: Transactions,
   lease: Lease,
@@ -76,15 +76,15 @@ export function fenced<Result>(
   });
 }
 
-/** First statement of a protected write: the share lock keeps the epoch until the commit. */
+/** The first statement of a protected write: the share lock keeps the epoch until the commit. */
 export async function assertLease(sql: Sql, lease: Lease): Promise<void> {
   const row = await sql.one(`select 1 from leases where ${isHeld} for share`, keyOf(lease));
   if (!row) throw new LeaseLost(lease);
 }
 
 /**
- * A protected write of one statement, which inserts or returns something: it reads from `held`, a row while the lease is held, and
- * its own parameters begin with $4.
+ * A protected write of one statement, which inserts or returns something. It selects from `held`, which has a row while the lease is
+ * held, and its own parameters begin with $4.
  */
 export async function writeFenced(
   sql: Pick<Sql, 'prepared'>,
@@ -98,8 +98,8 @@ export async function writeFenced(
   if (written.length === 0) throw new LeaseLost(lease);
 }
 
-/** Between two attempts to take a lease: until a released lease is taken, nobody does its work. */
-const lookAgainMs = 500;
+/** The pause between two attempts to take a lease. Until a released lease is taken, its work waits. */
+const pollIntervalMs = 500;
 
 export interface LeaseOptions {
   readonly store: LeaseStore;
@@ -107,8 +107,8 @@ export interface LeaseOptions {
   readonly holder: string;
   readonly ttlMs: number;
   /**
-   * Go on while the database does not answer: nobody else can take the lease then either. Only for work that is
-   * harmless when done twice; without this the holder stops before its lease can expire.
+   * If set, the work continues while the database is down: no other node can take the lease then either. Only for work that is
+   * harmless when done twice. Otherwise the holder stops before its lease can expire.
    */
   readonly outlivesStore?: boolean;
   readonly log: Logger;
@@ -124,7 +124,7 @@ export async function runUnderLease(
   while (!signal.aborted) {
     const lease = await store.acquire(name, holder, ttlMs);
     if (!lease) {
-      await pause(Math.min(ttlMs / 5, lookAgainMs), signal);
+      await pause(Math.min(ttlMs / 5, pollIntervalMs), signal);
       continue;
     }
     log.info({ lease: name, epoch: lease.epoch }, 'lease acquired');
@@ -142,7 +142,7 @@ async function holdWhile(
   const held = new AbortController();
   const both = AbortSignal.any([signal, held.signal]);
   const lose = () => {
-    // Not if it is given back: the work has ended.
+    // Not when it is released: the work has ended.
     if (!both.aborted) log.warn({ lease: lease.name, epoch: lease.epoch }, 'lease lost');
     held.abort();
   };
@@ -159,7 +159,7 @@ async function holdWhile(
   }
 }
 
-/** Returns when the signal is aborted or the lease can no longer be proven to be ours. */
+/** Returns when the signal is aborted, or when the node can no longer be sure to hold the lease. */
 async function keepRenewing(
   { store, ttlMs, outlivesStore = false }: LeaseOptions,
   lease: Lease,
@@ -169,19 +169,19 @@ async function keepRenewing(
   while (!signal.aborted) {
     await pause(ttlMs / 3, signal);
     if (signal.aborted) return;
-    const askedAt = performance.now();
-    // A database that hangs is treated like one that cannot be reached.
+    const requestedAt = performance.now();
+    // A database that hangs is treated like an unreachable one.
     const renewed = await Promise.race([
       store.renew(lease, ttlMs).catch(() => null),
       pause(ttlMs / 3, signal).then(() => null),
     ]);
     if (renewed === false) return;
-    if (renewed === true) provenAt = askedAt;
+    if (renewed === true) provenAt = requestedAt;
     if (!outlivesStore && performance.now() - provenAt > ttlMs * 0.6) return;
   }
 }
 
-/** What every worker needs that runs on one node of the installation at a time. */
+/** What a worker needs that runs on one node of the installation at a time. */
 export interface LeasedWorkerOptions {
   readonly leases: LeaseStore;
   readonly node: string;
@@ -189,7 +189,7 @@ export interface LeasedWorkerOptions {
   readonly log: Logger;
 }
 
-/** A worker that does its work only while it holds the lease of its name. */
+/** A worker that runs only while it holds the lease of its name. */
 export function createLeasedWorker(
   { name, outlivesStore = false }: { name: string; outlivesStore?: boolean },
   { leases, node, leaseTtlMs, log }: LeasedWorkerOptions,
@@ -199,7 +199,7 @@ export function createLeasedWorker(
   return { name, run: (signal) => runUnderLease(lease, signal, work) };
 }
 
-/** Periodic work on one node of the installation at a time: the one that holds the lease of this name. */
+/** Periodic work on one node of the installation at a time: the holder of the lease of this name. */
 export function everyUnderLease(
   leases: LeasedWorkerOptions,
   name: string,

@@ -5,7 +5,7 @@ import { type Database, openDatabase, type Sql } from './database.ts';
 
 const folder = new URL('../../migrations/', import.meta.url);
 
-/** A file of `migrations/`. It never changes once it was released. */
+/** A file of `migrations/`. It never changes after its release. */
 interface Migration {
   readonly name: string;
   readonly text: string;
@@ -17,13 +17,13 @@ interface MigrateOptions {
   readonly from?: URL;
 }
 
-/** Returns the names of the migrations that the database lacks. Fails if this version cannot work with the database. */
+/** Returns the names of missing migrations. Fails if this version cannot work with the database. */
 export async function planMigrations(url: string, { from = folder }: MigrateOptions = {}): Promise<string[]> {
   await using database = openOwn(url);
   return (await findMissing(database, await readMigrations(from))).map(({ name }) => name);
 }
 
-/** The name of the last migration: a database that has it has all of them. */
+/** The name of the last migration. A database that has it has all of them. */
 export async function newestMigration(): Promise<string> {
   return (await namesIn(folder)).at(-1) ?? '';
 }
@@ -113,7 +113,7 @@ function explainRights(error: unknown): never {
   if (!(error instanceof Error) || !('code' in error) || error.code !== insufficientPrivilege) throw error;
   throw new Failure(
     'failed_precondition',
-    'The database must be migrated, and this login may not do it. Set EARSHOT_MIGRATION_DATABASE_URL to the login of its owner, or first start a node that has it.',
+    'The database must be migrated, but this login may not do it. Set EARSHOT_MIGRATION_DATABASE_URL to the login of its owner, or first start a node that has it.',
     { details: { reason: 'not_configured' }, cause: error },
   );
 }

@@ -30,40 +30,40 @@ export interface NatsOptions {
     readonly cert?: string | undefined;
     readonly key?: string | undefined;
   };
-  /** No server can be reached yet. Called for the first attempt and then every few seconds. */
+  /** No server can be reached yet. Called at the first attempt and then every few seconds. */
   readonly onWaiting?: (error: unknown) => void;
-  /** The connection was lost, or is there again. */
+  /** The connection was lost or restored. */
   readonly onChange?: (change: { isConnected: boolean; server: string }) => void;
 }
 
 const retryDelayMs = 250;
 
-/** Connects, and reconnects for as long as it takes: the process outlives an outage of NATS. */
+/** Connects, and reconnects for as long as it takes: the process survives an outage of NATS. */
 export async function connectNats(url: string, name: string, options: NatsOptions = {}): Promise<Nats> {
   const given: ConnectionOptions = {
-    ...(await whoAndHow(url, options.files ?? {})),
+    ...(await connectionOptions(url, options.files ?? {})),
     name,
     maxReconnectAttempts: -1,
     reconnectTimeWait: retryDelayMs,
-    // A password that is changed on the servers first must not end the connection for good.
+    // If the operator changes the password on the servers first, the connection must not end for good.
     ignoreAuthErrorAbort: true,
     ignoreClusterUpdates: true,
     // Capturing a stack trace for every publish took a tenth of the CPU time.
     noAsyncTraces: true,
     // A server that hangs keeps its connections open and accepts new ones. After about 6 s without a pong the client
-    // goes to another server, and it waits no longer than `timeout` for a server's greeting.
+    // connects to another server, and it waits no longer than `timeout` for a server's greeting.
     pingInterval: 2_000,
     maxPingOut: 2,
     timeout: 2_000,
   };
-  // Not by the client's own waiting, which says nothing about what it waits for.
+  // Not with the client's own `waitOnFirstConnect`, which does not report the reason for waiting.
   const connection = await keepTrying(() => connect(given), {
     delayMs: retryDelayMs,
     isForGood: (error) => error instanceof AuthorizationError,
     onWaiting: options.onWaiting,
   }).catch(explainLogin);
   nameRequests(connection);
-  if (options.onChange) void tellChanges(connection, options.onChange);
+  if (options.onChange) void reportChanges(connection, options.onChange);
   const manager = await keepTrying(() => jetstreamManager(connection, { timeout: 5_000 }), {
     delayMs: retryDelayMs,
     isForGood: (error) => !isWithoutLeader(error),
@@ -82,7 +82,7 @@ export async function connectNats(url: string, name: string, options: NatsOption
 
 const clusterNotAvailable = 10_008;
 
-/** As NATS servers answer, or do not, that have just been started and have not agreed on a leader yet. */
+/** Whether the error is that of NATS servers that have just started and have not elected a leader yet. */
 export function isWithoutLeader(error: unknown): boolean {
   return (
     error instanceof TimeoutError ||
@@ -90,7 +90,7 @@ export function isWithoutLeader(error: unknown): boolean {
   );
 }
 
-/** Whether a call failed because no server answered: the connection is lost, or no server has a leader. */
+/** Whether a call failed because no server answered: the connection is lost, or no server is the leader. */
 export function isNatsAway(error: unknown): boolean {
   return (
     isWithoutLeader(error) ||
@@ -102,10 +102,13 @@ export function isNatsAway(error: unknown): boolean {
 }
 
 /**
- * The client takes neither a login nor `tls:` from an address. The login of the first address that has one counts for
- * all; the addresses go on without it, because the client names them in errors.
+ * The client takes neither a login nor `tls:` from an address. The login of the first address that has one is used for all. It is
+ * removed from the addresses, because the client names them in errors.
  */
-async function whoAndHow(url: string, files: NonNullable<NatsOptions['files']>): Promise<ConnectionOptions> {
+async function connectionOptions(
+  url: string,
+  files: NonNullable<NatsOptions['files']>,
+): Promise<ConnectionOptions> {
   const addresses = url.split(',').map((one) => new URL(one));
   const login = addresses.find(({ username }) => username !== '');
   const user = decodeURIComponent(login?.username ?? '');
@@ -127,8 +130,8 @@ async function whoAndHow(url: string, files: NonNullable<NatsOptions['files']>):
   };
 }
 
-/** Until the connection is closed. */
-async function tellChanges(
+/** Reports changes until the connection is closed. */
+async function reportChanges(
   connection: NatsConnection,
   onChange: NonNullable<NatsOptions['onChange']>,
 ): Promise<void> {
@@ -138,7 +141,7 @@ async function tellChanges(
   }
 }
 
-/** The client's errors name neither: "timeout". */
+/** The client's errors name neither the request nor the server: "timeout". */
 function nameRequests(connection: NatsConnection): void {
   const request = connection.request.bind(connection);
   connection.request = (subject, ...given) =>
@@ -152,7 +155,7 @@ function explainLogin(cause: unknown): never {
   if (!(cause instanceof AuthorizationError)) throw cause;
   throw new Failure(
     'failed_precondition',
-    'NATS refuses the login: put user and password into EARSHOT_NATS_URL (nats://user:password@host:4222), or set EARSHOT_NATS_CREDS_FILE.',
+    'NATS refuses the login. Put user and password into EARSHOT_NATS_URL (nats://user:password@host:4222), or set EARSHOT_NATS_CREDS_FILE.',
     { details: { reason: 'not_configured' }, cause },
   );
 }

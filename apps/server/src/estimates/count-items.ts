@@ -10,27 +10,27 @@ import { type HourlySeries, volumeOf } from './estimate.ts';
 import type { Basis } from './estimate-volume.ts';
 import { findCounts, keepCounts } from './platform-counts.sql.ts';
 
-/** The part of the installation's budget that matters here: nothing is requested while it is reached. */
+/** The part of the installation's budget that matters here: while it is reached, nothing is requested. */
 export interface SpendingCap {
-  look(): Promise<{ readonly reached: object | null }>;
+  read(): Promise<{ readonly reached: object | null }>;
 }
 
 export interface CountItemsOptions {
   readonly database: Database;
-  /** Of each platform that counts, one for each credential that this node has. */
+  /** Per platform that has counts: one entry for each credential of this node. */
   readonly counts: Readonly<Partial<Record<Platform, readonly ItemCounts[]>>>;
   readonly prices: Prices;
-  /** Null where nothing caps what the installation spends. */
+  /** Null if the operator has set no cap. */
   readonly installationBudget: SpendingCap | null;
 }
 
-/** Why there is no estimate by counts; null where the platform has none. */
+/** The reason why there is no estimate by counts; null if the platform has no counts. */
 export interface NotCounted {
   readonly notCounted: string | null;
 }
 
 type Countable = Extract<Countability, { countable: true }>;
-interface Asked {
+interface CountQuery {
   readonly accountId: string;
   readonly value: RuleValue;
   readonly nowMs: number;
@@ -39,31 +39,30 @@ interface Asked {
 const weekMs = 7 * 86_400_000;
 const answerWithinMs = 5_000;
 
-/** An estimate by the platform's own counts of the last week: asked once an hour at most, and only while its source is well. */
-export async function countItems(options: CountItemsOptions, asked: Asked): Promise<Basis | NotCounted> {
-  const { platform, translatedValue } = asked.value;
+/** An estimate by the platform's own counts of the last week. Requested at most once an hour, and only while its source works. */
+export async function countItems(options: CountItemsOptions, query: CountQuery): Promise<Basis | NotCounted> {
+  const { platform, translatedValue } = query.value;
   const counters = options.counts[platform];
   if (counters === undefined) return { notCounted: null };
   const [any] = counters;
   if (any === undefined) return { notCounted: 'this node has no credential for the platform' };
   const countable = any.countabilityOf(translatedValue);
   if (!countable.countable) return { notCounted: countable.because };
-  const kept = await findCounts(options.database, asked);
+  const kept = await findCounts(options.database, query);
   if (kept) return toBasis(countable, { series: kept, feeUsd: 0 });
   const live = await findLive(options, counters);
   if ('notCounted' in live) return live;
-  const perDay = await countsPerDay(options.database, asked.accountId);
-  if (!(await mayAsk(options.database, asked.accountId, perDay)))
-    return { notCounted: `its counts were asked ${perDay} times today for this account` };
-  return await askNow(options, { ...asked, countable, counter: live.counter });
+  const perDay = await countsPerDay(options.database, query.accountId);
+  if (!(await mayRequest(options.database, query.accountId, perDay)))
+    return { notCounted: `this account requested its counts ${perDay} times today, which is the maximum` };
+  return await requestCounts(options, { ...query, countable, counter: live.counter });
 }
 
 async function findLive(
   { database, installationBudget }: CountItemsOptions,
   counters: readonly ItemCounts[],
 ): Promise<{ counter: ItemCounts } | NotCounted> {
-  if ((await installationBudget?.look())?.reached)
-    return { notCounted: 'the service has spent what its operator allows' };
+  if ((await installationBudget?.read())?.reached) return { notCounted: "the operator's budget is spent" };
   const rows = await database.many<{ id: string; state: string; well: boolean }>(
     `select id, state, state = 'no_rules' or (state = 'live' and live_until > now()) as well
      from sources where id = any($1) order by id`,
@@ -74,7 +73,7 @@ async function findLive(
   return counter ? { counter } : { notCounted: `its source is not live (${rows[0]?.state ?? 'unknown'})` };
 }
 
-/** The limit of the account. */
+/** The account's limit of calls per day. */
 async function countsPerDay(database: Database, accountId: string): Promise<number> {
   const row = await database.one<{ counts: number }>(
     `select ${limitOf('counts')} as counts from accounts join ${ofPlan} where accounts.id = $1`,
@@ -83,8 +82,8 @@ async function countsPerDay(database: Database, accountId: string): Promise<numb
   return row?.counts ?? 0;
 }
 
-/** Counts the call before it is made: what is asked at the same time is counted, too. */
-async function mayAsk(database: Database, accountId: string, perDay: number): Promise<boolean> {
+/** Counts the call before it is made, so that concurrent requests are counted too. */
+async function mayRequest(database: Database, accountId: string, perDay: number): Promise<boolean> {
   if (perDay === 0) return false;
   return await database.forAccount(accountId).transaction(async (sql) => {
     const counted = await sql.run(
@@ -96,18 +95,18 @@ async function mayAsk(database: Database, accountId: string, perDay: number): Pr
   });
 }
 
-async function askNow(
+async function requestCounts(
   options: CountItemsOptions,
-  asked: Asked & { countable: Countable; counter: ItemCounts },
+  query: CountQuery & { countable: Countable; counter: ItemCounts },
 ): Promise<Basis | NotCounted> {
-  const { value, nowMs, countable, counter } = asked;
+  const { value, nowMs, countable, counter } = query;
   const span = { fromMs: nowMs - weekMs, toMs: nowMs };
   try {
     const counted = await counter.count(countable, span, AbortSignal.timeout(answerWithinMs));
-    if (counted.kind === 'refused') return { notCounted: 'the platform does not take the value there' };
+    if (counted.kind === 'refused') return { notCounted: 'the platform refuses to count this query' };
     await recordCall(options.database, counter.sourceId, countable.kind);
     const series = { fromMs: counted.fromMs, counts: counted.counts };
-    await keepCounts(options.database, asked, series);
+    await keepCounts(options.database, query, series);
     const feeUsd = priceOf(options.prices, value.platform, countable.kind);
     return toBasis(countable, { series, feeUsd });
   } catch (error) {
@@ -116,7 +115,7 @@ async function askNow(
   }
 }
 
-/** What the counts leave out, or count in addition, makes them a bound. */
+/** The counts are a bound if they leave something out, or include something else. */
 function toBasis(
   { share, dropped, misses }: Countable,
   { series, feeUsd }: { series: HourlySeries; feeUsd: number },
@@ -124,7 +123,7 @@ function toBasis(
   const isLess = misses.length > 0;
   const isMore = dropped.length > 0;
   const notes = [
-    'By the platform’s counts of the last 7 days.',
+    'From the platform’s counts of the last 7 days.',
     ...(isLess ? [`Counts leave out ${misses.join(' and ')}: more will come than is counted.`] : []),
     ...(isMore ? [`Counts do not know ${dropped.join(', ')}: less will come than is counted.`] : []),
   ];

@@ -12,27 +12,27 @@ export interface EstimateValueOptions extends CountItemsOptions {
   readonly coverage: CoverageStore;
 }
 
-interface AskedValue {
+interface ValueQuery {
   readonly accountId: string;
   readonly value: RuleValue;
   readonly since: Date;
   readonly nowMs: number;
 }
 
-/** What the same value brought, or else what the platform counts, or what a trial found; why not, where none is known. */
+/** A basis from the history of the same query, or else from the platform's counts or a trial. The reason if there is none. */
 export async function betterBasis(
   options: EstimateValueOptions,
-  asked: AskedValue,
+  query: ValueQuery,
 ): Promise<Basis | NotCounted> {
-  const history = await readHistory(options.database, asked, asked.nowMs).catch(orNull);
+  const history = await readHistory(options.database, query, query.nowMs).catch(orNull);
   if (history) return fromHistory(history);
-  const counted = await countItems(options, asked);
+  const counted = await countItems(options, query);
   if ('basis' in counted) return counted;
-  const trial = await readTrial(options, asked).catch(orNull);
+  const trial = await readTrial(options, query).catch(orNull);
   return trial ? fromTrial(trial) : counted;
 }
 
-/** What cannot be read in time is not known. */
+/** A basis that cannot be read in time counts as unknown. */
 function orNull(error: unknown): null {
   if (error instanceof Failure && error.code === 'unavailable') return null;
   throw error;

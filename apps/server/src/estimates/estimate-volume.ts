@@ -1,9 +1,9 @@
 import type { Estimate } from '@earshot/contract';
 import { type HourlySeries, seriesOf, type Volume, volumeOf, volumeOfTrial } from './estimate.ts';
-import type { Looked } from './look-at-items.ts';
-import type { HeardTrial } from './trials.sql.ts';
+import type { EvaluatedItems } from './evaluate-items.ts';
+import type { TrialResult } from './trials.sql.ts';
 
-/** What an estimate rests on: the numbers, and what is to be said of them. */
+/** The basis of an estimate: its numbers, and a note that explains them. */
 export interface Basis {
   readonly basis: Estimate['basis'];
   readonly bound: Estimate['bound'];
@@ -17,16 +17,16 @@ export function fromHistory(series: HourlySeries): Basis {
   return {
     basis: 'history',
     bound: null,
-    note: `What a rule of yours with this value brought in ${inDays(series)}.`,
+    note: `What one of your rules with this query matched in ${inDays(series)}.`,
     volume: volumeOf(series),
     feeUsd: 0,
   };
 }
 
 /** The note says how precise the average is if matches arrive at random, and that other times of the day are unknown. */
-export function fromTrial({ matches, heardMs, isRunning }: HeardTrial): Basis {
-  const volume = volumeOfTrial(matches, heardMs);
-  const within = `in ${isRunning ? 'the first ' : ''}${inTime(heardMs)} of a trial`;
+export function fromTrial({ matches, coveredMs, isRunning }: TrialResult): Basis {
+  const volume = volumeOfTrial(matches, coveredMs);
+  const within = `in ${isRunning ? 'the first ' : ''}${inTime(coveredMs)} of a trial`;
   const found = `${matches === 0 ? 'No' : matches} match${matches > 1 ? 'es' : ''} ${within}`;
   return {
     basis: 'trial',
@@ -37,24 +37,24 @@ export function fromTrial({ matches, heardMs, isRunning }: HeardTrial): Basis {
   };
 }
 
-/** With a probability of 95 %. */
+/** With a probability of 95%. */
 function confidence(matches: number, { average }: Volume): string {
   if (matches === 0) return `at most about ${perDay(average)} a day`;
   const percent = Math.round(196 / Math.sqrt(matches));
-  return percent < 100 ? `about ±${percent} %` : 'little more than a guess';
+  return percent < 100 ? `about ±${percent}%` : 'little more than a guess';
 }
 
-/** What is stored was found by other rules: whatever only the draft would have found is not there. */
-export function fromStoredItems({ matchedAt, earliest, scale }: Looked, nowMs: number): Basis {
+/** Stored items were found by other rules. Items that only the new query would match are missing. */
+export function fromStoredItems({ matchedAt, earliest, scale }: EvaluatedItems, nowMs: number): Basis {
   if (earliest === null)
-    return unknown('Nothing is stored of these days: there is no item to try the value on.');
+    return unknown('Nothing is stored for this period, so there is no item to evaluate the query on.');
   if (matchedAt.length === 0)
-    return unknown('No stored item matches, which says nothing about items that no rule of yours has found.');
+    return unknown('No stored item matches. Items that none of your rules matched are not known.');
   const series = { ...seriesOf(matchedAt, startOfHour(earliest), nowMs), scale };
   return {
     basis: 'bound',
     bound: 'at_least',
-    note: `At least: only items that your other rules found in ${inDays(series)} were looked at.`,
+    note: `At least: only items that your other rules matched in ${inDays(series)} were evaluated.`,
     volume: volumeOf(series),
     feeUsd: 0,
   };
@@ -102,12 +102,12 @@ function inTime(ms: number): string {
   return `${rounded} ${unit}${rounded === 1 ? '' : 's'}`;
 }
 
-/** Whole matches; one decimal for rare ones. */
+/** Whole matches, or one decimal for small numbers. */
 function perDay(matches: number): number {
   return matches < 10 ? Math.round(matches * 10) / 10 : Math.round(matches);
 }
 
-/** To a hundredth of a cent. */
+/** Rounded to a hundredth of a cent. */
 function dollars(amount: number): number {
   return Math.round(amount * 10_000) / 10_000;
 }

@@ -1,18 +1,18 @@
-/** Matches in each hour, without a hole; the last hour is complete. */
+/** Matches per hour, without missing hours; the last hour is complete. */
 export interface HourlySeries {
   /** When the first hour began, in milliseconds. */
   readonly fromMs: number;
   readonly counts: readonly number[];
-  /** Each counted match stands for so many, because only a random part was evaluated. */
+  /** The number of matches that each counted match stands for, if only a random sample was evaluated. */
   readonly scale?: number;
 }
 
 /** Matches per day. */
 export interface Volume {
   readonly average: number;
-  /** Null if fewer than two whole days are known. */
+  /** Null if fewer than two whole days are covered. */
   readonly busiest: number | null;
-  /** The whole days that are known. With none, the average is scaled up from a part of a day. */
+  /** The number of whole days that are covered. If it is 0, the average is scaled up from a part of a day. */
   readonly days: number;
   readonly busiestHour: { readonly startsAtMs: number; readonly matches: number } | null;
 }
@@ -34,7 +34,7 @@ export function volumeOf({ fromMs, counts, scale = 1 }: HourlySeries): Volume {
     average,
     busiest: days.length < 2 ? null : Math.max(...days),
     days: days.length,
-    // The hour of which most was evaluated is not the busiest.
+    // With a sample, the highest count may be the hour of which most was evaluated.
     busiestHour:
       matches === 0 || scale > 1
         ? null
@@ -42,16 +42,16 @@ export function volumeOf({ fromMs, counts, scale = 1 }: HourlySeries): Volume {
   };
 }
 
-/** Where so many are to be expected, none at all comes in one of twenty cases. */
+/** If this many matches are expected, there is none in one of twenty cases. */
 const noneMeansAtMost = 3;
 
-/** From the matches in a part of a day. Without a match, the average is an upper bound. */
-export function volumeOfTrial(matches: number, heardMs: number): Volume {
-  const average = (matches === 0 ? noneMeansAtMost : matches) / (heardMs / dayMs);
+/** Computed from the matches in a part of a day. Without a match, the average is an upper bound. */
+export function volumeOfTrial(matches: number, coveredMs: number): Volume {
+  const average = (matches === 0 ? noneMeansAtMost : matches) / (coveredMs / dayMs);
   return { average, busiest: null, days: 0, busiestHour: null };
 }
 
-/** From times to complete hours; what is before the first one is left out. */
+/** Groups times into complete hours. Times before the first one are left out. */
 export function seriesOf(times: readonly Date[], fromMs: number, untilMs: number): HourlySeries {
   const first = Math.ceil(fromMs / hourMs);
   const hours = Math.max(1, Math.floor(untilMs / hourMs) - first);

@@ -1,6 +1,6 @@
 import type { MatchDay, PositionRange } from '../readers/match-days.sql.ts';
 
-/** Positions of one day's partition, from `low` up to but not with `high`. */
+/** Positions of one day's partition; `low` is included, `high` is not. */
 export interface SampleRange {
   readonly day: string;
   readonly low: number;
@@ -8,19 +8,19 @@ export interface SampleRange {
 }
 
 export interface SamplePlan {
-  /** In random order: the first so many are a sample as well. */
+  /** In random order, so that any first part is a sample as well. */
   readonly ranges: readonly SampleRange[];
-  /** Which part of the matches they have, about; 1: all. */
+  /** The approximate fraction of the matches that the ranges contain; 1: all. */
   readonly fraction: number;
 }
 
-/** An item that matched several rules has neighbouring positions: in a range of many it is seldom cut in two. */
+/** The matches of one item have adjacent positions. A range of this size seldom cuts an item in two. */
 const rowsPerRange = 25;
 
 /**
- * Where to look when an account has more matches than can be looked at: the positions of each day are cut into parts of about
- * equally many matches, and in each part one range is chosen at random. So every match is as likely to be looked at, the
- * whole time is represented, and only index entries of the account itself are read.
+ * Chooses what to evaluate when an account has more matches than can be evaluated. The positions of each day are cut into parts of
+ * about equally many matches, and each part has one range at a random place. So every match is equally likely to be evaluated, the
+ * whole period is represented, and only index entries of the account itself are read.
  */
 export function planSample(
   { days, after, through }: PositionRange & { readonly days: readonly MatchDay[] },
@@ -36,14 +36,14 @@ export function planSample(
       const [begin, end] = [edge(part), edge(part + 1)];
       const spare = (end - begin) * (1 - fraction);
       const shift = random() * spare;
-      // Both ends rounded alike: the number of positions is right on average, and whole parts have no seam.
+      // Both ends are rounded the same way: the number of positions is right on average, and whole parts leave no gap.
       return { day: day.day, low: Math.floor(begin + shift), high: Math.floor(end - spare + shift) };
     });
   });
   return { ranges: shuffled(ranges, random), fraction };
 }
 
-/** What a day has of its matches between the positions, if they are spread evenly. */
+/** The matches of a day between the positions, if they are spread evenly. */
 function clip({ day, first, last, matches }: MatchDay, { after, through }: PositionRange) {
   const low = Math.max(first, after + 1);
   const end = Math.min(last, through) + 1;

@@ -5,7 +5,7 @@ const everything = { after: 0, through: Number.MAX_SAFE_INTEGER };
 const day = (name: string, first: number, last: number, matches: number) =>
   ({ platform: 'x', day: name, first, last, matches }) as const;
 
-test('what fits is looked at as a whole: every position once', () => {
+test('a small number of matches is covered completely, each position once', () => {
   const days = [day('2026-11-14', 1, 1_000, 300), day('2026-11-15', 900, 2_000, 700)];
   const { ranges, fraction } = planSample({ ...everything, days }, { rowsMax: 1_000, random: Math.random });
   expect(fraction).toBe(1);
@@ -17,27 +17,27 @@ test('what fits is looked at as a whole: every position once', () => {
   }
 });
 
-test('of more, every position is as likely to be looked at', () => {
+test('with many matches, every position is equally likely', () => {
   const days = [day('2026-11-14', 1, 1_000, 1_000), day('2026-11-15', 1_001, 1_100, 100)];
   const times = 4_000;
-  const looked = new Map<number, number>();
+  const items = new Map<number, number>();
   for (let n = 0; n < times; n++) {
     const { ranges, fraction } = planSample({ ...everything, days }, { rowsMax: 220, random: Math.random });
     expect(fraction).toBeCloseTo(0.2);
     for (const { low, high } of ranges)
-      for (let at = low; at < high; at++) looked.set(at, (looked.get(at) ?? 0) + 1);
+      for (let at = low; at < high; at++) items.set(at, (items.get(at) ?? 0) + 1);
   }
   const ofDay = (first: number, last: number) => {
     let sum = 0;
-    for (let at = first; at <= last; at++) sum += looked.get(at) ?? 0;
+    for (let at = first; at <= last; at++) sum += items.get(at) ?? 0;
     return sum / (last - first + 1) / times;
   };
   expect(ofDay(1, 1_000)).toBeCloseTo(0.2, 2);
   expect(ofDay(1_001, 1_100)).toBeCloseTo(0.2, 2);
-  expect(Math.max(...looked.keys())).toBeLessThanOrEqual(1_100);
+  expect(Math.max(...items.keys())).toBeLessThanOrEqual(1_100);
 });
 
-test('only what is between the positions, and of a day that is cut only its part', () => {
+test('only positions in the range count, and of a day that is cut only a part', () => {
   const days = [day('2026-11-14', 1, 1_000, 1_000), day('2026-11-13', 1, 400, 400)];
   const plan = planSample({ days, after: 500, through: 900 }, { rowsMax: 400, random: Math.random });
   expect(plan.fraction).toBe(1);

@@ -15,7 +15,7 @@ import type { UpstreamSettings } from '../upstream/platforms.ts';
 import type { NotCounted } from './count-items.ts';
 import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
 import { type Basis, fromStoredItems, toEstimate } from './estimate-volume.ts';
-import { type Looked, lookAtItems } from './look-at-items.ts';
+import { type EvaluatedItems, evaluateItems } from './evaluate-items.ts';
 import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
 
 export interface PreviewRuleOptions extends EstimateValueOptions {
@@ -27,18 +27,18 @@ export interface PreviewRuleOptions extends EstimateValueOptions {
 }
 
 type Request = RequestOf<'PreviewRule'>;
-type Asked = Pick<Call<'PreviewRule'>, 'principal' | 'request'>;
+type PreviewCall = Pick<Call<'PreviewRule'>, 'principal' | 'request'>;
 
 const dayMs = 86_400_000;
-/** For looking at items, on all platforms together; with the rest a preview takes less than two seconds. */
-const lookingMsMax = 1_200;
-/** Of the matches that are shown: pages can be large. */
+/** For evaluating items, on all platforms together. With the rest, a preview takes less than 2 s. */
+const evaluationMsMax = 1_200;
+/** Limits the matches that are shown: web pages can be large. */
 const shownBytesMax = 256 * 1024;
 
-/** What a draft would bring, from what the account itself has stored; nothing is created. */
+/** Shows what a query would match, from what the account itself has stored. Nothing is created. */
 export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'> {
   const { tiers, rules, config } = options;
-  return async ({ principal, request }: Asked) => {
+  return async ({ principal, request }: PreviewCall) => {
     const platforms = listedPlatforms(request);
     const { values } = checkRule({ ...request, platforms, accept_suspicious: true }, tiers);
     assertPlanAllows(principal, platforms);
@@ -53,69 +53,69 @@ export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'>
         request,
         rule,
         value,
-        lookingMs: lookingMsMax / values.length,
+        evaluationMs: evaluationMsMax / values.length,
       });
     return { platforms: previews };
   };
 }
 
-interface AskedOn extends Asked {
+interface PlatformCall extends PreviewCall {
   readonly rule: Rule | null;
   readonly value: RuleValue;
-  readonly lookingMs: number;
+  readonly evaluationMs: number;
 }
 
-async function previewOn(options: PreviewRuleOptions, asked: AskedOn): Promise<Preview> {
-  const { principal, request, rule, value } = asked;
+async function previewOn(options: PreviewRuleOptions, call: PlatformCall): Promise<Preview> {
+  const { principal, request, rule, value } = call;
   const { platform, translatedValue } = value;
   const nowMs = options.nowMs();
   const since = new Date(nowMs - request.days * dayMs);
   const { accountId } = principal;
-  const [looked, better] = await Promise.all([
-    look(options, asked, since),
+  const [evaluation, better] = await Promise.all([
+    evaluate(options, call, since),
     betterBasis(options, { accountId, value, since, nowMs }),
   ]);
-  const basis = 'basis' in better ? better : withReason(fromStoredItems(looked, nowMs), better);
-  const { lookedAt, scale, matchedAt, undecided } = looked;
+  const basis = 'basis' in better ? better : withReason(fromStoredItems(evaluation, nowMs), better);
+  const { evaluated, scale, matchedAt, undecided } = evaluation;
   const isSampled = scale > 1;
   return {
     translated_value: translatedValue,
     estimate: toEstimate(basis, itemPrice(options.prices, options.config, platform)),
     sample: {
-      evaluated: lookedAt,
-      stored: Math.round(lookedAt * scale),
+      evaluated,
+      stored: Math.round(evaluated * scale),
       is_sampled: isSampled,
       matched: matchedAt.length,
       undecided,
-      matches: mayReadMatches(principal) ? await toShown(options.parsedRules, value, looked.shown) : [],
+      matches: mayReadMatches(principal) ? await toShown(options.parsedRules, value, evaluation.shown) : [],
     },
     ...(rule?.platforms[platform] && {
       against: {
-        added: Math.round(looked.added * scale),
-        removed: Math.round(looked.removed * scale),
-        undecided: Math.round(looked.incomparable * scale),
+        added: Math.round(evaluation.added * scale),
+        removed: Math.round(evaluation.removed * scale),
+        undecided: Math.round(evaluation.incomparable * scale),
         is_estimate: isSampled,
       },
     }),
   };
 }
 
-async function look(
+async function evaluate(
   { database }: PreviewRuleOptions,
-  { principal, rule, value, lookingMs }: AskedOn,
+  { principal, rule, value, evaluationMs }: PlatformCall,
   since: Date,
-): Promise<Looked> {
+): Promise<EvaluatedItems> {
   const { accountId } = principal;
   const { platform, translatedValue } = value;
   return await withItemJudge(accountId, (judge) =>
-    lookAtItems(
+    evaluateItems(
       { accountId, platform, since, rule: rule && { id: rule.id, version: rule.version } },
       {
         items: createStoredItems(database),
         judge,
         value: translatedValue,
         formerValue: rule?.platforms[platform]?.translated_value ?? null,
-        endsAtMs: performance.now() + lookingMs,
+        endsAtMs: performance.now() + evaluationMs,
         random: Math.random,
       },
     ),
@@ -127,7 +127,7 @@ function withReason(basis: Basis, { notCounted }: NotCounted): Basis {
   return { ...basis, note: `${basis.note} The platform’s counts do not help: ${notCounted}.` };
 }
 
-/** Numbers are for whoever may read rules; the items themselves are matches. */
+/** Numbers require `rules:read`. The items themselves are matches and require `matches:read`. */
 function mayReadMatches({ scopes }: Principal): boolean {
   return scopes.includes('matches:read');
 }

@@ -5,12 +5,12 @@ import type { HourlySeries } from './estimate.ts';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Beyond this many matches an hour is not counted to the end: the estimate then rests on something else. */
+/** Counting stops after this time. The estimate then has another basis. */
 const statementMsMax = 1_000;
 
 /**
- * What came in each hour for a rule of the account that has had exactly this value for a day or longer; null when there is
- * none. Only the account's own rules are asked: that another account has the same value must not show.
+ * The hourly matches of a rule of the account that has had this query for at least a day; null if there is none. Only the account's own
+ * rules are queried: the result must not show that another account has the same query.
  */
 export async function readHistory(
   database: Database,

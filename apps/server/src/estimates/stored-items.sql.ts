@@ -11,11 +11,11 @@ export interface StoredItem {
   readonly platformPostId: string;
   /** JSON. */
   readonly payload: string;
-  /** Whether the rule that is compared with had it, in its present version. */
+  /** Whether the compared rule has matched it, in its present version. */
   readonly ofRule: boolean;
 }
 
-export interface ItemsAsked {
+export interface ItemsQuery {
   readonly accountId: string;
   readonly platform: Platform;
   readonly since: Date;
@@ -23,9 +23,9 @@ export interface ItemsAsked {
   readonly rule: { readonly id: string; readonly version: number } | null;
 }
 
-/** A reading is given up rather than waited for. */
+/** After this time, reading is given up. */
 const statementMsMax = 1_000;
-/** Far above what a range has on average; many matches of one moment are cut here. */
+/** Far above the average of a range. Many matches of one moment are cut here. */
 const rangeRowsMax = 200;
 
 export type StoredItems = ReturnType<typeof createStoredItems>;
@@ -33,7 +33,7 @@ export type StoredItems = ReturnType<typeof createStoredItems>;
 /** Reads the items of one account, as that account: PostgreSQL shows it no others. */
 export function createStoredItems(database: Database) {
   return {
-    places: ({ accountId, platform, since }: ItemsAsked): Promise<Places> =>
+    places: ({ accountId, platform, since }: ItemsQuery): Promise<Places> =>
       bounded(database, accountId, (sql) =>
         findPlaces(sql, {
           accountId,
@@ -46,13 +46,13 @@ export function createStoredItems(database: Database) {
           limit: 1,
         }),
       ),
-    /** Each item once, however many rules it matched. */
+    /** Returns each item once, however many rules it matched. */
     read: (
-      asked: ItemsAsked,
+      query: ItemsQuery,
       ranges: readonly SampleRange[],
       hidden: readonly string[],
     ): Promise<StoredItem[]> =>
-      bounded(database, asked.accountId, (sql) => readItems(sql, asked, ranges, hidden)),
+      bounded(database, query.accountId, (sql) => readItems(sql, query, ranges, hidden)),
   };
 }
 
@@ -67,10 +67,10 @@ function bounded<Result>(
   });
 }
 
-/** Not prepared, for the reason that readers/match-reader.sql.ts gives: a plan that does not know the account may read everybody's. */
+/** Not prepared, for the reason in readers/match-reader.sql.ts: a plan that does not know the account may read rows of all accounts. */
 async function readItems(
   sql: Sql,
-  { accountId, platform, rule }: ItemsAsked,
+  { accountId, platform, rule }: ItemsQuery,
   ranges: readonly SampleRange[],
   hidden: readonly string[],
 ): Promise<StoredItem[]> {
@@ -88,14 +88,14 @@ async function readItems(
        group by event_key, event_day
      )
      select picked.position, picked.rule_id as "ruleId", picked.created_at as "createdAt",
-       -- Its match may be behind an end of the range.
+       -- The item's match by the rule may be outside of the range.
        exists (select 1 from matches where rule_id = $6 and event_key = picked.event_key and event_day = picked.event_day
          and event_day = any($8::date[]) and rule_version = $7) as "ofRule", posts.platform_post_id as "platformPostId", posts.payload
      from (
        select array_agg(rule_id) as rules, array_agg(event_key) as keys, array_agg($2::text) as platforms,
          array_agg(event_day) as days from picked
-     ) as asked
-     cross join lateral posts_of(asked.rules, asked.keys, asked.platforms, asked.days) as posts
+     ) as wanted
+     cross join lateral posts_of(wanted.rules, wanted.keys, wanted.platforms, wanted.days) as posts
      join picked on picked.rule_id = posts.rule_id and picked.event_key = posts.event_key
        and picked.event_day = posts.event_day`,
     [

@@ -4,11 +4,11 @@ import { coverageOf } from '../coverage/ledger.ts';
 import type { Database } from '../engines/database.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 
-/** What a trial of a value has found. */
-export interface HeardTrial {
+/** The result of a trial of a query. */
+export interface TrialResult {
   readonly matches: number;
-  /** As long as somebody listened for it. */
-  readonly heardMs: number;
+  /** How long the trial was covered: its source received for it. */
+  readonly coveredMs: number;
   readonly isRunning: boolean;
 }
 
@@ -17,30 +17,30 @@ export interface ReadTrialOptions {
   readonly coverage: CoverageStore;
 }
 
-interface AskedTrial {
+interface TrialQuery {
   readonly accountId: string;
   readonly value: RuleValue;
   readonly since: Date;
   readonly nowMs: number;
 }
 
-/** One that is still running tells something from either of these on. */
+/** A running trial is significant once it has either of these. */
 const runningMatchesMin = 10;
 const runningMsMin = 10 * 60_000;
 const trialsMax = 3;
 const statementMsMax = 1_000;
 
 /**
- * The newest trial of the account that was made with exactly this value, of which something is known. Found by the versions of
- * its own rules and not by slots: whether a slot outlives a pause depends on who else holds it.
+ * The newest trial of the account with exactly this query that has a significant result. It is found by the versions of the
+ * account's rules and not by slots: whether a slot outlives a pause depends on which other accounts hold it.
  */
-export async function readTrial(options: ReadTrialOptions, asked: AskedTrial): Promise<HeardTrial | null> {
-  for (const trial of await findTrials(options.database, asked)) {
-    const heardMs = await heardMsOf(options.coverage, trial, asked);
+export async function readTrial(options: ReadTrialOptions, query: TrialQuery): Promise<TrialResult | null> {
+  for (const trial of await findTrials(options.database, query)) {
+    const coveredMs = await coveredMsOf(options.coverage, trial, query);
     const { matches, to_at } = trial;
     const isRunning = to_at === null;
-    const isTelling = !isRunning || matches >= runningMatchesMin || heardMs >= runningMsMin;
-    if (heardMs > 0 && isTelling) return { matches, heardMs, isRunning };
+    const isSignificant = !isRunning || matches >= runningMatchesMin || coveredMs >= runningMsMin;
+    if (coveredMs > 0 && isSignificant) return { matches, coveredMs, isRunning };
   }
   return null;
 }
@@ -54,10 +54,9 @@ interface TrialRow {
 }
 
 /**
- * A trial is the first time that its rule listened, until that was paused or got another value. What the rule brings later, when it
- * goes on, becomes a history.
+ * A trial ends when its rule was first paused or got another query. What the rule matches later, after a resume, becomes a history.
  */
-async function findTrials(database: Database, { accountId, value, since }: AskedTrial): Promise<TrialRow[]> {
+async function findTrials(database: Database, { accountId, value, since }: TrialQuery): Promise<TrialRow[]> {
   const { platform, translatedValue, options = {} } = value;
   const isOfValue = 'v.platform = $2 and v.translated_value = $3 and v.options::text = $4';
   return await database.forAccount(accountId).snapshot(async (sql) => {
@@ -86,23 +85,23 @@ async function findTrials(database: Database, { accountId, value, since }: Asked
   });
 }
 
-/** By the ledger of the account: what a dead stream did not bring tells nothing. */
-async function heardMsOf(
+/** From the account's coverage ledger: a disconnected stream says nothing about the query. */
+async function coveredMsOf(
   coverage: CoverageStore,
   { rule_id: ruleId, from_at: from, to_at, first_at }: TrialRow,
-  { accountId, value, nowMs }: AskedTrial,
+  { accountId, value, nowMs }: TrialQuery,
 ): Promise<number> {
   const platform: Platform = value.platform;
   const to = to_at ?? new Date(nowMs);
   const ledger = await coverage.read({ accountId, ruleId, platform, from, to });
   const spans = coverageOf(ledger).flatMap(({ timeline }) => timeline);
-  let heardMs = 0;
+  let coveredMs = 0;
   for (const span of spans) {
     const until = Math.min(span.to, to.getTime());
-    if (span.state === 'live') heardMs += until - span.from;
-    // A platform may heed a rule earlier than it says: from the first match on it does.
+    if (span.state === 'live') coveredMs += until - span.from;
+    // A platform may apply a rule earlier than it says: at the latest from the first match on.
     if (span.state === 'starting' && first_at !== null)
-      heardMs += Math.max(0, until - Math.max(span.from, first_at.getTime()));
+      coveredMs += Math.max(0, until - Math.max(span.from, first_at.getTime()));
   }
-  return heardMs;
+  return coveredMs;
 }

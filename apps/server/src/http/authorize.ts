@@ -7,27 +7,27 @@ import { badField, Failure } from '../runtime/failure.ts';
 import { admit, type ConsoleSessionOptions, sessionOf } from './console-session.ts';
 
 /*
- * What the console's page at /console/authorize/<uid> asks, to which the authorization server sends a browser. Both endpoints are
- * below that path, because the cookie that says which browser has begun the request is sent nowhere else. They follow the rules of
- * every request with the console's cookie (console-session.ts): `X-Earshot-Console: 1`, from the same origin, JSON.
+ * The requests of the console's page at /console/authorize/<uid>, to which the authorization server sends a browser. Both endpoints
+ * are below that path, because the browser sends the cookie that identifies the authorization request only there. They follow the
+ * rules of all requests with the console's cookie (console-session.ts): `X-Earshot-Console: 1`, same origin, JSON.
  *
  * GET /console/authorize/<uid>/request
  *   200 {
  *     "client": { "id": string, "name": string, "uri": string | null, "redirect_host": string },
- *     "scopes": Scope[],                   what the program asks for; never empty
+ *     "scopes": Scope[],                   the requested scopes; never empty
  *     "account": { "id": string, "name": string },
  *     "expires_at": string
  *   }
- *   401 unauthenticated: nobody is signed in. The request waits: sign in, and ask again.
- *   404 not_found: unknown, over, or begun in another browser.
+ *   401 unauthenticated: not signed in. The authorization request waits: sign in, and send the request again.
+ *   404 not_found: unknown, ended, or started in another browser.
  *
  * POST /console/authorize/<uid>/decision
  *   { "decision": "allow" | "refuse", "scopes"?: Scope[], "budget_usd_per_day"?: number | null }
- *     `scopes`: some of those that were asked for; without it, all of them. Only with "allow", like the budget.
+ *     `scopes`: some of the requested ones; if omitted, all of them. Only with "allow", like the budget.
  *   200 { "continue_url": string }         a path of this origin, to which the page navigates (`location.assign`)
- *   400 invalid_argument: a scope that was not asked for, none at all, or a budget where the key that is signed in has one
- *   403 permission_denied: the key that is signed in lacks one of the scopes, or `keys:write` (`details.required_scope`)
- *   401, 404 as above; 429 resource_exhausted: the account has as many keys as it may; 400 failed_precondition: decided before
+ *   400 invalid_argument: a scope that was not requested, no scope, or a budget although the signed-in key has one
+ *   403 permission_denied: the signed-in key lacks one of the scopes, or `keys:write` (`details.required_scope`)
+ *   401, 404 as above; 429 resource_exhausted: the account has the maximum of keys; 400 failed_precondition: already decided
  */
 
 export interface AuthorizeOptions extends ConsoleSessionOptions {
@@ -53,8 +53,8 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
     '/console/authorize/:uid/request',
     { config: { operation: 'GetAuthorizationRequest' } },
     async (request, reply) => {
-      const { session, asked } = await readRequest(request, reply, options);
-      const { client, scopes, expiresAt } = asked;
+      const { session, authorization } = await readRequest(request, reply, options);
+      const { client, scopes, expiresAt } = authorization;
       return {
         client: { id: client.id, name: client.name, uri: client.uri, redirect_host: client.redirectHost },
         scopes,
@@ -67,7 +67,7 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
     '/console/authorize/:uid/decision',
     { config: { operation: 'DecideAuthorization' } },
     async (request, reply) => {
-      const { session, asked } = await readRequest(request, reply, options);
+      const { session, authorization } = await readRequest(request, reply, options);
       const { principal } = session;
       admit(limits, principal, reply);
       const decided = decisionSchema.safeParse(request.body);
@@ -79,45 +79,45 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
       const exchange = { request: request.raw, response: reply.raw };
       if (decided.data.decision === 'refuse') await authorizationServer.refuse(exchange);
       else {
-        const { scopes = asked.scopes, budget_usd_per_day: usd } = decided.data;
+        const { scopes = authorization.scopes, budget_usd_per_day: usd } = decided.data;
         assertMayGive(principal.scopes);
         const budget =
           typeof usd === 'number' ? ({ period: 'day', usd, on_reached: 'pause' } as const) : null;
-        const allowing = { principal, requestId: request.id, scopes: [...new Set(scopes)], budget };
-        await authorizationServer.allow(asked, allowing, exchange);
+        const approval = { principal, requestId: request.id, scopes: [...new Set(scopes)], budget };
+        await authorizationServer.allow(authorization, approval, exchange);
       }
-      return { continue_url: asked.continuePath };
+      return { continue_url: authorization.continuePath };
     },
   );
 }
 
-interface Read {
+interface PendingAuthorization {
   readonly session: ConsoleSession;
-  readonly asked: AuthorizationRequest;
+  readonly authorization: AuthorizationRequest;
 }
 
 async function readRequest(
   request: FastifyRequest<Params>,
   reply: FastifyReply,
   { sessions, authorizationServer }: AuthorizeOptions,
-): Promise<Read> {
+): Promise<PendingAuthorization> {
   const session = await sessionOf(request, sessions);
   request.principal = session.principal;
   const exchange = { request: request.raw, response: reply.raw };
-  const asked = await authorizationServer.findRequest(request.params.uid, exchange);
-  if (asked) return { session, asked };
+  const authorization = await authorizationServer.findRequest(request.params.uid, exchange);
+  if (authorization) return { session, authorization };
   throw new Failure(
     'not_found',
     'The authorization request does not exist, has ended, or was started in another browser. Start again in the program.',
   );
 }
 
-/** A grant is a key: whoever may make no keys may give none. */
+/** A grant is a key, so granting requires the right to create keys. */
 function assertMayGive(scopes: readonly Scope[]): void {
   if (scopes.includes('keys:write')) return;
   throw new Failure(
     'permission_denied',
-    'The key that you are signed in with lacks the scope "keys:write", which authorizing a program needs: sign in with one that has it.',
+    'Your key lacks the scope "keys:write", which is required to authorize a program. Sign in with a key that has it.',
     { details: { required_scope: 'keys:write' } },
   );
 }

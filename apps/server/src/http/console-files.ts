@@ -8,10 +8,10 @@ import { Failure } from '../runtime/failure.ts';
 
 const compress = promisify(gzip);
 
-/** Asks about a program that wants to use the account. */
+/** The page that asks the user to authorize a program. */
 const authorizePage = '/console/authorize/:uid';
 
-/** Which of them the page shows is its own matter. */
+/** Paths of the console. Its script decides which of them it shows. */
 const pages = [
   '/',
   '/sign-in',
@@ -29,7 +29,7 @@ const pages = [
   authorizePage,
 ];
 
-/** What the build makes; anything else in its folder is not served. */
+/** The file types of the build. Other files in its folder are not served. */
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -37,7 +37,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Nothing but our own files runs or is asked for. The editor writes styles of its own, with the nonce of the page. */
+/** Only Earshot's own files run or load. The editor creates style elements, with the nonce of the page. */
 const policyWith = (nonce: string) =>
   [
     "default-src 'none'",
@@ -49,7 +49,7 @@ const policyWith = (nonce: string) =>
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",
-    // Text cannot become HTML or a script, whoever tries: no part of the console needs that.
+    // Text cannot become HTML or a script: no part of the console needs that.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ].join('; ');
@@ -67,23 +67,23 @@ const notBuilt = `<!doctype html>
 <p>The console is not built yet: run <code>pnpm build:console</code>, then load this page again.</p></html>
 `;
 
-interface Built {
-  /** With a placeholder for the nonce. */
+interface ConsoleBuild {
+  /** Contains a placeholder for the nonce. */
   readonly page: string;
-  /** By name: nothing outside of this table can be asked for. */
+  /** By name. Files outside of this table are not served. */
   readonly assets: ReadonlyMap<string, Asset>;
 }
 
 interface Asset {
   readonly type: string;
   readonly body: Buffer;
-  /** Made when somebody first asks for it. */
+  /** Created at the first request. */
   zipped: Promise<Buffer> | null;
 }
 
-/** Serves the console as it was built into the folder: read when it is first asked for, and kept. */
+/** Serves the console from the folder of its build. Files are read at their first request, and cached. */
 export function addConsoleFiles(app: FastifyInstance, folder: string): void {
-  let reading: Promise<Built | null> | null = null;
+  let reading: Promise<ConsoleBuild | null> | null = null;
   const read = async () => {
     reading ??= readBuilt(folder);
     const built = await reading;
@@ -96,7 +96,7 @@ export function addConsoleFiles(app: FastifyInstance, folder: string): void {
     reply.headers({
       ...pageHeaders,
       'content-security-policy': policyWith(nonce),
-      // A program on the web opens that page in a window of its own, and learns from its opener that it is over.
+      // A program on the web opens that page in a separate window, and learns through its opener when it is done.
       'cross-origin-opener-policy': routeOptions.url === authorizePage ? 'unsafe-none' : 'same-origin',
     });
     return built === null ? reply.code(503).send(notBuilt) : built.page.replaceAll('__NONCE__', nonce);
@@ -108,12 +108,12 @@ export function addConsoleFiles(app: FastifyInstance, folder: string): void {
     async (request, reply) => {
       const { name } = request.params;
       const asset = (await read())?.assets.get(name);
-      if (!asset) throw new Failure('not_found', 'The console has no such file: load its page again.');
+      if (!asset) throw new Failure('not_found', 'The file does not exist. Reload the console.');
       reply.headers({
         'content-type': asset.type,
         'cross-origin-resource-policy': 'same-origin',
         vary: 'accept-encoding',
-        // A name with a hash of the content stands for this content for ever.
+        // A name with a hash always stands for the same content.
         'cache-control': /-[\w-]{8}\.\w+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
       });
       if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return asset.body;
@@ -124,7 +124,7 @@ export function addConsoleFiles(app: FastifyInstance, folder: string): void {
   );
 }
 
-async function readBuilt(folder: string): Promise<Built | null> {
+async function readBuilt(folder: string): Promise<ConsoleBuild | null> {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch(nothingThere);
   if (page === null) return null;
   const names = (await readdir(join(folder, 'assets')).catch(nothingThere)) ?? [];

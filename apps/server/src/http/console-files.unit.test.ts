@@ -44,7 +44,7 @@ async function build(): Promise<void> {
 
 const get = (path: string, headers: Record<string, string> = {}) => fetch(new URL(path, url), { headers });
 
-describe('a page', () => {
+describe('a console path', () => {
   test.each([
     '/',
     '/?a=b',
@@ -62,14 +62,14 @@ describe('a page', () => {
     '/notices',
     '/audit',
     '/console/authorize/uid_1',
-  ])('%s is the console', async (path) => {
+  ])('serves the console at %s', async (path) => {
     await build();
     const answer = await get(path);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(await answer.text()).toContain('csp-nonce');
   });
 
-  test('lets nothing run or load but our own files, with a nonce that is new each time', async () => {
+  test('allows only own files to run or load, with a new nonce each time', async () => {
     await build();
     const nonces = new Set<string>();
     for (let n = 0; n < 3; n++) {
@@ -88,7 +88,7 @@ describe('a page', () => {
     expect(nonces.size).toBe(3);
   });
 
-  test('tells nobody where it was left, and has no devices', async () => {
+  test('sends no referrer, and has no access to devices', async () => {
     await build();
     const { headers } = await get('/feed');
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -99,14 +99,14 @@ describe('a page', () => {
     });
   });
 
-  test('is cut off from whoever has opened it, but for the one that programs open', async () => {
+  test('is isolated from its opener, except for the page that programs open', async () => {
     await build();
     const policyOf = async (path: string) => (await get(path)).headers.get('cross-origin-opener-policy');
     expect(await policyOf('/keys')).toBe('same-origin');
     expect(await policyOf('/console/authorize/uid_1')).toBe('unsafe-none');
   });
 
-  test('says how to build the console, until it is built', async () => {
+  test('explains how to build the console if it is not built', async () => {
     const before = await get('/');
     expect(before.status).toBe(503);
     expect(await before.text()).toContain('pnpm build:console');
@@ -116,19 +116,19 @@ describe('a page', () => {
   });
 });
 
-describe('a file', () => {
+describe('a console file', () => {
   beforeEach(build);
 
   test.each([
     ['index-DAHW4n40.js', 'text/javascript; charset=utf-8', 'public, max-age=31536000, immutable'],
     ['index-DAHW4n40.css', 'text/css; charset=utf-8', 'public, max-age=31536000, immutable'],
     ['icon.svg', 'image/svg+xml', 'no-cache'],
-  ])('%s has its type, and is kept if its name has a hash', async (name, type, kept) => {
+  ])('%s has its content type, and is cached if its name has a hash', async (name, type, kept) => {
     const { status, headers } = await get(`/assets/${name}`);
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, type, kept]);
   });
 
-  test('is sent compressed to whoever takes that', async () => {
+  test('is compressed for clients that accept it', async () => {
     const zipped = await get('/assets/index-DAHW4n40.js', { 'accept-encoding': 'br, gzip' });
     expect(zipped.headers.get('content-encoding')).toBe('gzip');
     expect(Number(zipped.headers.get('content-length'))).toBeLessThan(script.length / 10);
@@ -147,8 +147,8 @@ describe('a file', () => {
     '%2e%2e/.vite/manifest.json',
     '.vite%2fmanifest.json',
     '__proto__',
-  ])('%s does not exist', async (name) => {
-    // As it is written: `fetch` would tidy the path up.
+  ])('%s is not served', async (name) => {
+    // The path as it is written: `fetch` would normalize it.
     const { hostname, port } = new URL(url);
     const sent = request({ hostname, port, path: `/assets/${name}`, agent: false }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];

@@ -8,26 +8,26 @@ import type { RateLimits } from '../accounts/rate-limits.ts';
 import { Failure } from '../runtime/failure.ts';
 
 /*
- * A browser sends a cookie with whatever any page makes it ask. So the cookie of the console counts only for requests that the
- * console's own pages have sent: the browser says so (Fetch Metadata), or names their origin, and they bear a header that a page
- * of another origin cannot send without our consent, which we give to nobody.
+ * A browser sends a cookie with every request that any page causes. So the console's cookie counts only for requests from the
+ * console's own pages: the browser says so (Fetch Metadata), or names their origin. They also have a header that a page of another
+ * origin cannot send without CORS, which Earshot never allows.
  */
 
 /** A prefix that browsers keep for cookies of this very host over HTTPS: no neighbouring host can set it. */
 const secureName = '__Host-earshot';
-/** On this machine by plain HTTP, where some browsers refuse the other. */
+/** For plain HTTP on this machine, where some browsers refuse the other name. */
 const plainName = 'earshot';
 
-/** What decides about a request with a cookie. */
-interface Asking {
+/** The parts of a request that decide whether its cookie counts. */
+interface CookieRequest {
   readonly method: string;
-  /** As the browser addresses us, with the port. */
+  /** The address in the browser, with the port. */
   readonly host: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Whether one of the console's own pages has sent the request. */
-function isFromConsole({ method, host, headers }: Asking): boolean {
+/** Whether one of the console's own pages sent the request. */
+function isFromConsole({ method, host, headers }: CookieRequest): boolean {
   if (headers['x-earshot-console'] !== '1') return false;
   // A form cannot send JSON.
   if (method === 'POST' && !/^application\/json *(;|$)/i.test(String(headers['content-type']))) return false;
@@ -35,7 +35,7 @@ function isFromConsole({ method, host, headers }: Asking): boolean {
   return site === undefined ? isOwnOrigin(headers['origin'], host) : site === 'same-origin';
 }
 
-/** For browsers that do not tell from which site a request comes. */
+/** For browsers without Fetch Metadata. */
 function isOwnOrigin(origin: string | string[] | undefined, host: string): boolean {
   const url = typeof origin === 'string' ? URL.parse(origin) : null;
   if (!url || url.host !== host) return false;
@@ -46,31 +46,31 @@ function isLoopback(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** The name under which a browser that has sent this sign-in keeps the cookie. */
-function cookieNameFor({ host, headers }: Asking): string {
+/** The name of the cookie for a browser that has sent this sign-in. */
+function cookieNameFor({ host, headers }: CookieRequest): string {
   const { origin } = headers;
   const url = URL.parse(typeof origin === 'string' ? origin : `http://${host}`);
   if (url?.protocol === 'http:' && isLoopback(url.hostname)) return plainName;
-  // Without an origin nobody knows whether a proxy speaks HTTPS in front of us.
+  // Without an origin it is unknown whether a proxy in front of Earshot uses HTTPS.
   if (url?.protocol === 'https:' || origin === undefined) return secureName;
   throw new Failure(
     'failed_precondition',
-    'The console needs HTTPS, because a session sent in plain text can be stolen. Open it by HTTPS, or on the machine that it runs on.',
+    'The console needs HTTPS, because a session that is sent in plain text can be stolen. Use HTTPS, or open it on the machine that it runs on.',
     { details: { reason: 'insecure_connection' } },
   );
 }
 
-/** More than a browser has by itself: one for each name, and an old one. */
+/** More than a normal browser has: one per name, and an old one. */
 const tokensMax = 4;
 
 /** The values of the console's cookies. */
-function tokensOf({ host, headers }: Omit<Asking, 'method'>): string[] {
+function tokensOf({ host, headers }: Omit<CookieRequest, 'method'>): string[] {
   const cookies = String(headers['cookie'] ?? '')
     .split(';')
     .map((one) => one.trim());
   const valuesOf = (name: string) =>
     cookies.filter((one) => one.startsWith(`${name}=`)).map((one) => one.slice(name.length + 1));
-  // Any neighbouring host could have set the plain one.
+  // A neighbouring host could have set the cookie without the prefix.
   const hostname = URL.parse(`http://${host}`)?.hostname ?? '';
   const values = [...valuesOf(secureName), ...(isLoopback(hostname) ? valuesOf(plainName) : [])];
   return [...new Set(values)].slice(0, tokensMax);
@@ -82,13 +82,13 @@ function cookieOf(name: string, value: string, more = ''): string {
 
 export interface PrincipalOptions {
   readonly authenticate: Authenticate;
-  /** For the requests that the server sends to itself: also by an access token for `/mcp`. Null for all others. */
+  /** For requests that the server sends to itself, which may also have an access token for `/mcp`. Null for all others. */
   readonly authenticateInner: () => Authenticate | null;
-  /** Null where there is no console: cookies are ignored. */
+  /** Null without a console: cookies are then ignored. */
   readonly sessions: ConsoleSessions | null;
 }
 
-/** Who asks: by the key, or without one by the session of the console. */
+/** Authenticates by the key, or without one by the console session. */
 export async function principalOf(
   request: FastifyRequest,
   { authenticate, authenticateInner, sessions }: PrincipalOptions,
@@ -108,17 +108,17 @@ export async function sessionOf(request: FastifyRequest, sessions: ConsoleSessio
     (one) => one !== null,
   );
   const [session, another] = found;
-  // Two that are valid: one was planted, and nobody can tell which. Signing in ends both.
+  // Two valid sessions: one was planted, and it is unknown which. Signing in ends both.
   if (session && !another) return session;
-  throw new Failure('unauthenticated', 'You are not signed in, or your session is over: sign in.');
+  throw new Failure('unauthenticated', 'You are not signed in, or your session has ended. Sign in.');
 }
 
-/** Decided without a look at the session: it tells nothing about the cookie. */
+/** Decided without the session, so that the answer reveals nothing about the cookie. */
 function assertFromConsole(request: FastifyRequest): void {
   if (isFromConsole(request)) return;
   throw new Failure(
     'unauthenticated',
-    'A session counts only for requests that the console itself sends: send an API key as "Authorization: Bearer <API_KEY>".',
+    'A session works only for requests of the console itself. Send an API key as "Authorization: Bearer <API_KEY>".',
   );
 }
 
@@ -133,7 +133,7 @@ const signInSchema = z.union([
   z.strictObject({ code: z.string() }).readonly(),
 ]);
 
-/** Signing in and out, and links that sign in. */
+/** Sign-in, sign-out, and sign-in links. */
 export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionOptions): void {
   const { authenticate, sessions, limits } = options;
   const url = '/console/session';
@@ -164,7 +164,7 @@ export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionO
   });
   app.post('/console/links', {
     config: { operation: 'CreateConsoleLink' },
-    // By a key alone: a session must not prolong itself.
+    // With a key only: a session must not prolong itself.
     onRequest: async (request, reply) => {
       const principal = await authenticate(request.headers.authorization, request.ip);
       request.principal = principal;
@@ -173,7 +173,7 @@ export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionO
     handler: async ({ principal, protocol, host }) => {
       if (!principal) throw new Error('a request reached its handler without a principal');
       const { code, expiresAt } = await sessions.createLink(principal);
-      // In the fragment, which browsers send to nobody: no log and no proxy sees it.
+      // In the fragment, which browsers do not send: no log and no proxy sees it.
       return { url: `${protocol}://${host}/#code=${code}`, expires_at: expiresAt.toISOString() };
     },
   });
@@ -181,22 +181,22 @@ export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionO
 
 async function signIn(request: FastifyRequest, reply: FastifyReply, options: ConsoleSessionOptions) {
   const { authenticate, sessions, limits } = options;
-  const asked = signInSchema.safeParse(request.body);
-  if (!asked.success) {
+  const body = signInSchema.safeParse(request.body);
+  if (!body.success) {
     throw new Failure('invalid_argument', 'Send {"key": "<API_KEY>"} or {"code": "<code of a link>"}.', {
       details: { violations: [] },
     });
   }
   const former = { formerTokens: tokensOf(request), requestId: request.id };
-  if ('code' in asked.data) return await sessions.signInWithCode(asked.data.code, request.ip, former);
-  const principal = await authenticate(`Bearer ${asked.data.key}`, request.ip);
+  if ('code' in body.data) return await sessions.signInWithCode(body.data.code, request.ip, former);
+  const principal = await authenticate(`Bearer ${body.data.key}`, request.ip);
   admit(limits, principal, reply);
   const signedIn = await sessions.signInWithKey(principal, former);
   if (!signedIn) throw keyRefused();
   return signedIn;
 }
 
-/** As a change of the account: each one leaves a row. */
+/** Counts as a change of the account, because each sign-in adds a row. */
 export function admit(limits: RateLimits, principal: Principal, reply: FastifyReply): void {
   const admission = limits.admit(principal, { changes: true });
   reply.headers(admission.headers);

@@ -2,7 +2,7 @@ import { operations } from '@earshot/contract';
 import { expect, test } from 'vitest';
 import { llmsText } from './discovery.ts';
 
-test('llms.txt names every operation by its method and path, and no path besides that is none', () => {
+test('llms.txt lists every operation with its method and path, and no other path', () => {
   const named = new Set(
     Array.from(
       llmsText({ hasMcp: false }).matchAll(/`(GET|POST) (\/[^`]+)`/g),
@@ -12,7 +12,7 @@ test('llms.txt names every operation by its method and path, and no path besides
   expect(named).toEqual(new Set(Object.values(operations).map(({ method, path }) => `${method} ${path}`)));
 });
 
-test('llms.txt is short, begins as the convention asks, and names MCP only where it is served', () => {
+test('llms.txt is short, follows the convention, and mentions MCP only if it is served', () => {
   const text = llmsText({ hasMcp: false });
   expect(text.length).toBeLessThan(6_000);
   expect(text).toMatch(/^# Earshot\n\n> /);

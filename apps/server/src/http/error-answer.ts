@@ -5,18 +5,18 @@ export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorEnvelope;
-  /** A bug of ours: to be logged in full. */
+  /** An internal error, which is logged in full. */
   readonly isOurFault: boolean;
 }
 
-/** An `unavailable` always passes. Other failures have a `retry-after` only where they say so: a full plan does not pass. */
+/** `unavailable` is always temporary. Other failures have a `retry-after` only if they set one: a full plan is not temporary. */
 const unavailableForSeconds = 5;
 
 export const bodyBytesMax = 256 * 1024;
 
-/** What the framework refuses before it reaches an operation, by the framework's error code. */
+/** Messages for errors of the framework before an operation is reached, by the framework's error code. */
 const frameworkMessages: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: `The body is larger than ${bodyBytesMax / 1024} KiB: send less.`,
+  FST_ERR_CTP_BODY_TOO_LARGE: `The body is too large. Send at most ${bodyBytesMax / 1024} KiB.`,
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'Send the body as JSON with "Content-Type: application/json".',
   FST_ERR_CTP_INVALID_JSON_BODY: 'The body is not valid JSON.',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'The body is not as long as "Content-Length" says.',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { testLimits } from '../../test/call-of.ts';
 import { tooManyGuesses } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/call.ts';
-import { giveKey } from '../accounts/keys.ts';
+import { createKeyAs } from '../accounts/keys.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
 import { failureOf } from '../rules/await-registration.ts';
 import { placementRefusal } from '../rules/refusals.ts';
@@ -19,10 +19,10 @@ const principal: Principal = {
 };
 
 function admissionRefusal(requests: number, inFlightMax: number): unknown {
-  const asked = { ...principal, limits: { ...testLimits, requests } };
+  const caller = { ...principal, limits: { ...testLimits, requests } };
   const limits = createRateLimits({ contact, inFlightMax, nowMs: () => 0 });
-  limits.admit(asked, { changes: false });
-  return limits.admit(asked, { changes: false }).refusal;
+  limits.admit(caller, { changes: false });
+  return limits.admit(caller, { changes: false }).refusal;
 }
 
 function streamRefusal(): unknown {
@@ -39,8 +39,8 @@ function keyRefusal(): Promise<unknown> {
     contact,
   } as never;
   const grant = { scopes: [], expiresAt: null, budget: null };
-  const asked = { principal, change: {} as never };
-  return giveKey(options, asked, {} as never, grant).catch((error: unknown) => error);
+  const caller = { principal, change: {} as never };
+  return createKeyAs(options, caller, {} as never, grant).catch((error: unknown) => error);
 }
 
 const refused = (outcome: Parameters<typeof placementRefusal>[0]) => placementRefusal(outcome, 1, contact);
@@ -74,13 +74,13 @@ test.each([
   expect(Object.keys(headers)).toEqual(passes ? ['retry-after'] : []);
 });
 
-test('a platform without a credential is no reason to wait', () => {
+test('a platform without a credential has no retry-after', () => {
   const { headers, body } = errorAnswer(refused({ kind: 'no_source', platform: 'x' }), 'req_1');
   expect(body).toMatchObject({ code: 'failed_precondition', details: { reason: 'credentials' } });
   expect(headers).toEqual({});
 });
 
-test('a failure that passes always says when to try again', () => {
+test('a temporary failure always has a retry-after', () => {
   const { status, headers } = errorAnswer(
     new Failure('unavailable', 'Away.', { details: { reason: 'database' } }),
     'req_1',
@@ -88,12 +88,12 @@ test('a failure that passes always says when to try again', () => {
   expect([status, headers['retry-after']]).toEqual([503, '5']);
 });
 
-test('a limit does not compile without its reason, or with a wait that does not help', () => {
+test('a limit without a reason, or with a pointless wait, does not compile', () => {
   // @ts-expect-error -- no reason
   expect(new Failure('resource_exhausted', 'Full.')).toBeInstanceOf(Failure);
-  // @ts-expect-error -- a rate limit passes, so it says when
+  // @ts-expect-error -- a rate limit is temporary, so it needs a wait
   expect(new Failure('resource_exhausted', 'Full.', { details: { reason: 'rate_limit' } })).toBeTruthy();
   const waiting = { details: { reason: 'plan_limit' }, retryAfterSeconds: 60 } as const;
-  // @ts-expect-error -- a plan limit does not pass
+  // @ts-expect-error -- a plan limit is not temporary
   expect(new Failure('resource_exhausted', 'Full.', waiting)).toBeInstanceOf(Failure);
 });

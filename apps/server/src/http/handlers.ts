@@ -13,8 +13,8 @@ import { type PrincipalOptions, principalOf } from './console-session.ts';
 import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
 
 /**
- * Every operation of the contract with its handler; a missing one does not compile. A Readable is JSON text that is too
- * long to be held in memory; an EventStream is sent as server-sent events.
+ * A handler for every operation of the contract; a missing one does not compile. A Readable is JSON text that is too long for
+ * memory. An EventStream is sent as server-sent events.
  */
 export type Handlers = {
   readonly [Id in OperationId]: (call: Call<Id>) => Promise<AnswerOf<Id> | Readable | EventStream>;
@@ -30,15 +30,15 @@ export interface OperationOptions extends PrincipalOptions {
   readonly leaving: AbortSignal;
 }
 
-interface Asked {
+interface RequestState {
   /** Aborted when the key is no longer valid. */
   readonly keyEnded: AbortSignal;
   readonly idempotencyKey: string | null;
-  /** The request no longer counts as under way. */
+  /** The request no longer counts as in progress. */
   readonly release: () => void;
 }
 
-/** Every operation has the path `/api.<Name>` too, and takes POST unless it is a stream. */
+/** Every operation is also at `/api.<Name>`, which takes POST unless it is a stream. */
 export function addOperation(
   app: FastifyInstance,
   options: OperationOptions,
@@ -57,19 +57,19 @@ function addRoute(
   { url, methods }: { readonly url: string; readonly methods: string[] },
 ): void {
   const { handlers, keyWatch, limits, answerOnce, telemetry, leaving } = options;
-  // The request is parsed by the schema of this very operation, which the union of all operations cannot express.
+  // The request is parsed by the schema of this operation, which the union of all operations cannot express.
   const carryOut = handlers[operation.id] as (call: Call<never>) => ReturnType<Handlers[OperationId]>;
-  const asking = new WeakMap<FastifyRequest, Asked>();
+  const states = new WeakMap<FastifyRequest, RequestState>();
   app.route({
     method: methods,
     url,
     config: { operation: operation.id },
-    // Before the body is read: a request without a key, or above its limit, costs no parsing.
+    // Before the body is read: a request without a key, or above a limit, costs no parsing.
     onRequest: async (request, reply) => {
       const principal = await principalOf(request, options);
       request.principal = principal;
       const admission = limits.admit(principal, operation);
-      // From here on, because a body may take a minute to arrive.
+      // Watched from here on, because a body may take a minute to arrive.
       const watch = keyWatch.watch(principal);
       onceClosed(reply, () => {
         admission.release();
@@ -81,13 +81,13 @@ function addRoute(
       const idempotencyKey = operation.changes
         ? readIdempotencyKey(request.headers['idempotency-key'])
         : null;
-      asking.set(request, { keyEnded: watch.ended, idempotencyKey, release: () => admission.release() });
+      states.set(request, { keyEnded: watch.ended, idempotencyKey, release: () => admission.release() });
     },
     handler: async (request, reply) => {
       const { principal } = request;
-      const asked = asking.get(request);
-      if (!principal || !asked) throw new Error('a request reached its handler without a principal');
-      const { keyEnded, idempotencyKey: key } = asked;
+      const state = states.get(request);
+      if (!principal || !state) throw new Error('a request reached its handler without a principal');
+      const { keyEnded, idempotencyKey: key } = state;
       if (keyEnded.aborted) throw keyRefused();
       const parsed = parse(operation, request);
       const signal = endOf(reply, [leaving, keyEnded]);
@@ -100,8 +100,8 @@ function addRoute(
       reply.header('content-type', 'application/json; charset=utf-8');
       if (key === null) {
         const answer = await handle(null);
-        if (isEventStream(answer)) return startStream(reply, answer, { ...asked, signal, telemetry });
-        // The result of a change is always reported: an error would suggest that nothing was done.
+        if (isEventStream(answer)) return startStream(reply, answer, { ...state, signal, telemetry });
+        // The result of a change is always sent: an error would suggest that it was not made.
         if (!operation.changes) endWithKey(reply, keyEnded);
         return reply.send(answer);
       }
@@ -113,13 +113,13 @@ function addRoute(
   });
 }
 
-/** A client that disconnected during the look-up of its key emits no "close" any more. */
+/** A client that disconnected while its key was looked up emits no "close" any more. */
 function onceClosed({ raw }: FastifyReply, act: () => void): void {
   if (raw.destroyed) act();
   else raw.once('close', act);
 }
 
-/** Not `AbortSignal.any`, which looks at all of its sources whenever it is asked: a stream asks with every event. */
+/** Not `AbortSignal.any`, which checks all its sources whenever it is read: a stream reads it with every event. */
 function endOf(reply: FastifyReply, ends: readonly AbortSignal[]): AbortSignal {
   const gone = new AbortController();
   const end = () => gone.abort(over);
@@ -134,10 +134,10 @@ function endOf(reply: FastifyReply, ends: readonly AbortSignal[]): AbortSignal {
   return gone.signal;
 }
 
-/** Every request ends with it; a reason of its own, with a stack trace, would cost more than its parsing. */
+/** Reused for every request: a new reason with a stack trace would cost more than parsing the request. */
 const over = new Error('the request is over');
 
-/** Also an answer that is half sent. */
+/** Also ends an answer that is partly sent. */
 function endWithKey(reply: FastifyReply, keyEnded: AbortSignal): void {
   if (keyEnded.aborted) throw keyRefused();
   keyEnded.addEventListener('abort', () => reply.raw.destroy(), { once: true });
@@ -147,11 +147,11 @@ function isEventStream(answer: object): answer is EventStream {
   return 'onMore' in answer;
 }
 
-/** Takes the answer out of the framework's hands, which would wait for its end. It does not count as under way. */
+/** Takes the answer from the framework, which would wait for its end. It no longer counts as in progress. */
 function startStream(
   reply: FastifyReply,
   answer: EventStream,
-  { signal, keyEnded, release, telemetry }: Asked & { signal: AbortSignal; telemetry: Telemetry },
+  { signal, keyEnded, release, telemetry }: RequestState & { signal: AbortSignal; telemetry: Telemetry },
 ): FastifyReply {
   release();
   reply.hijack();

@@ -13,29 +13,29 @@ export interface McpOptions {
   readonly authenticate: Authenticate;
   readonly limits: RateLimits;
   readonly log: Logger;
-  /** Dollars a day: a tool starts a dearer rule only when the agent's user has agreed. */
+  /** Dollars a day: a tool starts a more expensive rule only if the agent's user has agreed. */
   readonly mcpConfirmUsd: number;
   readonly innerCalls: InnerCalls;
-  /** Null where keys alone are accepted. */
+  /** Null if only keys are accepted. */
   readonly resourceServer: ResourceServer | null;
 }
 
-/** Longer than a call that waits for matches, shorter than the time-outs of agents' clients. */
+/** Longer than a call that waits for matches, and shorter than the timeouts of MCP clients. */
 const callMs = 45_000;
 
 /**
- * The tools of the MCP server at `/mcp`. They call the operations through this very server, as any client does: so keys,
- * scopes, limits, audit and idempotency are decided in one place, and no tool can do what its key cannot.
+ * The tools of the MCP server at `/mcp`. They call the operations through this server, as any client does. So keys, scopes, limits,
+ * audit and idempotency are decided in one place, and no tool can do what its key cannot.
  */
 export function addMcp(app: FastifyInstance, options: McpOptions): void {
   const { limits, log, mcpConfirmUsd, innerCalls, resourceServer } = options;
   const authenticate = authenticateMcp(options);
   const load = async () => {
     const { createMcpOverHttp, scopeOfCall } = await import('@earshot/mcp');
-    const onFault = (error: unknown) => log.error({ err: error }, 'a tool failed by our fault');
+    const onFault = (error: unknown) => log.error({ err: error }, 'a tool failed with an internal error');
     return { mcp: createMcpOverHttp({ confirmAboveUsd: mcpConfirmUsd, onFault }), scopeOfCall };
   };
-  // With the first call: a tenth of the code that a node loads, and many nodes never get one.
+  // Loaded with the first call: it is a tenth of a node's code, and many nodes never need it.
   let loading: ReturnType<typeof load> | null = null;
   app.route({
     method: ['GET', 'POST', 'DELETE'],
@@ -52,7 +52,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       const admission = limits.admit(principal, { changes: false });
       reply.headers(admission.headers);
       if (admission.refusal) throw admission.refusal;
-      // The request that the tool sends counts as under way. Counted twice, a call could be refused because of itself.
+      // The request that the tool sends counts as in progress. If both counted, one call could exceed the limit.
       admission.release();
     },
     handler: async (request, reply) => {
@@ -61,7 +61,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
       loading ??= load();
       const { mcp, scopeOfCall } = await loading;
       assertScopeOf(request, reply, { resourceServer, scope: scopeOfCall(request.body) });
-      const asked = new Request(new URL(request.url, 'http://earshot.invalid'), {
+      const call = new Request(new URL(request.url, 'http://earshot.invalid'), {
         method: request.method,
         headers: headersOf(request),
         signal: gone.signal,
@@ -73,7 +73,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
         fetch: innerCalls.fetchFor(request),
       });
       const { scopes } = request.principal ?? {};
-      const response = await mcp.answer(asked, { earshot, scopes, body: request.body });
+      const response = await mcp.answer(call, { earshot, scopes, body: request.body });
       return reply.send(response);
     },
   });
@@ -85,7 +85,7 @@ function assertNoOrigin(origin: string | undefined): void {
   throw new Failure('permission_denied', 'Web pages may not call /mcp. Call it from a program.');
 }
 
-/** Without the key, which the protocol does not need. */
+/** Without the key, which the MCP protocol does not need. */
 function headersOf({ headers }: FastifyRequest): Headers {
   const copied = new Headers();
   for (const [name, value] of Object.entries(headers)) {
@@ -94,7 +94,7 @@ function headersOf({ headers }: FastifyRequest): Headers {
   return copied;
 }
 
-/** By a key, or by an access token for `/mcp`. */
+/** Authenticates by a key, or by an access token for `/mcp`. */
 export function authenticateMcp({
   authenticate,
   resourceServer,
@@ -107,7 +107,7 @@ export function authenticateMcp({
   };
 }
 
-/** A program that was authorized by OAuth can ask its user for more; whoever holds a key cannot, and does not see the tool. */
+/** A program that was authorized by OAuth can request more scopes from its user. With a key, the tool is hidden instead. */
 function assertScopeOf(
   { headers, principal }: FastifyRequest,
   reply: FastifyReply,
@@ -117,26 +117,26 @@ function assertScopeOf(
     return;
   if (scope === null || principal.scopes.includes(scope)) return;
   reply.header('www-authenticate', insufficientScope(resourceServer, [...principal.scopes, scope]));
-  throw new Failure('permission_denied', `The access token lacks the scope "${scope}": ask for it.`, {
+  throw new Failure('permission_denied', `The access token lacks the scope "${scope}". Request it.`, {
     details: { required_scope: scope },
   });
 }
 
 export type InnerCalls = ReturnType<typeof createInnerCalls>;
 
-/** Requests that the server sends to itself while it answers one: without a socket, through all its hooks and routes. */
+/** Requests that the server sends to itself while it answers one: without a socket, but through all hooks and routes. */
 export function createInnerCalls(app: FastifyInstance) {
   const caller = new AsyncLocalStorage<AbortSignal>();
   app.addHook('onRequest', async (_request, reply) => {
-    // The only way to notice that the caller has gone: `inject` drops its signal once the body is read.
+    // The only way to notice that the caller has disconnected: `inject` drops its signal once the body is read.
     const signal = caller.getStore();
     if (signal?.aborted) reply.raw.destroy();
     else signal?.addEventListener('abort', () => reply.raw.destroy(), { once: true });
   });
   return {
-    /** Whether the request that is being handled is one of them. */
+    /** Whether the current request is an inner call. */
     isInner: () => caller.getStore() !== undefined,
-    /** Sends requests as the caller of this request: from its address, and under its request id. */
+    /** Sends requests as the caller of this request: with its address and its request id. */
     fetchFor:
       ({ id, ip }: { readonly id: string; readonly ip: string }): typeof fetch =>
       async (input, init) => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
 
-// Not by `import`, which reads every export of a module: one of this one's loads Node's own fetch, 12 MiB that nobody uses here.
+// Not by `import`, which reads every export of a module: one export of `node:http` loads fetch, which takes 12 MiB and is not used.
 const { createServer }: typeof http = createRequire(import.meta.url)('node:http');
 
 export interface MetricsServer extends AsyncDisposable {
@@ -20,8 +20,8 @@ const unknown = async (): Promise<Answer> => ({ status: 404, body: '' });
 const json = { type: 'application/json; charset=utf-8' };
 
 /**
- * Metrics have their own address and port, so that they need not be reachable from where the API is. Health is told here
- * too: by nodes of every role, and from the moment on at which they start.
+ * Metrics have their own address and port, so that they need not be reachable from where the API is. Health is served here too, by
+ * nodes of every role and as soon as they start.
  */
 export async function startMetricsServer(options: {
   host: string;

@@ -4,14 +4,14 @@ import type { AuthorizationServer } from '../oauth/authorization-server.ts';
 import { grantableScopes, type ResourceServer } from '../oauth/resource-server.ts';
 import { Failure } from '../runtime/failure.ts';
 
-/** Of one address. Hosts of many agents ask for all of them from a few addresses. */
+/** Per address. The hosts of many agents share a few addresses. */
 const requestsPerMinute = 120;
 const registrationsPerMinute = 20;
 const registrationPath = '/reg';
 
 /**
- * What the authorization server serves below `/oauth`. The library's own router ignores case and a trailing slash, so it only gets
- * these paths, never what the caller wrote: two routers that disagree about a path would let a caller bypass the limits.
+ * The paths of the authorization server below `/oauth`. The library's router ignores case and a trailing slash, so it gets only these
+ * paths, never the caller's spelling. If two routers disagreed about a path, a caller could bypass the limits.
  */
 const served = [
   { method: 'GET', path: '/auth' },
@@ -27,7 +27,7 @@ const served = [
 const metadataPath = '/.well-known/oauth-protected-resource';
 const serverMetadataPath = '/.well-known/oauth-authorization-server';
 
-/** Where programs learn who authorizes them (RFC 9728). */
+/** The metadata that shows programs their authorization server (RFC 9728). */
 export function addResourceMetadata(app: FastifyInstance, { resource, issuer }: ResourceServer): void {
   const metadata = {
     resource,
@@ -40,12 +40,12 @@ export function addResourceMetadata(app: FastifyInstance, { resource, issuer }: 
     app.get(url, { config: { operation: 'OAuthMetadata' } }, async () => metadata);
 }
 
-/** The challenge of a 401: where to learn how to be authorized, and what to ask for. */
+/** The challenge of a 401: where a program learns how to be authorized, and which scopes to request. */
 export function challengeOf({ resource }: ResourceServer): string {
   return `Bearer resource_metadata="${metadataUrlOf(resource)}", scope="${grantableScopes.join(' ')}"`;
 }
 
-/** The challenge of a 403: what the token has and what it lacks, so that a program that asks for it loses nothing. */
+/** The challenge of a 403: the scopes that the token has and those that it lacks, so that a program can request all of them. */
 export function insufficientScope({ resource }: ResourceServer, needed: readonly string[]): string {
   return `Bearer error="insufficient_scope", scope="${needed.join(' ')}", resource_metadata="${metadataUrlOf(resource)}"`;
 }
@@ -54,7 +54,7 @@ function metadataUrlOf(resource: string): string {
   return new URL(`${metadataPath}/mcp`, resource).href;
 }
 
-/** The authorization server itself, below `/oauth`; its metadata also where RFC 8414 looks for it. */
+/** The authorization server below `/oauth`. Its metadata is also at the path of RFC 8414. */
 export function addAuthorizationServer(app: FastifyInstance, server: AuthorizationServer): void {
   const nowMs = () => performance.now();
   const requests = createAddressLimit({ perMinute: requestsPerMinute, nowMs });
@@ -72,7 +72,7 @@ export function addAuthorizationServer(app: FastifyInstance, server: Authorizati
     );
   }
   void app.register(async (scope) => {
-    // It reads the bodies by itself.
+    // The library reads the bodies.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _body, done) => done(null));
     for (const { method, path } of served) {
@@ -102,7 +102,7 @@ function assertWithin(waitSeconds: number | null): void {
   if (waitSeconds === null) return;
   throw new Failure(
     'resource_exhausted',
-    `Too many requests come from your address: wait ${waitSeconds} s.`,
+    `Too many requests come from your address. Wait ${waitSeconds} s.`,
     { details: { reason: 'rate_limit' }, retryAfterSeconds: waitSeconds },
   );
 }

@@ -24,7 +24,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
   return { status: answer.statusCode, headers: answer.headers, body: await buffer(answer) };
 }
 
-test('the page loads one script of its own, which reads /openapi.json', async () => {
+test('the page loads one script, which reads /openapi.json', async () => {
   const { headers, body } = await get('/docs');
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
   const page = body.toString();
@@ -33,7 +33,7 @@ test('the page loads one script of its own, which reads /openapi.json', async ()
   expect(page).not.toMatch(/\w:\/\/|@import|url\(/);
 });
 
-test('the policy of the page allows no code but files of the server, and no request to another host', async () => {
+test('the policy of the page allows only code from the server, and no request to another host', async () => {
   const { headers } = await get('/docs');
   const policy = Object.fromEntries(
     String(headers['content-security-policy'])
@@ -52,7 +52,7 @@ test('the policy of the page allows no code but files of the server, and no requ
   });
 });
 
-test('the script is sent compressed to clients that accept it, and is the same for the others', async () => {
+test('the script is compressed for clients that accept it, and has the same content for others', async () => {
   const plain = await get('/docs/scalar.js');
   const zipped = await get('/docs/scalar.js', { 'accept-encoding': 'br, gzip' });
   expect(plain.headers['content-type']).toBe('text/javascript; charset=utf-8');
@@ -65,7 +65,7 @@ test('the script is sent compressed to clients that accept it, and is the same f
   expect(zipped.headers.vary).toBe('accept-encoding');
 });
 
-test('a browser that has the script does not load it again', async () => {
+test('the script is cached by browsers', async () => {
   const first = await get('/docs/scalar.js', { 'accept-encoding': 'gzip' });
   expect(first.headers['cache-control']).toBe('public, no-cache');
   const etag = String(first.headers.etag);

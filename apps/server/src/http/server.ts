@@ -33,36 +33,36 @@ declare module 'fastify' {
 export interface HttpServerOptions extends Omit<OperationOptions, 'leaving' | 'authenticateInner'> {
   readonly isReady: () => Promise<string[]>;
   readonly mcpConfirmUsd: number;
-  /** `/mcp` for programs that were authorized by OAuth; null where keys alone are accepted. */
+  /** `/mcp` for programs that were authorized by OAuth; null if only keys are accepted. */
   readonly resourceServer: ResourceServer | null;
-  /** The same, when we authorize them ourselves. */
+  /** Earshot's own authorization server; null if another one is used, or none. */
   readonly authorizationServer: AuthorizationServer | null;
-  /** What the console was built into. */
+  /** The folder of the console's build. */
   readonly consoleFolder: string;
-  /** Addresses and ranges whose `X-Forwarded-For` is believed. The caller is the last address in it that is not one of them. */
+  /** Addresses and ranges whose `X-Forwarded-For` is trusted. The caller is the last address in it that is not one of them. */
   readonly trustedProxies: readonly string[];
   readonly log: Logger;
 }
 
 export interface HttpServer extends AsyncDisposable {
   listen(host: string, port: number): Promise<string>;
-  /** From now on every new request is refused with `unavailable`; those that wait for matches are answered at once. */
+  /** Refuses every new request with `unavailable` from now on, and answers those that wait for matches at once. */
   drain(): void;
 }
 
 /** Stops browsers from guessing a content type. */
 const noSniffing = { 'x-content-type-options': 'nosniff' };
 
-/** How long a shutdown waits for answers that are under way. */
+/** How long a shutdown waits for answers in progress. */
 const answerWithinMs = 15_000;
 
-/** Requests are parsed by the contract. Left out, the framework would load two compilers of JSON Schema at every start. */
+/** Requests are parsed by the contract. Otherwise the framework would load two JSON Schema compilers at every start. */
 function noSchemas(): never {
   throw new Error('a route has a JSON Schema: its request must be parsed by the contract');
 }
 
 const leftOut = {
-  // Node's own answer would not have the form of our errors: a hook refuses instead.
+  // Node's own answer would not have the form of Earshot's errors: a hook refuses instead.
   http: { requireHostHeader: false },
   schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
 };
@@ -86,14 +86,14 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   app.decorateRequest('principal', null);
   const answers = trackAnswers(app.server);
-  // RFC 9110, 10.1.1 allows to ignore an unknown expectation; Node's own refusal has no body.
+  // RFC 9110, 10.1.1 allows an unknown expectation to be ignored; Node's own refusal has no body.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   readJsonOnly(app);
   const innerCalls = createInnerCalls(app);
   const assertFraming = createFramingCheck();
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'cache-control': 'no-store', ...noSniffing });
-    // A request of an MCP tool belongs to one that is under way already.
+    // A request of an MCP tool is part of a request that is already in progress.
     const isNew = !innerCalls.isInner() && request.routeOptions.url !== '/healthz';
     if (leaving.signal.aborted && isNew) {
       throw new Failure('unavailable', 'This node is shutting down. Send the request again.', {
@@ -125,12 +125,12 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     listen: (host, port) => listen(app, { host, port, log: options.log }),
     drain() {
       leaving.abort();
-      // An answer whose headers were sent already cannot say "close" any more: its connection must not stay idle for long.
+      // If the headers were already sent, the answer cannot have "close". The idle connection must end soon.
       app.server.keepAliveTimeout = 1;
     },
     async [Symbol.asyncDispose]() {
       leaving.abort();
-      // Not the framework yet: once it is closed, it refuses the requests of MCP tools that are under way.
+      // Not the framework's `close` yet: after it, requests of MCP tools in progress would be refused.
       app.server.close();
       await answers.finished(answerWithinMs);
       app.server.closeAllConnections();
@@ -162,7 +162,7 @@ function addOAuth(app: FastifyInstance, { resourceServer, authorizationServer }:
   if (authorizationServer) addAuthorizationServer(app, authorizationServer);
 }
 
-/** Refuses requests that a proxy may have read differently than we do, with all that follow on the connection. */
+/** Refuses requests that a proxy may have parsed differently, and all that follow on the connection. */
 function createFramingCheck() {
   const distrusted = new WeakSet<Socket>();
   return ({ raw }: FastifyRequest, reply: FastifyReply) => {
@@ -171,7 +171,7 @@ function createFramingCheck() {
       ? 'The previous request on this connection was refused. Open a new connection.'
       : framingProblem(raw);
     if (problem === null) return;
-    // What follows may be part of this request to whoever sent it, and Node has read it already.
+    // The sender may regard what follows as a part of this request, and Node has already read it.
     distrusted.add(raw.socket);
     reply.header('connection', 'close');
     throw new Failure('invalid_argument', problem, { details: { violations: [] } });
@@ -180,11 +180,11 @@ function createFramingCheck() {
 
 function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): string | null {
   if (httpVersion === '1.1' && headers.host === undefined) return 'Send a "Host" header.';
-  // RFC 9112, 6.1: whoever speaks HTTP/1.0 knows no chunks, so the end of the body is unknown.
+  // RFC 9112, 6.1: HTTP/1.0 has no chunks, so the end of the body is unknown.
   if (httpVersion === '1.0' && headers['transfer-encoding'] !== undefined)
-    return 'Send no "Transfer-Encoding" with HTTP/1.0: send "Content-Length", or HTTP/1.1.';
+    return 'HTTP/1.0 does not support "Transfer-Encoding". Send "Content-Length", or use HTTP/1.1.';
   for (const once of ['host', 'authorization']) {
-    // Node keeps the first of several and drops the others.
+    // Node keeps the first header and drops the others.
     const times = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === once).length;
     if (times > 1) return `Send one "${once}" header, not ${times}.`;
   }
@@ -192,8 +192,8 @@ function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): 
 }
 
 /**
- * Reads JSON; an empty body is undefined, whatever its content type. Many clients send none in place of `{}`, some with a type that
- * they set themselves. The framework's own parser would replace bytes that are not UTF-8 by replacement characters.
+ * Reads JSON. An empty body becomes undefined, whatever its content type: many clients send no body in place of `{}`, some of them with
+ * another type. The framework's own parser would replace bytes that are not UTF-8 with replacement characters.
  */
 function readJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -248,7 +248,7 @@ function sendError(
     .send(JSON.stringify(answer.body));
 }
 
-/** A route that knows more of how to be authorized has said so already. */
+/** A route with a more specific challenge has already set it. */
 function challengeIn(reply: FastifyReply): Record<string, string> {
   const challenge = reply.getHeader('www-authenticate');
   return challenge === undefined ? {} : { 'www-authenticate': String(challenge) };
@@ -266,12 +266,12 @@ function logAnswer({ telemetry }: HttpServerOptions, request: FastifyRequest, re
 }
 
 function brokenHttp(code: string | undefined): string {
-  if (code === 'HPE_HEADER_OVERFLOW') return 'The headers are larger than 16 KiB: send less.';
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time.';
+  if (code === 'HPE_HEADER_OVERFLOW') return 'The headers are too large. Send at most 16 KiB.';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request did not arrive in time. Send it again.';
   return 'This is not a valid HTTP request.';
 }
 
-/** Bytes that are not HTTP are answered in the form of our errors too. */
+/** Answers bytes that are not HTTP in the form of Earshot's errors. */
 function refuseBrokenHttp(
   { telemetry }: HttpServerOptions,
   error: Error & { code?: string },
@@ -302,14 +302,14 @@ function refuseBrokenHttp(
 
 const usableId = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The caller's id if it is usable, so that its logs and ours can be joined. An API key is not: it would be logged. */
+/** The caller's id if it is usable, so that its logs match Earshot's. Not if it looks like an API key: it would be logged. */
 function requestIdOf(sent: string | string[] | undefined): string {
   return typeof sent === 'string' && usableId.test(sent) && !isWellFormedKey(sent) ? sent : newId('req');
 }
 
 /**
- * Counts the requests that are being answered. Waiting for all connections instead would not do: Node does not count a
- * connection on which nothing was sent yet as idle, and one of them would delay a shutdown by a minute.
+ * Counts the requests in progress. It does not wait for all connections: Node does not treat a connection without any request as
+ * idle, and a single one would delay a shutdown by a minute.
  */
 function trackAnswers(server: Server) {
   const underWay = new Set<ServerResponse>();
@@ -322,7 +322,7 @@ function trackAnswers(server: Server) {
     });
   });
   return {
-    /** Resolves when the last answer was sent, at the latest after `withinMs`. */
+    /** Resolves when the last answer was sent, or after `withinMs`. */
     async finished(withinMs: number): Promise<void> {
       if (underWay.size === 0) return;
       const deadline = new AbortController();

@@ -16,7 +16,7 @@ import type { Handlers } from './handlers.ts';
 import { startMetricsServer } from './metrics-server.ts';
 import { createHttpServer, type HttpServerOptions } from './server.ts';
 
-/** Those that a test does not expect. */
+/** Handlers that a test does not expect to be called. */
 const handlers = Object.fromEntries(
   Object.keys(operations).map((id) => [id, () => Promise.reject(new Error(`${id} was called`))]),
 ) as unknown as Handlers;
@@ -35,7 +35,7 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
     authenticate: async () => principal,
     keyWatch: { watch: () => ({ ended: new AbortController().signal, [Symbol.dispose]: () => undefined }) },
     limits: { admit: () => ({ headers: {}, refusal: null, release: () => undefined }) },
-    answerOnce: () => Promise.reject(new Error('not asked')),
+    answerOnce: () => Promise.reject(new Error('not expected')),
     isReady: () => Promise.resolve([]),
     mcpConfirmUsd: 5,
     resourceServer: null,
@@ -49,13 +49,13 @@ function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'si
   });
 }
 
-test('a caller that goes while its key is looked up gives its place back', async () => {
-  const asked = Promise.withResolvers<void>();
+test('a caller that disconnects while its key is looked up frees its place', async () => {
+  const started = Promise.withResolvers<void>();
   const known = Promise.withResolvers<Principal>();
   const released = Promise.withResolvers<void>();
   await using server = serverWith({
     authenticate: () => {
-      asked.resolve();
+      started.resolve();
       return known.promise;
     },
     limits: { admit: () => ({ headers: {}, refusal: null, release: () => released.resolve() }) },
@@ -63,10 +63,10 @@ test('a caller that goes while its key is looked up gives its place back', async
   const url = new URL(await server.listen('127.0.0.1', 0));
   const socket = connect(Number(url.port), url.hostname);
   socket.write('POST /api.ListKeys HTTP/1.1\r\nhost: e\r\ncontent-length: 2\r\n\r\n{}');
-  await asked.promise;
+  await started.promise;
   socket.destroy();
   await once(socket, 'close');
-  // Whoever gets these answers knows that the server has seen the other connection end.
+  // When these answers arrive, the server has seen the other connection end.
   for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
   known.resolve(principal);
   await expect(released.promise).resolves.toBeUndefined();
@@ -78,7 +78,7 @@ describe('a key that ends while it is in use', () => {
     headers: { 'content-type': 'application/json' },
     body: '{"key_id":"key_2"}',
   };
-  /** A server with one handler, and the key that it watches. */
+  /** A server with one handler and a watched key. */
   const withKey = (handler: Partial<Handlers>) => {
     const key = new AbortController();
     const watched = new Set<string>();
@@ -90,7 +90,7 @@ describe('a key that ends while it is in use', () => {
     return { server, key, watched };
   };
 
-  test('cuts off an answer that is half sent', async () => {
+  test('ends an answer that is partly sent', async () => {
     const endless = new Readable({ read: () => undefined });
     endless.push('{"rules":[');
     const { server, key, watched } = withKey({ ListRules: async () => endless });
@@ -104,7 +104,7 @@ describe('a key that ends while it is in use', () => {
     expect(watched).toEqual(new Set());
   });
 
-  test('leaves a change its answer: refused, it would seem not done', async () => {
+  test('does not affect the answer of a change, which would otherwise seem not made', async () => {
     const answer = { key_id: 'key_2', revoked_at: new Date().toISOString() };
     const { server, key } = withKey({
       RevokeKey: async ({ signal }) => {
@@ -120,7 +120,7 @@ describe('a key that ends while it is in use', () => {
     expect(await response.json()).toEqual(answer);
   });
 
-  test('is not listened to by requests that are over', async () => {
+  test('has no listeners of requests that have ended', async () => {
     const during = Promise.withResolvers<number>();
     const { server, key } = withKey({
       RevokeKey: async () => {
@@ -136,7 +136,7 @@ describe('a key that ends while it is in use', () => {
   });
 });
 
-test('the log says of every request from which address it came, and whose key was accepted', async () => {
+test('the log has the address of every request, and the key that was accepted', async () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line) => lines.push(line) });
   const { key } = newKey();
@@ -167,13 +167,13 @@ test('the log says of every request from which address it came, and whose key wa
   await once(socket, 'close');
 
   await expect.poll(() => lines).toHaveLength(5);
-  const told = lines.map((line) => {
+  const logged = lines.map((line) => {
     const { operation, status, address, keyId, accountId } = JSON.parse(line);
     return [operation, status, address, keyId, accountId];
   });
   const accepted = ['127.0.0.1', 'key_1', 'acc_1'];
   const unknown = ['127.0.0.1', undefined, undefined];
-  expect(told).toEqual([
+  expect(logged).toEqual([
     ['ListKeys', 200, ...accepted],
     ['ListKeys', 401, ...unknown],
     ['Mcp', expect.any(Number), ...accepted],
@@ -185,23 +185,23 @@ test('the log says of every request from which address it came, and whose key wa
 
 test.each([
   [[], '198.51.100.1, 203.0.113.7', '127.0.0.1'],
-  // What stands before it was sent by the stranger; what stands behind it, by a proxy before ours.
+  // The part before it was sent by the caller; the part after it, by a proxy.
   [['127.0.0.1', '203.0.113.0/24'], '198.51.100.1, 192.0.2.1, 203.0.113.7', '192.0.2.1'],
 ])('behind the proxies %j, X-Forwarded-For: %s means %s', async (trustedProxies, forwarded, expected) => {
-  const asked: string[] = [];
+  const addresses: string[] = [];
   await using server = serverWith({
     trustedProxies,
     authenticate: async (_, address) => {
-      asked.push(address);
+      addresses.push(address);
       throw keyRefused();
     },
   });
   const url = await server.listen('127.0.0.1', 0);
   await fetch(new URL('/api.ListRules', url), { headers: { 'x-forwarded-for': forwarded } });
-  expect(asked).toEqual([expected]);
+  expect(addresses).toEqual([expected]);
 });
 
-test('without an authorization server there is no OAuth, and a 401 does not speak of it', async () => {
+test('without an authorization server there is no OAuth, and a 401 does not mention it', async () => {
   await using server = serverWith({ authenticate: () => Promise.reject(keyRefused()) });
   const url = await server.listen('127.0.0.1', 0);
   const metadata = ['oauth-protected-resource/mcp', 'oauth-authorization-server'];
@@ -211,7 +211,7 @@ test('without an authorization server there is no OAuth, and a 401 does not spea
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
 });
 
-test('what follows a request whose end cannot be known is not carried out', async () => {
+test('data that follows a request without a known end is not processed', async () => {
   const carriedOut: string[] = [];
   const ListKeys = async () => {
     carriedOut.push('ListKeys');
@@ -267,7 +267,7 @@ test('every answer has `nosniff`, so that browsers do not guess its type', async
   }
 });
 
-test('probes are answered on both ports, by HEAD without a body, say why a node is not ready, and are not in the log', async () => {
+test('probes are answered on both ports, support HEAD, give reasons, and are not logged', async () => {
   const lines: string[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) });
   let missing: string[] = [];
@@ -296,7 +296,7 @@ test('probes are answered on both ports, by HEAD without a body, say why a node 
     expect(await ask('HEAD', '/healthz')).toEqual({ status: 200, text: '' });
   }
   expect(lines).toEqual([]);
-  // So that it is seen that requests would be.
+  // Shows that other requests are logged.
   await (await fetch(`${url}/nowhere`)).text();
   await expect.poll(() => lines.length).toBe(1);
 });
@@ -312,15 +312,15 @@ test('connections that cannot be accepted do not end the process', async () => {
   const servers = listen.mock.contexts.filter((one) => one instanceof Server);
   listen.mockRestore();
   expect(servers).toHaveLength(2);
-  // As Node does it. Twice: a listener for the first one would not do.
+  // Like Node. Twice, because a listener with `once` would not be enough.
   for (const one of [...servers, ...servers]) one.emit('error', new Error('accept ENFILE'));
   expect(lines.filter((line) => line.includes('accept ENFILE'))).toHaveLength(2);
 });
 
-test('a server that is closed waits for no connection that is idle or silent, and lets a long poll answer', async () => {
-  const asked = Promise.withResolvers<void>();
+test('a server that closes does not wait for idle or silent connections, but for a long poll', async () => {
+  const started = Promise.withResolvers<void>();
   const ListMatches: Handlers['ListMatches'] = async ({ signal }) => {
-    asked.resolve();
+    started.resolve();
     await once(signal, 'abort');
     return { matches: [], next_cursor: null, coverage: null };
   };
@@ -339,7 +339,7 @@ test('a server that is closed waits for no connection that is idle or silent, an
   const headers = { 'content-type': 'application/json' };
   const body = '{"order":"oldest","wait_seconds":30}';
   const poll = fetch(new URL('/matches', url), { method: 'POST', headers, body });
-  await asked.promise;
+  await started.promise;
   const startedAt = performance.now();
   await server[Symbol.asyncDispose]();
   expect(performance.now() - startedAt).toBeLessThan(5_000);
@@ -385,14 +385,14 @@ describe('a POST without a body', () => {
   };
 
   test.each(Object.keys(wayOf))('is read as {}: %s', async (way) => {
-    const asked: unknown[] = [];
+    const requests: unknown[] = [];
     const scopes = [...new Set(posts.flatMap(({ scope }) => scope ?? []))];
     await using server = serverWith({
       authenticate: async () => ({ ...principal, scopes }),
       handlers: {
         ...handlers,
         ListReaders: async ({ request }) => {
-          asked.push(request);
+          requests.push(request);
           return { readers: [], next_cursor: null };
         },
       },
@@ -409,7 +409,7 @@ describe('a POST without a body', () => {
     const json = { 'content-type': 'application/json', 'content-length': '2' };
     for (const { path } of posts)
       expect(await send(path, wayOf[way] ?? {})).toBe(await send(path, json, '{}'));
-    expect(asked).toEqual([{ limit: 100 }, { limit: 100 }]);
+    expect(requests).toEqual([{ limit: 100 }, { limit: 100 }]);
     expect(await send('/api.DeleteRule', wayOf[way] ?? {})).toContain('"violations":[{"field":"rule_id"');
   });
 });

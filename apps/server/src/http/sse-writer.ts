@@ -3,13 +3,13 @@ import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import type { EventBatch, EventStream } from '../accounts/call.ts';
 import type { StreamEnding } from '../observability/metrics.ts';
 
-/** Proxies and clients take a silent connection for a dead one. */
+/** Proxies and clients treat a silent connection as dead. */
 const commentEveryMs = 15_000;
 const reconnectAfterMs = 3_000;
-/** What may be buffered for one client. */
+/** The most that is buffered for one client. */
 const unsentBytesMax = 1024 * 1024;
 const drainWithinMs = 30_000;
-/** Then the others get their turn: a client may read as fast as it is written to. */
+/** After this many batches other clients are served first: a client may read as fast as it is written to. */
 const sentInTurnMax = 8;
 
 export interface SendEventsOptions {
@@ -20,44 +20,44 @@ export interface SendEventsOptions {
   readonly drainWithinMs?: number;
 }
 
-interface Ended {
+interface StreamEnd {
   readonly ending: StreamEnding;
   readonly err?: unknown;
 }
 
 export const eventStreamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // Otherwise proxies of the nginx family buffer the answer.
+  // Otherwise proxies such as nginx buffer the answer.
   'x-accel-buffering': 'no',
-  // Ends with its connection, not by chunks: to frame each event takes as long as to send it.
+  // The answer ends with its connection, without chunks: framing each event takes as long as sending it.
   connection: 'close',
 } as const;
 
 /**
- * Writes events for as long as the client reads them, and takes the next only when the previous ones were sent: a
- * slow client holds only a few of them in memory, and one that reads nothing is closed. Returns why it ended.
+ * Writes events as long as the client reads them, and takes the next only when the previous ones were sent. A slow client holds only a
+ * few of them in memory, and a client that reads nothing is disconnected. Returns the reason of the end.
  *
- * From the ring of the stream to the socket there is no promise and no timer: with thousands of streams they would cost
- * more than to send.
+ * From the wake-up of the stream to the socket there is no promise and no timer: with thousands of streams they would cost more than
+ * sending.
  */
 export async function sendEvents(
   response: ServerResponse,
   stream: EventStream,
   options: SendEventsOptions,
-): Promise<Ended> {
+): Promise<StreamEnd> {
   response.write(`retry: ${reconnectAfterMs}\n\n`);
   const { signal } = options;
   using silence = createSilence(options.commentEveryMs ?? commentEveryMs);
-  const ended = await new Promise<Ended>((resolve) => {
-    const look = createLook(response, stream, { ...options, onSent: silence.isOver, end: resolve });
+  const ended = await new Promise<StreamEnd>((resolve) => {
+    const poll = createPoll(response, stream, { ...options, onSent: silence.isOver, end: resolve });
     silence.onSilence(() => {
-      // A comment is also due while it reads, which may take as long as the database is away.
+      // A comment is also due during a read, which may take as long as the database is down.
       if (!socketOf(response).writableNeedDrain) socketOf(response).write(comment);
-      look();
+      poll();
     });
-    signal.addEventListener('abort', look, { once: true });
-    stream.onMore(look);
-    look();
+    signal.addEventListener('abort', poll, { once: true });
+    stream.onMore(poll);
+    poll();
   });
   // Waiting for a client that does not read would delay a shutdown.
   if (socketOf(response).writableNeedDrain) response.destroy();
@@ -65,39 +65,39 @@ export async function sendEvents(
   return ended;
 }
 
-/** Returns what is to be called whenever there may be more to send. Calls `end` once. */
-function createLook(
+/** Returns a function to call whenever there may be more to send. Calls `end` once. */
+function createPoll(
   response: ServerResponse,
   stream: EventStream,
-  options: SendEventsOptions & { onSent: () => void; end: (ended: Ended) => void },
+  options: SendEventsOptions & { onSent: () => void; end: (ended: StreamEnd) => void },
 ): () => void {
   const { signal, keyEnded } = options;
-  /** Reads, or waits for the client: looks again afterwards, if somebody called meanwhile. */
+  /** It reads, or waits for the client. If it was called in the meantime, it polls again afterwards. */
   let isBusy = false;
   let isCalled = false;
   let isOver = false;
-  const finish = (ended: Ended) => {
+  const finish = (ended: StreamEnd) => {
     if (isOver) return;
     isOver = true;
     options.end(ended);
   };
-  /** Goes on with the outcome later; without an outcome only if somebody called. */
-  const lookAfter = <Outcome>(work: Promise<Outcome>, then: (outcome: Outcome) => boolean) => {
+  /** Continues with the outcome later. Without an outcome, it continues only if it was called. */
+  const pollAfter = <Outcome>(work: Promise<Outcome>, then: (outcome: Outcome) => boolean) => {
     isBusy = true;
     isCalled = false;
-    const goOn = (outcome: Outcome) => {
+    const proceed = (outcome: Outcome) => {
       isBusy = false;
-      if (then(outcome) || isCalled) look();
+      if (then(outcome) || isCalled) poll();
     };
-    work.then(goOn).catch((err: unknown) => finish({ ending: 'failed', err }));
+    work.then(proceed).catch((err: unknown) => finish({ ending: 'failed', err }));
   };
-  /** Returns whether it can go on at once. */
+  /** Returns whether the next batch can be sent at once. */
   const send = (bytes: Buffer): boolean => {
     options.onSent();
     if (socketOf(response).write(bytes)) return true;
     if (socketOf(response).writableLength > unsentBytesMax) finish({ ending: 'slow' });
     else
-      lookAfter(waitForDrain(response, options), (drained) => {
+      pollAfter(waitForDrain(response, options), (drained) => {
         if (!drained && !response.destroyed && !signal.aborted) finish({ ending: 'slow' });
         return !isOver;
       });
@@ -108,29 +108,29 @@ function createLook(
     else if (signal.aborted) finish({ ending: keyEnded.aborted ? 'key' : 'leaving' });
     return isOver;
   };
-  const lookNow = () => {
+  const pollNow = () => {
     for (let sent = 0; !isEnding(); sent++) {
-      if (sent === sentInTurnMax) return lookAfter(nextTurnOfLoop(), () => true);
+      if (sent === sentInTurnMax) return pollAfter(nextTurnOfLoop(), () => true);
       const batch = stream.take(signal);
       if (batch instanceof Promise) {
-        return lookAfter(batch, (read) => read.events.length > 0 && !isEnding() && send(encode(read)));
+        return pollAfter(batch, (read) => read.events.length > 0 && !isEnding() && send(encode(read)));
       }
       if (batch.events.length === 0 || !send(encode(batch))) return;
     }
   };
-  const look = () => {
+  const poll = () => {
     isCalled = true;
     if (isBusy || isOver) return;
     try {
-      lookNow();
+      pollNow();
     } catch (err) {
       finish({ ending: 'failed', err });
     }
   };
-  return look;
+  return poll;
 }
 
-/** Calls back after each silence of this length. What ends a silence costs no timer. */
+/** Calls back after each silence of this length. Ending a silence does not restart the timer. */
 function createSilence(ms: number) {
   let since = performance.now();
   let call = () => undefined as void;
@@ -151,13 +151,13 @@ function createSilence(ms: number) {
   };
 }
 
-/** The answer itself writes each piece at the end of the turn, after a detour; without a socket it waits for an answer before it. */
+/** Writes go directly to the socket: the response would defer each piece to the end of the turn. A response waits for its socket. */
 function socketOf(response: ServerResponse) {
   return response.socket ?? response;
 }
 
 const comment = Buffer.from(':\n\n');
-/** The data is JSON and so has no line breaks. */
+/** The data is JSON, so it has no line breaks. */
 function encode(batch: EventBatch): Buffer {
   batch.bytes ??= Buffer.from(
     batch.events.map(({ id, event, data }) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`).join(''),
@@ -165,7 +165,7 @@ function encode(batch: EventBatch): Buffer {
   return batch.bytes;
 }
 
-/** `write` returns false when the buffer is full: the next event waits for "drain", or for "close". */
+/** `write` returns false if the buffer is full: the next event then waits for "drain", or for "close". */
 function waitForDrain(response: ServerResponse, options: SendEventsOptions): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = socketOf(response);

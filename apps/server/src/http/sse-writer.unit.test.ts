@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { EventBatch, EventStream, ServerEvent } from '../accounts/call.ts';
 import { eventStreamHeaders, type SendEventsOptions, sendEvents } from './sse-writer.ts';
 
-/** A real connection whose client reads only when it is told to. */
+/** A real connection whose client reads only when the test wants it. */
 let client: Socket;
 let response: ServerResponse;
 let stack: AsyncDisposableStack;
@@ -25,16 +25,16 @@ beforeEach(async () => {
 afterEach(() => stack.disposeAsync());
 
 interface Source extends EventStream {
-  readonly asked: () => number;
+  readonly takes: () => number;
 }
 
-/** Gives the same batch for ever, or nothing. */
+/** Always returns the same batch, or nothing. */
 function source(batch: readonly ServerEvent[]): Source {
-  let asked = 0;
+  let takes = 0;
   return {
-    asked: () => asked,
+    takes: () => takes,
     take() {
-      asked += 1;
+      takes += 1;
       return batch.length > 0
         ? new Promise((resolve) => setImmediate(() => resolve({ events: batch })))
         : { events: batch };
@@ -65,7 +65,7 @@ async function receive(until: string): Promise<string> {
   return text;
 }
 
-test('an event is its id, its name and its data, after the time to reconnect', async () => {
+test('an event has an id, a name and data, after the reconnection time', async () => {
   const sending = send(source([event('{"a":1}')]));
   const text = await receive('{"a":1}\n\n');
   expect(text).toContain('retry: 3000\n\n');
@@ -74,42 +74,42 @@ test('an event is its id, its name and its data, after the time to reconnect', a
   expect(await sending).toMatchObject({ ending: 'gone' });
 });
 
-test('a client that takes nothing is asked for nothing more, holds little, and is closed', async () => {
+test('no more is taken for a client that does not read, and it is disconnected', async () => {
   const stream = source([large]);
   client.pause();
   const sending = send(stream, { drainWithinMs: 500 });
   const { ending } = await sending;
   expect(ending).toBe('slow');
   expect(response.destroyed).toBe(true);
-  // What the kernel takes for the client, and one event beyond it.
-  const askedAtTheEnd = stream.asked();
-  expect(askedAtTheEnd).toBeLessThan(200);
+  // What the kernel buffers for the client, and one event beyond it.
+  const takesAtTheEnd = stream.takes();
+  expect(takesAtTheEnd).toBeLessThan(200);
   expect(response.writableLength).toBeLessThan(1024 * 1024);
 });
 
-test('a client that stops for a while and goes on gets everything', async () => {
+test('a client that stops reading for a while and continues gets everything', async () => {
   const stream = source([large]);
   client.pause();
   const sending = send(stream, { drainWithinMs: 60_000 });
   await fullBuffer();
-  const heldUpAt = stream.asked();
+  const heldUpAt = stream.takes();
   let bytes = 0;
   for await (const chunk of client.resume()) {
     bytes += Buffer.from(chunk).length;
     if (bytes > (heldUpAt + 20) * 64 * 1024) break;
   }
-  expect(stream.asked()).toBeGreaterThan(heldUpAt);
+  expect(stream.takes()).toBeGreaterThan(heldUpAt);
   client.destroy();
   expect(await sending).toMatchObject({ ending: 'gone' });
 });
 
-test('more than 1 MiB at once is too much for a client that takes nothing', async () => {
+test('more than 1 MiB at once is too much for a client that does not read', async () => {
   client.pause();
   const { ending } = await send(source([event('x'.repeat(16 * 1024 * 1024))]), { drainWithinMs: 60_000 });
   expect(ending).toBe('slow');
 });
 
-test('a client that goes while its buffer is full ends the stream', async () => {
+test('a client that disconnects while its buffer is full ends the stream', async () => {
   client.pause();
   const sending = send(source([large]), { drainWithinMs: 60_000 });
   await fullBuffer();
@@ -117,7 +117,7 @@ test('a client that goes while its buffer is full ends the stream', async () => 
   expect(await sending).toMatchObject({ ending: 'gone' });
 });
 
-test('a node that leaves ends the answer properly, and cuts off whoever takes nothing', async () => {
+test('a node that shuts down ends the answer properly, and disconnects clients that do not read', async () => {
   const leaving = new AbortController();
   const sending = send(source([]), { signal: leaving.signal });
   leaving.abort();
@@ -126,7 +126,7 @@ test('a node that leaves ends the answer properly, and cuts off whoever takes no
   expect(client.readableEnded).toBe(true);
 });
 
-test('a node that leaves does not wait for a client whose buffer is full', async () => {
+test('a node that shuts down does not wait for a client whose buffer is full', async () => {
   const leaving = new AbortController();
   client.pause();
   const sending = send(source([large]), { signal: leaving.signal, drainWithinMs: 60_000 });
@@ -136,14 +136,14 @@ test('a node that leaves does not wait for a client whose buffer is full', async
   expect(response.destroyed).toBe(true);
 });
 
-test('a key that works no more ends its stream', async () => {
+test('a key that becomes invalid ends its stream', async () => {
   const key = new AbortController();
   const sending = send(source([]), { signal: key.signal, keyEnded: key.signal });
   key.abort();
   expect(await sending).toEqual({ ending: 'key' });
 });
 
-test('a failure of the source ends the answer and is told', async () => {
+test('a failure of the source ends the answer and is reported', async () => {
   const stream = { ...source([]), take: () => Promise.reject(new Error('broken')) };
   expect(await send(stream)).toMatchObject({ ending: 'failed', err: new Error('broken') });
 });
@@ -155,9 +155,9 @@ test('a failure while something is sent at once ends the answer as well', async 
   expect(await sending).toMatchObject({ ending: 'failed', err: new Error('broken') });
 });
 
-/** Gives what comes with each ring, at once. */
+/** Returns the events of each wake-up, at once. */
 function ringing() {
-  let look = () => undefined as void;
+  let wake = () => undefined as void;
   const come: (readonly ServerEvent[] | Error)[] = [];
   const stream: EventStream = {
     take() {
@@ -166,18 +166,18 @@ function ringing() {
       return { events: next };
     },
     onMore(called) {
-      look = called;
+      wake = called;
     },
     [Symbol.dispose]: () => undefined,
   };
   const ring = (next: readonly ServerEvent[] | Error) => {
     come.push(next);
-    look();
+    wake();
   };
   return { stream, ring };
 }
 
-test('what is there at the ring is with the kernel when the ring is over', async () => {
+test('events are passed to the kernel before the wake-up returns', async () => {
   const { stream, ring } = ringing();
   void send(stream);
   await receive('retry: 3000\n\n');
@@ -188,9 +188,9 @@ test('what is there at the ring is with the kernel when the ring is over', async
   expect(response.socket?.writableLength).toBe(0);
 });
 
-test('a ring that comes while the client takes nothing is not lost', async () => {
+test('a wake-up while the client does not read is not lost', async () => {
   const { stream, ring } = ringing();
-  // A comment would make it look again.
+  // A comment would make it poll.
   void send(stream, { drainWithinMs: 60_000, commentEveryMs: 1_000_000 });
   client.pause();
   while (!response.socket?.writableNeedDrain) ring([large]);
@@ -199,17 +199,17 @@ test('a ring that comes while the client takes nothing is not lost', async () =>
   expect(await receive('the last one')).toContain('the last one');
 });
 
-test('a ring that comes while it reads makes it look again', async () => {
+test('a wake-up during a read makes it poll again', async () => {
   const reads: ((batch: EventBatch) => void)[] = [];
-  let look = () => undefined as void;
+  let wake = () => undefined as void;
   void send({
     take: () => new Promise<EventBatch>((resolve) => reads.push(resolve)),
     onMore(called) {
-      look = called;
+      wake = called;
     },
     [Symbol.dispose]: () => undefined,
   });
-  look();
+  wake();
   reads[0]?.({ events: [] });
   await vi.waitFor(() => expect(reads).toHaveLength(2));
   reads[1]?.({ events: [] });
@@ -217,7 +217,7 @@ test('a ring that comes while it reads makes it look again', async () => {
   expect(reads).toHaveLength(2);
 });
 
-test('the silence is that after the last event', async () => {
+test('the silence begins after the last event', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { stream, ring } = ringing();
@@ -230,12 +230,12 @@ test('the silence is that after the last event', async () => {
   expect(await receive(':\n\n')).toMatch(/data: 5\n\n:\n\n$/);
 });
 
-test('silence is filled with comments also while it reads', async () => {
+test('silence is filled with comments also during a read', async () => {
   void send({ ...source([]), take: () => new Promise(() => undefined) }, { commentEveryMs: 10 });
   expect(await receive(':\n\n:\n\n')).toContain(':\n\n:\n\n');
 });
 
-test('others get their turn beside a stream that has always more at once', async () => {
+test('other streams are served beside one that always has more', async () => {
   let taken = 0;
   const stream = { ...source([]), take: () => ({ events: [event(`${taken++}`)] }) };
   client.resume();

@@ -7,11 +7,11 @@ const rememberedMax = 10_000;
 
 export type ParsedRules = ReturnType<typeof createParsedRules>;
 
-/** A cache of parsed rules by their registered value: the same few rules are asked for again and again. */
+/** A cache of parsed rules by their registered query: the same few rules are requested again and again. */
 export function createParsedRules() {
   const remembered = new Map<string, Node | null>();
   return {
-    /** Null when the value cannot be parsed, which can only happen to a value from before a change of the language. */
+    /** Null if the query cannot be parsed. That happens only to a query from before a change of the language. */
     rootOf(platform: Platform, value: string): Node | null {
       const key = `${platform} ${value}`;
       const known = remembered.get(key);
@@ -27,8 +27,8 @@ export function createParsedRules() {
 const nothingKnown: Why = { verdict: 'unknown', confidence: 'approximate', evidence: [], undecided: [] };
 
 /**
- * Why an item matched, as far as the item shows it. That it matched is the platform's decision (I5): where our own
- * evaluation disagrees, the answer is `unknown`.
+ * Why an item matched, as far as the item shows it. The platform decides that it matched (I5): where Earshot's own evaluation
+ * disagrees, the answer is `unknown`.
  */
 export function explainMatch(
   rules: ParsedRules,
@@ -55,7 +55,7 @@ function toWhy({ state, confidence, witness, undecided }: Explanation): Why {
   };
 }
 
-/** The operators of a rule because of which our own evaluation finds no match; empty when it finds one, or cannot tell. */
+/** The operators because of which Earshot's own evaluation finds no match; empty if it finds one, or cannot decide. */
 export function unexplainedOperators(
   rules: ParsedRules,
   match: { platform: Platform; value: string; raw: unknown },

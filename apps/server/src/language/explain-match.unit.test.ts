@@ -3,7 +3,7 @@ import { createParsedRules, explainMatch, unexplainedOperators } from './explain
 
 const rules = createParsedRules();
 
-test('a match with a clause that the item does not decide shows the others, and names that one', () => {
+test('a match with an undecided clause shows the other clauses, and names that one', () => {
   const page = {
     document: {
       url: 'https://news.example/a',
@@ -37,7 +37,7 @@ test('a match with a clause that the item does not decide shows the others, and 
   });
 });
 
-test('a match that our evaluator denies is not explained', () => {
+test("a match that Earshot's own evaluation denies is not explained", () => {
   const match = {
     platform: 'x',
     value: 'aurora lang:de',

@@ -4,7 +4,7 @@ import { answerQuestions } from './question-thread.ts';
 
 answerQuestions(judgeItems);
 
-/** Of the first items, as many as the time allows, one at least. */
+/** Evaluates the first items, as many as there is time for, at least one. */
 function judgeItems({ platform, values, payloads, forMs }: ItemsQuestion): ItemVerdict[] {
   const endsAt = performance.now() + forMs;
   const roots = values.map((value) => languages[platform].parse(value).root);

@@ -3,11 +3,11 @@ import { type JudgedExample, notDecided } from '@earshot/query';
 import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/concurrency.ts';
 import { createQuestionThread } from './question-thread.ts';
 
-/** What the thread is asked. */
+/** A question to the thread. */
 export interface ExamplesQuestion {
   readonly overrides: Readonly<Partial<Record<Platform, string | undefined>>>;
   readonly examples: RuleExamples;
-  /** Platforms whose value has errors; their examples are left out. */
+  /** Platforms whose query has errors; their examples are left out. */
   readonly invalid: ReadonlySet<Platform> | undefined;
 }
 
@@ -22,8 +22,8 @@ const ask = createQuestionThread<ExamplesQuestion, JudgedExample[]>(
 );
 
 /**
- * Evaluates the examples of a request in a thread of its own with a deadline and a memory limit: both the rule and the
- * examples are the caller's. One question at a time, and only one of each account in the queue. Examples that take too long are
+ * Evaluates the examples of a request in a separate thread with a deadline and a memory limit: the caller chose both the rule and the
+ * examples. The thread answers one question at a time, and the queue has at most one of each account. Examples that take too long are
  * undecided.
  */
 export async function judgeInWorker(

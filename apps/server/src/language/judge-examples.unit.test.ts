@@ -28,7 +28,7 @@ function questionOf(value: string, texts: readonly string[]): ExamplesQuestion {
 }
 
 const expensiveRule = Array.from({ length: 60 }, (_, index) => `added:/.*a.{${40 + index}}c/`).join(' OR ');
-/** Irregular, so that each pattern meets new states. */
+/** Irregular, so that each pattern reaches new states. */
 const expensiveTexts = Array.from({ length: 20 }, (_, seed) =>
   Array.from({ length: 750 }, (_, index) => (Math.sin(seed + index * index) > 0 ? 'a' : 'b')).join(''),
 );
@@ -38,26 +38,26 @@ const undecided = expect.objectContaining({
   message: 'Not decided by the example: deciding this would take too long.',
 });
 
-test('a thread that cannot be started fails the questions that wait for it, and no later one', async () => {
+test('a thread that cannot be started fails the waiting questions, and no later one', async () => {
   threads.toRefuse = 2;
   const ask = () => judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
-  const asked = await Promise.allSettled([ask(), ask(), ask()]);
-  expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+  const results = await Promise.allSettled([ask(), ask(), ask()]);
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
 });
 
-test('examples hold or fail, as in the evaluation of a match', async () => {
+test('examples hold or fail as matches are evaluated', async () => {
   const judged = await judgeInWorker('acc_1', questionOf('added:solar', ['solar', 'wind']));
   expect(judged.map(({ outcome }) => outcome)).toEqual(['holds', 'fails']);
 });
 
-test('examples that take longer than the deadline are undecided, and the next question has a new thread', async () => {
+test('examples that exceed the deadline are undecided, and the next question gets a new thread', async () => {
   const late = await judgeInWorker('acc_1', questionOf(expensiveRule, expensiveTexts), 1);
   expect(late).toEqual(expensiveTexts.map(() => undecided));
   const judged = await judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
   expect(judged.map(({ outcome }) => outcome)).toEqual(['holds']);
 });
 
-test('the most expensive examples that a request can carry do not hold up the event loop', async () => {
+test('the most expensive examples that a request can contain do not block the event loop', async () => {
   let turns = 0;
   const judging = judgeInWorker('acc_1', questionOf(expensiveRule, expensiveTexts));
   const done = judging.then(() => true);
@@ -66,7 +66,7 @@ test('the most expensive examples that a request can carry do not hold up the ev
   expect(turns).toBeGreaterThan(5);
 });
 
-test('one question of each account is in the queue at a time', async () => {
+test('the queue has at most one question of each account', async () => {
   const order: string[] = [];
   const ask = async (accountId: string) => {
     await judgeInWorker(accountId, questionOf('added:solar', ['solar']));
@@ -76,7 +76,7 @@ test('one question of each account is in the queue at a time', async () => {
   expect(order.indexOf('acc_other')).toBeLessThan(3);
 });
 
-test('the thread leaves the processor to everything else', async () => {
+test('the thread runs with a lower priority', async () => {
   await judgeInWorker('acc_1', questionOf('added:solar', ['solar']));
   const tasks = await readdir('/proc/self/task');
   const stats = await Promise.all(tasks.map((task) => readFile(`/proc/self/task/${task}/stat`, 'utf8')));

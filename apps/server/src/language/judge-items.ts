@@ -4,20 +4,20 @@ import { createConcurrencyLimit, createConcurrencyLimits } from '../runtime/conc
 import { Failure } from '../runtime/failure.ts';
 import { createQuestionThread, type QuestionThread } from './question-thread.ts';
 
-/** What the thread is asked: what each of the values says of each item. */
+/** A question to the thread: the result of each query for each item. */
 export interface ItemsQuestion {
   readonly platform: Platform;
-  /** As they are registered. */
+  /** Queries in their canonical form, as they are registered. */
   readonly values: readonly string[];
-  /** JSON as it is stored: the thread parses it. */
+  /** JSON as it is stored; the thread parses it. */
   readonly payloads: readonly string[];
   readonly forMs: number;
 }
 
-/** Of each value, in their order. */
+/** The result of each query, in the order of the queries. */
 export type ItemVerdict = readonly State[];
 
-/** As many of the first items as there was time for; null when not even that could be told. */
+/** Verdicts on as many of the first items as there was time for; null if there is none. */
 export type JudgeItems = QuestionThread<ItemsQuestion, ItemVerdict[]>;
 
 const atOnceMax = 2;
@@ -32,8 +32,8 @@ const inTurnOfAccount = createConcurrencyLimits(1);
 let waiting = 0;
 
 /**
- * Work that evaluates many items of an account: in a thread of its own, one piece of work of an account and few of all at a
- * time. Who comes when many wait already is refused, instead of waiting for longer than a caller would.
+ * Runs work that evaluates many items of an account, in a separate thread. Each account has one such piece of work at a time, and all
+ * accounts together have few. If many wait already, the request is refused: it would wait too long.
  */
 export async function withItemJudge<Result>(
   accountId: string,

@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, Worker } from 'node:worker_threads';
 
-/** Asks the thread; null when the answer takes too long or the thread ends, for instance because it runs out of memory. */
+/** Sends a question to the thread. Null if the answer takes too long or the thread ends, for instance because it runs out of memory. */
 export type QuestionThread<Question, Answer> = (
   question: Question,
   deadlineMs: number,
 ) => Promise<Answer | null>;
 
 /**
- * A thread that answers questions of callers, one at a time, each with a deadline and all within a memory limit. Started with
- * the first question, and anew after one that it did not answer. The module calls `answerQuestions`.
+ * A thread that answers questions of callers, one at a time, each with a deadline and all within a memory limit. It starts with the
+ * first question, and again after a question that it did not answer. Its module calls `answerQuestions`.
  */
 export function createQuestionThread<Question, Answer>(
   module: URL,
@@ -23,7 +23,7 @@ export function createQuestionThread<Question, Answer>(
     worker.on('error', () => {
       thread = null;
     });
-    // Says when it has loaded the languages: the deadline is for the question alone.
+    // The thread sends a message when it has loaded the languages: the deadline is for the question alone.
     await once(worker, 'message');
     return worker;
   };
@@ -47,11 +47,11 @@ export function createQuestionThread<Question, Answer>(
   };
 }
 
-/** In the thread: says that it is ready, and then answers each message with one. */
+/** Runs in the thread: reports that it is ready, and then answers each message with one. */
 export function answerQuestions(answer: (question: never) => unknown): void {
-  // On Linux this is the thread's own priority: requests and streams come first, however much there is to judge. Elsewhere it
-  // would be that of the whole process. Not the lowest: beside a dozen busy processes that is a hundredth of a core, and the
-  // simplest question would not be answered within its deadline.
+  // On Linux this is the priority of this thread: requests and streams come first, however much there is to evaluate. On other systems
+  // it would be that of the whole process. Not the lowest priority: beside a dozen busy processes that is a hundredth of a core, and
+  // the simplest question would exceed its deadline.
   if (platform() === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   parentPort?.on('message', (question: unknown) => parentPort?.postMessage(answer(question as never)));
   parentPort?.postMessage('ready');

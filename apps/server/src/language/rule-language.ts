@@ -12,10 +12,10 @@ export interface CheckedValue {
   readonly diagnostics: readonly WireDiagnostic[];
 }
 
-/** What the operator bought of each platform; the standard where it is not said. */
+/** The operator's plan on each platform; the standard plan if it is missing. */
 export type Tiers = Readonly<Partial<Record<Platform, Tier>>>;
 
-/** Everything the rule language says about a value, in the words of the interface. */
+/** Everything that the rule language reports about a query, in the terms of the API. */
 export function checkValue(platform: Platform, value: string, tiers: Tiers = {}): CheckedValue {
   const { [platform]: tier = 'standard' } = tiers;
   const { valid, canonical, diagnostics } = platforms[platform].language.validate(value, { tier });

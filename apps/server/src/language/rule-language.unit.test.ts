@@ -9,8 +9,8 @@ import { createRule } from '../rules/create-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { checkValue, syntaxGuides, toViolation } from './rule-language.ts';
 
-describe('the examples of the interface', () => {
-  test('CreateRule registers what its example says', () => {
+describe('the examples of the API reference', () => {
+  test('CreateRule registers the query of its example', () => {
     const { request, answer } = operations.CreateRule.example;
     for (const platform of ['x', 'firehose'] as const) {
       expect(checkValue(platform, request.overrides[platform])).toEqual({
@@ -21,7 +21,7 @@ describe('the examples of the interface', () => {
     }
   });
 
-  test('ValidateRule answers what its example says', async () => {
+  test('ValidateRule answers like its example', async () => {
     const { request, answer } = operations.ValidateRule.example;
     const principal = {
       accountId: 'acc_1',
@@ -30,12 +30,12 @@ describe('the examples of the interface', () => {
       limits: testLimits,
       scopes: [],
     } as const;
-    const asked = operations.ValidateRule.request.parse(request);
-    expect(await validateRule({})({ principal, request: asked })).toEqual(answer);
+    const parsed = operations.ValidateRule.request.parse(request);
+    expect(await validateRule({})({ principal, request: parsed })).toEqual(answer);
   });
 });
 
-test('the guides have the form of the interface, and every value in them is accepted', () => {
+test('the syntax guides have the form of the API, and every query in them is accepted', () => {
   const { platforms } = operations.PlatformSyntax.answer.parse({
     platforms: syntaxGuides(['x', 'firehose']),
   });
@@ -61,7 +61,7 @@ test('an error becomes a violation of its override, with its place and its fixes
   });
 });
 
-describe('what X sells to enterprises', () => {
+describe('operators of enterprise plans', () => {
   const long = Array.from({ length: 150 }, (_, index) => `word${index}`).join(' OR ');
   const embedded = 'embedding:"climate policy" lang:en';
 
@@ -71,18 +71,18 @@ describe('what X sells to enterprises', () => {
   test.each([
     ['enterprise', long],
     ['embedding', embedded],
-  ] as const)('is taken with %s', (tier, value) => {
+  ] as const)('are accepted with %s', (tier, value) => {
     expect(register(tier, value)).toHaveLength(1);
   });
 
   test.each([
     ['standard', long, 'characters'],
     ['enterprise', embedded, 'Embedding tier'],
-  ] as const)('is refused with %s', (tier, value, because) => {
+  ] as const)('are refused with %s', (tier, value, because) => {
     expect(() => register(tier, value)).toThrow(because);
   });
 
-  test('is what the setting says', () => {
+  test('depend on the setting', () => {
     const config = (plan: string) =>
       readConfig({
         EARSHOT_DATABASE_URL: 'postgres://earshot:secret@db.example:5432/earshot',
@@ -95,10 +95,10 @@ describe('what X sells to enterprises', () => {
   });
 });
 
-describe('a value that hardly anybody can have meant', () => {
+describe('a query that is likely a mistake', () => {
   const suspicious = { platforms: ['x' as const], overrides: { x: '"north cape" NOT sunset' } };
 
-  test('is refused with its fix, and with how to insist', () => {
+  test('is refused with its fix, and with the way to accept it', () => {
     let refusal: unknown;
     try {
       checkRule(suspicious);
@@ -114,13 +114,13 @@ describe('a value that hardly anybody can have meant', () => {
     });
   });
 
-  test('is taken as it is by who insists, and told as a warning', () => {
+  test('is registered with a warning if the caller accepts it', () => {
     const { values, warnings } = checkRule({ ...suspicious, accept_suspicious: true });
     expect(values).toMatchObject([{ platform: 'x', translatedValue: '"north cape" not sunset' }]);
     expect(warnings.get('x')).toMatchObject([{ severity: 'suspicious', code: 'not_is_a_word' }]);
   });
 
-  test('is not valid to ValidateRule, which tells what insisting would register', async () => {
+  test('is not valid for ValidateRule, which shows what would be registered', async () => {
     const principal = {
       accountId: 'acc_1',
       keyId: 'key_1',
@@ -132,13 +132,13 @@ describe('a value that hardly anybody can have meant', () => {
     expect(platforms.x).toMatchObject({ valid: false, translated_value: '"north cape" not sunset' });
   });
 
-  test('an error beside it is refused all the same', () => {
+  test('does not hide an error beside it', () => {
     const overrides = { x: '"north cape" NOT sunset AND' };
     expect(() => checkRule({ ...suspicious, overrides, accept_suspicious: true })).toThrow('X has no AND');
   });
 });
 
-test('CreateRule refuses examples that fail: every one, with the clause that decided, and before anything is written', async () => {
+test('CreateRule refuses failing examples: all of them, with the clause that decided, before anything is written', async () => {
   const create = createRule({ tiers: {}, nowMs: Date.now } as never);
   const post = (text: string, more: object = {}) => ({ platform: 'x' as const, payload: { text, ...more } });
   const creation = create(

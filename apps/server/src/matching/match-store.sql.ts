@@ -1,6 +1,6 @@
 import { type Delivery, isBillable } from '../billing/bill.ts';
 import { claimBill, recordBill } from '../billing/meter.sql.ts';
-import { type Database, type Sql, textArray, untilNothingIsInTheWay } from '../engines/database.ts';
+import { type Database, retryOnConflict, type Sql, textArray } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
@@ -80,7 +80,7 @@ export function createMatchStore(
     ): Promise<Stored> => {
       const batch = { posts, matches, settled, deliveries, traces };
       // Two with the same match of a post that is stored already may wait for each other, one for the key and one for its turn.
-      return untilNothingIsInTheWay(() => database.transaction((sql) => insertBatch(sql, batch)));
+      return retryOnConflict(() => database.transaction((sql) => insertBatch(sql, batch)));
     },
     /** Keeps an event that cannot be stored, unless it was removed, and settles it, in one transaction. */
     writeDeadLetter: (letter: DeadLetter) => database.transaction((sql) => insertDeadLetter(sql, letter)),

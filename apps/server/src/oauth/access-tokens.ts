@@ -5,14 +5,14 @@ import { allowedColumns, ofPlan } from '../accounts/plans.ts';
 import type { Database } from '../engines/database.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 
-/** Whatever else somebody sends is no reason to ask the database. */
+/** Other values are not worth a database query. */
 export function isAccessToken(bearer: string): boolean {
   return /^[A-Za-z0-9_-]{43}$/.test(bearer);
 }
 
 /**
- * Looks up access tokens as keys are looked up. A token is worth what the key of its grant is: it ends with the key, and with
- * its account. It may do no more than both it and the key say.
+ * Looks up access tokens as keys are looked up. A token has the rights of its grant's key and ends with the key and its account. Its
+ * scopes are those that both it and the key have.
  */
 export function createTokenLookup(database: Database, resource: string): KeyLookup {
   return {

@@ -4,13 +4,13 @@ import { createKeyStore, hashOf, isServed, isValid } from '../accounts/keys.ts';
 import type { Database } from '../engines/database.ts';
 import { isOwnGrant } from './resource-server.ts';
 
-/** It remembers nobody who has signed in: everybody decides about every request in the console. */
+/** The library's sessions are not stored: users decide about every request in the console. */
 const notKept = 'Session';
 
-/** A grant is a key, so it is gone when the key is. */
+/** A grant is a key, so it ends with the key. */
 const ofValidKey = `exists (select 1 from api_keys where api_keys.id = oauth_artefacts.grant_id and ${isValid} and ${isServed})`;
 
-/** Where the authorization server keeps everything, by the kinds that it knows. */
+/** The storage of the authorization server, by the kinds of the library. */
 export function createArtefacts(database: Database) {
   const keys = createKeyStore(database);
   return (kind: string) => ({
@@ -25,7 +25,7 @@ export function createArtefacts(database: Database) {
           kind,
           hashOf(id),
           JSON.stringify(payload),
-          // The id of a grant is that of its key; whatever else has a grant names it.
+          // The id of a grant is that of its key; everything else that has a grant names it.
           kind === 'Grant' ? id : (payload.grantId ?? null),
           payload.clientId ?? payload.client_id ?? null,
           payload.accountId ?? payload.result?.login?.accountId ?? null,
@@ -50,7 +50,7 @@ export function createArtefacts(database: Database) {
       if (kind === 'Client') return row.payload;
       return { ...row.payload, jti: id, ...(row.consumed !== null && { consumed: row.consumed }) };
     },
-    /** False when it was consumed before: of two requests at the same time, one is the first. */
+    /** False if it was already consumed: of two concurrent requests, one is the first. */
     async consume(id: string): Promise<boolean> {
       const consumed = await database.run(
         'update oauth_artefacts set consumed_at = now() where kind = $1 and hash = $2 and consumed_at is null',
@@ -72,16 +72,16 @@ export function createArtefacts(database: Database) {
   });
 }
 
-/** SQL: registrations without any grant so far. `consumed_at` is when the last grant was made. */
+/** SQL: clients without any grant so far. `consumed_at` is the time of the last grant. */
 const isUnused = `kind = 'Client' and consumed_at is null`;
 
-/** The program would have to register again, and few do so by themselves. */
+/** SQL: clients that were not used for a year. Few programs register again, so unused clients are kept for long. */
 const isLongUnused = `kind = 'Client' and consumed_at < now() - interval '1 year' and not exists (
   select 1 from oauth_artefacts as given where given.client_id = oauth_artefacts.client_id and given.kind = 'Grant')`;
 
 const unusedClientsMax = 1_000;
 
-/** Makes room for a new registration. Refusing it instead would let one stranger lock out every other program. */
+/** Makes room for a new registration. Refusing it instead would let one attacker lock out all other programs. */
 async function forgetOldestUnused(database: Database): Promise<void> {
   await database.run(
     `delete from oauth_artefacts where ${isUnused} and hash in (
@@ -89,15 +89,15 @@ async function forgetOldestUnused(database: Database): Promise<void> {
   );
 }
 
-/** Longer than a code lives, which a grant begins with. */
+/** Longer than the lifetime of a code, with which a grant begins. */
 const newGrant = `interval '10 minutes'`;
 
-/** A grant with which nothing can be done any more: its refresh token has expired, or its code was never used. */
+/** SQL: grants that can no longer be used: the refresh token has expired, or the code was never used. */
 const isSpent = `${isOwnGrant} and ${isValid} and created_at < now() - ${newGrant} and not exists (
   select 1 from oauth_artefacts as live where live.grant_id = api_keys.id and live.expires_at > now()
     and live.kind in ('AuthorizationCode', 'AccessToken', 'RefreshToken') and live.consumed_at is null)`;
 
-/** Removes what cannot be used any more, and ends the keys of grants that cannot. */
+/** Removes artefacts that can no longer be used, and revokes the keys of such grants. */
 export async function forgetArtefacts(database: Database): Promise<void> {
   await database.run('delete from oauth_artefacts where expires_at < now()');
   const keys = createKeyStore(database);

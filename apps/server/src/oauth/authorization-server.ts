@@ -5,7 +5,7 @@ import { errors, type Interaction, type Provider } from 'oidc-provider';
 import { createAuthenticate, type KeyGuesses } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import { createKeyStore, giveKey, hashOf } from '../accounts/keys.ts';
+import { createKeyStore, createKeyAs, hashOf } from '../accounts/keys.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { createTokenLookup, isAccessToken } from './access-tokens.ts';
 import { createProvider, type ProviderOptions, passOn, useCookieSecrets } from './provider.ts';
@@ -17,29 +17,29 @@ interface AuthorizationServerOptions extends ProviderOptions {
   readonly nowMs: () => number;
 }
 
-/** A request and its answer, as Node has them. */
+/** A request and its answer, as Node's objects. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
-/** What a program has asked for, and somebody is to decide. */
+/** The request of a program that the user has to decide about. */
 export interface AuthorizationRequest {
   readonly client: {
     readonly id: string;
     readonly name: string;
     readonly uri: string | null;
-    /** Where the browser goes with the answer. */
+    /** The host to which the browser goes with the answer. */
     readonly redirectHost: string;
   };
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date;
-  /** Where the browser goes on after the decision, on this very host. */
+  /** The path on this host at which the browser continues after the decision. */
   readonly continuePath: string;
   readonly isDecided: boolean;
 }
 
-export interface Allowing {
+export interface Approval {
   readonly principal: Principal;
   readonly requestId: string;
   readonly scopes: readonly Scope[];
@@ -47,11 +47,11 @@ export interface Allowing {
 }
 
 export interface AuthorizationServer extends ResourceServer {
-  /** Answers a request. `path` is below `/oauth`, with the query, as the library spells it. */
+  /** Answers a request. `path` is below `/oauth`, with the query string, as the library spells it. */
   answer(path: string, exchange: Exchange): void;
-  /** Null unless this browser has begun it, and it is not over. */
+  /** Null unless this browser has started it and it has not ended. */
   findRequest(uid: string, exchange: Exchange): Promise<AuthorizationRequest | null>;
-  allow(request: AuthorizationRequest, allowing: Allowing, exchange: Exchange): Promise<void>;
+  allow(request: AuthorizationRequest, approval: Approval, exchange: Exchange): Promise<void>;
   refuse(exchange: Exchange): Promise<void>;
   useCookieSecrets(secrets: readonly Buffer[]): void;
 }
@@ -70,9 +70,9 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       const interaction = await interactionOf(provider, exchange);
       return interaction?.uid === uid ? await toRequest(provider, interaction) : null;
     },
-    async allow(asked, allowing, { request, response }) {
-      const grantId = await giveGrant({ ...options, provider, resource }, asked, allowing);
-      const login = { accountId: allowing.principal.accountId, remember: false };
+    async allow(authorization, approval, { request, response }) {
+      const grantId = await createGrant({ ...options, provider, resource }, authorization, approval);
+      const login = { accountId: approval.principal.accountId, remember: false };
       await provider.interactionResult(request, response, { login, consent: { grantId } });
     },
     async refuse({ request, response }) {
@@ -83,7 +83,7 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
   };
 }
 
-/** The one that the cookie of this browser names. */
+/** The interaction that the cookie of this browser names. */
 async function interactionOf(
   provider: Provider,
   { request, response }: Exchange,
@@ -117,17 +117,17 @@ async function toRequest(provider: Provider, interaction: Interaction): Promise<
 
 const nameLengthMax = 80;
 
-/** What a stranger calls itself, without characters that nobody sees or that change the direction of the rest. */
+/** The client's name without invisible characters and without those that change the direction of text. */
 function readable(text: string | undefined): string {
   const visible = (text ?? '').replaceAll(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
   return visible.length > nameLengthMax ? `${visible.slice(0, nameLengthMax - 1)}…` : visible;
 }
 
-/** Makes the key that the grant is, and the grant under its id. */
-async function giveGrant(
+/** Creates the key of the grant, and the grant with the id of the key. */
+async function createGrant(
   options: AuthorizationServerOptions & { readonly provider: Provider; readonly resource: string },
-  { client: { id: clientId, name }, scopes: asked, isDecided }: AuthorizationRequest,
-  { principal, requestId, scopes, budget }: Allowing,
+  { client: { id: clientId, name }, scopes: requested, isDecided }: AuthorizationRequest,
+  { principal, requestId, scopes, budget }: Approval,
 ): Promise<string> {
   const { database, provider, resource } = options;
   if (isDecided)
@@ -136,13 +136,13 @@ async function giveGrant(
       'This authorization request was already decided. Start again in the program.',
       { details: { reason: 'already_decided' } },
     );
-  const beyond = scopes.find((scope) => !asked.includes(scope));
+  const beyond = scopes.find((scope) => !requested.includes(scope));
   if (beyond !== undefined) throw badField('scopes', `The program did not request "${beyond}".`);
   const { accountId, keyId: actor } = principal;
   const change: Change = { accountId, actor, operation: 'CreateKey', requestId, claim: null };
-  // A hash that belongs to no key: nobody can ever send one.
+  // A hash that belongs to no key: no request can contain a matching one.
   const key = { hash: hashOf(randomBytes(32).toString('base64')), display: `${name} (OAuth)` };
-  const { key_id: grantId } = await giveKey(
+  const { key_id: grantId } = await createKeyAs(
     { ...options, keys: createKeyStore(database) },
     { principal, change },
     key,

@@ -8,14 +8,14 @@ const bytesMax = 16 * 1024;
 export type FetchMetadata = ReturnType<typeof createFetchMetadata>;
 
 /**
- * Fetches a document whose address a stranger has named: from the public internet and nowhere else, without following
- * redirects, bounded in time and size. Throws when it cannot be had.
+ * Fetches a document from an untrusted URL: from the public internet only, without following redirects, and with limits of time and
+ * size. Throws if it cannot be fetched.
  */
 export function createFetchMetadata({
   withinMs = documentWithinMs,
   ...options
 }: Omit<GuardOptions, 'timeoutMs'> & {
-  /** For the whole of it, from resolving the name to the last byte. */
+  /** For the whole fetch, from the lookup of the name to the last byte. */
   readonly withinMs?: number;
 }) {
   const urlProblem = createUrlProblem(options);
@@ -34,7 +34,7 @@ export function createFetchMetadata({
         headers: { accept: 'application/json', 'user-agent': 'earshot/0.1 (+oauth)' },
         signal: AbortSignal.timeout(withinMs),
       });
-      // One that is given up says so by an event, which without a listener ends the process.
+      // An abandoned body emits an error event, which without a listener ends the process.
       body.on('error', () => undefined);
       if (statusCode !== 200) {
         body.destroy();

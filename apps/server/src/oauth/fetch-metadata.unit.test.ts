@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** A document of a host whose name leads to `address`. */
+/** Fetches a document from a host whose name resolves to `address`. */
 async function fetchFrom(
   handler: Handler,
   { allowInsecure = true, address = '127.0.0.1', withinMs = 5_000 } = {},
@@ -41,7 +41,7 @@ test('a document is fetched', async () => {
 });
 
 test.each(['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', 'fd00::1'])(
-  'a name that leads to %s is not connected to',
+  'a name that resolves to %s is not connected to',
   async (address) => {
     const { answer, connections } = await fetchFrom(sending('{}'), { allowInsecure: false, address });
     expect(answer).toMatchObject({ name: 'AddressNotAllowed' });
@@ -58,11 +58,11 @@ test.each([
   'https://user:pass@agent.example/client.json',
   'file:///etc/passwd',
 ])('%s is refused before its name is looked up', async (url) => {
-  let asked = 0;
-  const resolve = async () => [`192.0.2.${++asked}`];
+  let resolved = 0;
+  const resolve = async () => [`192.0.2.${++resolved}`];
   await using metadata = createFetchMetadata({ resolve, allowInsecure: false });
   await expect(metadata.fetch(url)).rejects.toThrow('URL:');
-  expect(asked).toBe(0);
+  expect(resolved).toBe(0);
 });
 
 test('a redirect is not followed', async () => {
@@ -75,7 +75,7 @@ test('a redirect is not followed', async () => {
   expect(target.connections()).toBe(0);
 });
 
-test('a document without an end is given up', async () => {
+test('a document without an end is refused', async () => {
   let sent = 0;
   const { answer } = await fetchFrom((_received, response) => {
     const more = () => {
@@ -89,7 +89,7 @@ test('a document without an end is given up', async () => {
   expect(sent).toBeGreaterThan(15);
 });
 
-test('a document that does not come is given up', async () => {
+test('a document that does not arrive in time is refused', async () => {
   const slow: Handler = (_received, response) => {
     response.write('{');
     return undefined;

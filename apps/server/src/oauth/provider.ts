@@ -18,7 +18,7 @@ export interface ProviderOptions {
 
 const minute = 60;
 const day = 24 * 60 * minute;
-/** How long a request waits for somebody to sign in and decide. */
+/** How long an authorization request waits for the user to sign in and decide. */
 const decideWithin = 30 * minute;
 
 /** In seconds. */
@@ -26,14 +26,14 @@ const lifetimes = {
   AuthorizationCode: minute,
   AccessToken: 60 * minute,
   RefreshToken: 30 * day,
-  // As long as its refresh tokens are renewed: `forgetArtefacts` ends it.
+  // A grant lives as long as its refresh tokens are renewed: `forgetArtefacts` ends it.
   Grant: 3_650 * day,
   Interaction: decideWithin,
   Session: decideWithin,
   IdToken: minute,
 };
 
-/** What a client is that does not say. */
+/** The defaults of a client's metadata. */
 const publicClient: NonNullable<Configuration['clientDefaults']> = {
   grant_types: ['authorization_code', 'refresh_token'],
   response_types: ['code'],
@@ -43,16 +43,16 @@ const publicClient: NonNullable<Configuration['clientDefaults']> = {
 
 const mountedAt = '/oauth';
 
-/** The authorization server: oidc-provider with everything switched off that programs which use `/mcp` do not need. */
+/** The authorization server: oidc-provider, with everything switched off that programs which use `/mcp` do not need. */
 export function createProvider(options: ProviderOptions): Provider {
   const { publicUrl, log } = options;
   const provider = new Provider(publicUrl + mountedAt, configurationOf(options));
   // It sees only what `http/oauth.ts` has written into the headers.
   provider.proxy = true;
   provider.use(async (ctx, next) => {
-    // A request that names none of our scopes is for all of them. No other route reads this parameter.
-    const asked = String(ctx.query['scope'] ?? '').split(' ');
-    if (!grantableScopes.some((scope) => asked.includes(scope)))
+    // A request that names none of Earshot's scopes is for all of them. No other route reads this parameter.
+    const requested = String(ctx.query['scope'] ?? '').split(' ');
+    if (!grantableScopes.some((scope) => requested.includes(scope)))
       ctx.query = { ...ctx.query, scope: grantableScopes.join(' ') };
     await next();
   });
@@ -60,7 +60,7 @@ export function createProvider(options: ProviderOptions): Provider {
   return provider;
 }
 
-/** Those of the cookies of a request under way, from the installation's own secrets: the first one signs, all are accepted. */
+/** Signs the library's cookies with the secrets of the installation: the first one signs, all are accepted. */
 export function useCookieSecrets(provider: Provider, secrets: readonly Buffer[]): void {
   const derived = secrets.map((secret) =>
     createHmac('sha256', secret).update('oauth cookies').digest('base64url'),
@@ -68,14 +68,14 @@ export function useCookieSecrets(provider: Provider, secrets: readonly Buffer[])
   provider.keys = [...new Set(derived)];
 }
 
-/** Hands a request to the authorization server, which sends the answer by itself. `path` is below `/oauth`. */
+/** Passes a request to the authorization server, which sends the answer. `path` is below `/oauth`. */
 export function passOn(
   provider: Provider,
   path: string,
   { request, response }: { request: IncomingMessage; response: ServerResponse },
 ): void {
   const { host, protocol } = new URL(provider.issuer);
-  // The addresses in its answers are made from these: what a caller claims must not be in them.
+  // The library builds URLs from these. The caller's values must not be in them.
   request.headers.host = host;
   request.headers['x-forwarded-proto'] = protocol.slice(0, -1);
   delete request.headers['x-forwarded-host'];
@@ -95,7 +95,7 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
     adapter: adapterOf(database),
     fetch: (url: string | URL | Request) =>
       fetchMetadata.fetch(url instanceof Request ? url.url : String(url)),
-    // Nothing is ever signed: tokens are opaque, and nobody is identified. The library insists on a key.
+    // Nothing is ever signed: tokens are opaque, and users are not identified. The library requires a key anyway.
     jwks: { keys: [generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' })] },
     enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
     cookies: {
@@ -107,7 +107,7 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
     responseTypes: ['code'],
     scopes: [...grantableScopes],
     clientDefaults: publicClient,
-    // The one field of RFC 7591 that the library does not know. It calls the check for it, which sees all the others.
+    // The one field of RFC 7591 that the library does not know. It calls the check for it, which gets all other fields too.
     extraClientMetadata: {
       properties: ['software_id'],
       validator: (_ctx, _key, _value, all) => checkClient(all),
@@ -120,16 +120,16 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
     ttl: lifetimes,
-    // `Grant` is found only while its key is valid and its account served.
+    // `Grant` is found only while its key is valid and its account is not suspended.
     findAccount: (_ctx, accountId) => ({ accountId, claims: () => ({ sub: accountId }) }),
     loadExistingGrant: async ({ oidc }) => {
       const grantId = oidc.result?.consent?.grantId;
       return grantId === undefined ? undefined : await oidc.provider.Grant.find(grantId);
     },
-    interactions: { policy: alwaysAsk(), url: (_ctx, { uid }) => `/console/authorize/${uid}` },
+    interactions: { policy: alwaysPrompt(), url: (_ctx, { uid }) => `/console/authorize/${uid}` },
     renderError: (ctx, { error, error_description }) => {
       ctx.type = 'text/plain; charset=utf-8';
-      ctx.body = `This request cannot be authorized: ${error_description ?? error}.\nGo back to the program that sent you here, and begin again.\n`;
+      ctx.body = `This request cannot be authorized: ${error_description ?? error}.\nReturn to the program that sent you here, and start again.\n`;
     },
     features: featuresOf(resource),
   };
@@ -175,7 +175,7 @@ function featuresOf(resource: string): NonNullable<Configuration['features']> {
   };
 }
 
-/** Strangers register: each of them may make us keep this much. */
+/** Clients register without authentication, so the size of each registration is limited. */
 const clientBytesMax = 4_096;
 
 function adapterOf(database: Database): NonNullable<Configuration['adapter']> {
@@ -190,7 +190,7 @@ function adapterOf(database: Database): NonNullable<Configuration['adapter']> {
         await kept.upsert(id, payload, expiresIn);
       },
       async consume(id) {
-        if (!(await kept.consume(id))) throw new errors.InvalidGrant('it was used before');
+        if (!(await kept.consume(id))) throw new errors.InvalidGrant('it was already used');
       },
       findByUid: async () => undefined,
       findByUserCode: async () => undefined,
@@ -198,13 +198,13 @@ function adapterOf(database: Database): NonNullable<Configuration['adapter']> {
   };
 }
 
-/** Somebody who is signed in to the console decides about every request, also about one that is like one before. */
-function alwaysAsk(): interactionPolicy.Prompt[] {
+/** A user who is signed in to the console decides about every request, even about a repeated one. */
+function alwaysPrompt(): interactionPolicy.Prompt[] {
   const { Check, Prompt } = interactionPolicy;
-  const decided = new Check('undecided', 'nobody has decided about the request', ({ oidc }) =>
+  const decided = new Check('undecided', 'the user has not decided about the request', ({ oidc }) =>
     oidc.result?.consent ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
   );
-  const signedIn = new Check('no_session', 'nobody is signed in', 'login_required', ({ oidc }) =>
+  const signedIn = new Check('no_session', 'the user is not signed in', 'login_required', ({ oidc }) =>
     oidc.result?.login ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT,
   );
   return [
@@ -217,7 +217,7 @@ const redirectUrisMax = 20;
 const uriLengthMax = 2_000;
 const nameLengthMax = 200;
 
-/** Of what a client says about itself, only what the code flow of a public client needs. */
+/** Keeps only the client metadata that the code flow of a public client needs. */
 function checkClient(metadata: ClientMetadata): void {
   for (const unused of ['scope', 'sector_identifier_uri', 'jwks', 'jwks_uri', 'contacts', 'software_id'])
     delete metadata[unused];
@@ -225,7 +225,7 @@ function checkClient(metadata: ClientMetadata): void {
     id_token_signed_response_alg: 'ES256',
     subject_type: 'public',
     response_modes: ['query'],
-    // To the library, those may use any port of this machine (RFC 8252) and nothing else by plain HTTP.
+    // Native clients may use any port of this machine (RFC 8252) and otherwise need HTTPS.
     application_type: 'native',
   });
   const uris: unknown = metadata.redirect_uris;

@@ -18,14 +18,14 @@ import { clientOfIssuer, grantableScopes, isGrantable, type ResourceServer } fro
 export interface TrustedIssuerOptions {
   readonly database: Database;
   readonly publicUrl: string;
-  /** As it stands in the claim `iss`, to the letter. */
+  /** Exactly as in the claim `iss`. */
   readonly issuer: string;
   readonly guesses: KeyGuesses;
 }
 
 /** The claim that holds the id of the account. */
 const accountClaim = 'earshot_account';
-/** Signatures of private keys alone: whoever can check a token must not be able to make one. */
+/** Asymmetric signatures only: the key that verifies a token must not be able to sign one. */
 const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'];
 const clockToleranceSeconds = 5;
 const tokenLengthMax = 8_192;
@@ -33,9 +33,9 @@ const fetchWithinMs = 5_000;
 const touchEveryMs = 60_000;
 
 /**
- * `/mcp` for the access tokens of somebody else's authorization server, such as a company's own: signed JWTs for our address, which
- * name an account. Whoever comes with one for the first time gets a key of the account, which nobody else can use: so it is listed,
- * limited and revoked as any other, and stays revoked whatever tokens are issued later.
+ * `/mcp` for the access tokens of an external authorization server, such as a company's own: signed JWTs for this address that name an
+ * account. The first token of a program and user creates a key of the account, which nothing else can use. So the authorization is
+ * listed, limited and revoked like any key, and stays revoked whatever tokens are issued later.
  */
 export function createTrustedIssuer(options: TrustedIssuerOptions): ResourceServer {
   const { database, issuer, publicUrl, guesses } = options;
@@ -57,7 +57,7 @@ export function createTrustedIssuer(options: TrustedIssuerOptions): ResourceServ
   return { resource, issuer, authenticate };
 }
 
-/** Null for what is no token of the issuer for us, whatever is wrong with it. */
+/** Null for everything that is not a valid token of the issuer for Earshot. */
 function createVerify(issuer: string, audience: string) {
   let keys: ReturnType<typeof createRemoteJWKSet> | null = null;
   return async (token: string): Promise<JWTPayload | null> => {
@@ -84,7 +84,7 @@ function createVerify(issuer: string, audience: string) {
 
 const metadataSchema = z.looseObject({ issuer: z.string(), jwks_uri: z.url({ protocol: /^https?$/ }) });
 
-/** Where the issuer publishes its keys: OpenID Connect and RFC 8414 look for that in different places. */
+/** The URL of the issuer's keys. OpenID Connect and RFC 8414 publish it in different places. */
 async function findKeys(issuer: string): Promise<URL> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, '');
@@ -118,13 +118,13 @@ async function principalOf(
   if (!claims.success || typeof accountId !== 'string' || !/^acc_\w{1,40}$/.test(accountId)) return null;
   const { sub, client_id, azp, scope, scp } = claims.data;
   const program = client_id ?? azp ?? '';
-  // No key has this text, so nobody can send one with this hash.
+  // No key has this text, so no request can contain one with this hash.
   const hash = hashOf(['issuer', issuer, accountId, program, sub].join('\n'));
   const found = (await lookup.principalOf(hash)) ?? (await firstKey());
   const granted = [scope ?? '', ...[scp ?? []].flat()].join(' ').split(' ').filter(isGrantable);
   return found && { ...found, scopes: found.scopes.filter((one) => granted.includes(one)) };
 
-  /** Null when there was one, and it was revoked. */
+  /** Null if there was a key and it was revoked. */
   async function firstKey(): Promise<Principal | null> {
     if (await database.one('select 1 from api_keys where hash = $1', [hash])) return null;
     const name = program || sub;
@@ -134,7 +134,7 @@ async function principalOf(
         { hash, display: `${name.slice(0, 80)} (OAuth)` },
         {
           id: newId('key'),
-          askedBy: null,
+          callingKeyId: null,
           scopes: [...grantableScopes],
           expiresAt: null,
           budget: null,
@@ -143,14 +143,14 @@ async function principalOf(
         },
       )
       .catch((error: unknown) => {
-        // Another request with the same token was faster.
+        // Another request with the same token was first.
         if (!(error instanceof Error && 'code' in error && error.code === '23505')) throw error;
       });
     return await lookup.principalOf(hash);
   }
 }
 
-/** Notes when a key was last used, at most once a minute. */
+/** Records when a key was last used, at most once a minute. */
 function createTouch(touch: (keyId: string) => Promise<void>): (keyId: string) => void {
   const touchedAt = new Map<string, number>();
   return (keyId) => {

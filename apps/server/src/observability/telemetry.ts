@@ -164,7 +164,7 @@ function repairTelemetry(log: Logger) {
     complianceCheckPutOff(check: { platform: string; err: Error }) {
       log.warn(check, 'the platform could not be asked which kept items are gone');
     },
-    keptItemsChecked(check: { platform: string; asked: number; items: number; matches: number }) {
+    keptItemsChecked(check: { platform: string; requested: number; items: number; matches: number }) {
       log.info(check, 'kept items compared with their platform; those that are gone are removed');
     },
     gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {

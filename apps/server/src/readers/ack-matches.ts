@@ -14,7 +14,7 @@ import {
   start,
 } from './offset.ts';
 
-/** Moves a named reader, forward only unless `rewind` is set: an acknowledgement that arrives late takes nothing back. */
+/** Moves a named reader, only forward unless `rewind` is set: a late acknowledgement takes nothing back. */
 export function ackMatches(options: {
   readonly database: Database;
   readonly cursors: Cursors;
@@ -26,14 +26,14 @@ export function ackMatches(options: {
     const scope = scopeOfReader(accountId, reader);
     const to = openOffset(cursors, scope, cursor);
     const moved = await database.forAccount(accountId).transaction(async (sql) => {
-      // Positions of notices are never behind a cursor, also after a restore.
+      // Positions of notices are never behind a cursor, even after a restore.
       const row = await sql.one<{ place: string | null; restored: number | null }>(
         `select place, case when reads = 'matches' then coalesce(${restoredTo('$3')}, ${endBefore('$3')}) end as restored
          from readers where account_id = $1 and name = $2 for update`,
         [accountId, reader, to.position],
       );
       if (!row) throw noSuchReader();
-      // The reader itself was set back with the log: it reads what it acknowledged since then once more.
+      // The reader itself was set back with the log: it gets the matches again that it has acknowledged since.
       if (row.restored !== null) throw restored(cursors, scope, { ...to, position: row.restored });
       if (!moves(row.place === null ? start : parseOffset(row.place), to, rewind)) return false;
       await sql.run(
@@ -47,8 +47,8 @@ export function ackMatches(options: {
 }
 
 /**
- * SQL: the end of the log, if the position is beyond it: a restored log that was not written since. Moved there, the reader would be
- * in what the next write skips, and could not leave it: it only goes forward.
+ * SQL: the end of the log if the position is beyond it, which happens after a restore and before the next write. At its old position
+ * the reader would be inside the gap that the next write skips, and could not leave it: it only moves forward.
  */
 const endBefore = (position: string) =>
   `(select last_position from match_log where last_position < ${position})`;

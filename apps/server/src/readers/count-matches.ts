@@ -7,7 +7,7 @@ import { Failure } from '../runtime/failure.ts';
 import { findPlaces } from './match-days.sql.ts';
 import { selectMatches } from './match-reader.sql.ts';
 
-/** Matches that one count reads at the most. Only the account's own count: what others have must not show. */
+/** The most matches that one request counts. Only the account's own ones: other accounts must not influence the answer. */
 const countedMax = 1_000_000;
 const countMsMax = 5_000;
 const seriesMax = 100;
@@ -15,23 +15,23 @@ const seriesMax = 100;
 export interface CountMatchesOptions {
   readonly database: Database;
   readonly rules: Pick<RuleStore, 'exists'>;
-  /** Other bounds, for tests. */
+  /** Other limits, for tests. */
   readonly max?: number;
 }
 
-/** By what series are told apart; null: there is one. */
+/** The column that separates series; null: there is one series. */
 const keyOf = { rule: 'rule_id', platform: 'platform', all: 'null' } as const;
 
 interface SeriesRow {
   readonly key: string | null;
-  /** Of the steps that have matches, counted from 0. */
+  /** The steps that have matches, counted from 0. */
   readonly steps: number[];
   readonly counts: number[];
-  /** Of all series, also those that are not told. */
+  /** The matches of all series, including those that are not returned. */
   readonly counted: number;
 }
 
-/** A histogram of what `ListMatches` lists. It reads the matches of the asked time, and no others. */
+/** A histogram of the matches that `ListMatches` lists. It reads only matches of the requested period. */
 export function countMatches({
   database,
   rules,
@@ -64,16 +64,16 @@ async function readSeries(
   { accountId, request, max }: { accountId: string; request: RequestOf<'CountMatches'>; max: number },
 ): Promise<SeriesRow[]> {
   await sql.run(`set local statement_timeout = ${countMsMax}`);
-  const asked = {
+  const query = {
     accountId,
     ruleId: request.rule_id ?? null,
     platform: request.platform ?? null,
     since: new Date(request.from),
     until: new Date(request.to),
   };
-  const places = await findPlaces(sql, { ...asked, order: 'oldest', from: null, limit: max });
-  const values: unknown[] = [accountId, max + 1, asked.since, request.step];
-  const matches = selectMatches(asked, places, (value) => `$${values.push(value)}`);
+  const places = await findPlaces(sql, { ...query, order: 'oldest', from: null, limit: max });
+  const values: unknown[] = [accountId, max + 1, query.since, request.step];
+  const matches = selectMatches(query, places, (value) => `$${values.push(value)}`);
   if (matches.length === 0) return [];
   return await sql.many<SeriesRow>(
     `with found as (
@@ -90,7 +90,7 @@ async function readSeries(
   );
 }
 
-/** Also where there is nothing: one series of zeros, unless they are told apart. */
+/** Without matches there is one series of zeros, unless series are separate. */
 function toSeries(
   rows: readonly SeriesRow[],
   by: RequestOf<'CountMatches'>['by'],
@@ -111,12 +111,12 @@ function toSeries(
 function tooMany(max: number): Failure {
   return new Failure(
     'failed_precondition',
-    `There are more than ${max.toLocaleString('en')} matches in this time, or counting takes too long. Request a shorter time, or one rule.`,
+    `There are more than ${max.toLocaleString('en')} matches in this period, or counting takes too long. Request a shorter period, or one rule.`,
     { details: { reason: 'too_many_matches', limit: max } },
   );
 }
 
-/** The statement was ended by its time limit. */
+/** Whether the statement exceeded its time limit. */
 function isCut(error: unknown): boolean {
   if (!(error instanceof Failure)) return false;
   return error.cause instanceof Error && 'code' in error.cause && error.cause.code === '57014';

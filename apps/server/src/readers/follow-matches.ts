@@ -5,9 +5,9 @@ import { Failure } from '../runtime/failure.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
-import { type Followed, toFollowed, toFollowedRemoval } from './to-match.ts';
+import { type LogEntry, toEntries, toRemovalEntry } from './to-match.ts';
 
-/** Queries at once of all readers that are behind: thousands that reconnect together must not overload the database. */
+/** Concurrent queries of all readers that are behind: thousands that reconnect together must not overload the database. */
 const readsAtOnceMax = 6;
 
 export interface MatchFilter {
@@ -18,24 +18,25 @@ export interface MatchFilter {
   readonly until?: Date | null;
 }
 
-interface FollowedPage {
-  readonly entries: readonly Followed[];
+interface LogPage {
+  readonly entries: readonly LogEntry[];
   readonly more: boolean;
 }
 
 export interface Follower extends Disposable {
   /**
-   * The next matches and removals in the order of the log, fewer matches than `limit` when they are large; a promise when it is behind the tail.
-   * Followers that are up to date and have the same filter get the same array. Throws LogWentBack when that happened behind it.
+   * Returns the next matches and removals in the order of the log; fewer than `limit` matches if they are large. A promise if the
+   * follower is behind the tail. Followers that are up to date and have the same filter get the same array. Throws LogWentBack if the
+   * log went back to a position before the follower's.
    */
-  take(limit: number): readonly Followed[] | Promise<readonly Followed[]>;
-  /** Calls whenever there may be something to take. */
-  readonly onMore: (look: () => void) => void;
-  /** Like `take`, and waits for the first. Empty after `waitMs`, or when the signal is aborted. */
-  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<readonly Followed[]>;
+  take(limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]>;
+  /** Registers a callback for when there may be more to take. */
+  readonly onMore: (wake: () => void) => void;
+  /** Like `take`, but waits for the first one. Empty after `waitMs`, or if the signal is aborted. */
+  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<readonly LogEntry[]>;
 }
 
-/** Whoever comes back with the cursor that it has is told whether it is concerned, and where to go on (offset.ts). */
+/** The client sends the request again with its cursor, and the answer is then specific to the cursor (offset.ts). */
 export class LogWentBack extends Failure {
   constructor() {
     super(
@@ -52,8 +53,8 @@ export class LogWentBack extends Failure {
 export type Following = ReturnType<typeof createFollowing>;
 
 /**
- * What lists that wait, streams and named readers have in common. A follower that is up to date reads from the node's
- * shared tail and does not query the database; one that is behind reads pages for itself until it has caught up.
+ * The common part of lists that wait, streams and named readers. A follower that is up to date reads from the node's shared tail
+ * and does not query the database. A follower that is behind reads pages until it has caught up.
  */
 export function createFollowing(options: {
   readonly tail: MatchTail;
@@ -62,26 +63,26 @@ export function createFollowing(options: {
 }) {
   const { tail, reader, parsedRules } = options;
   const limited = createConcurrencyLimit(readsAtOnceMax);
-  // A page may be 1 MiB, and reading and explaining it takes its time from all others: one of each account at a time.
+  // A page may be 1 MiB, and reading and explaining it delays all others: so each account reads one at a time.
   const inTurnOfAccount = createConcurrencyLimits(1);
-  const read = async (query: MatchQuery): Promise<FollowedPage> => {
+  const read = async (query: MatchQuery): Promise<LogPage> => {
     const { matches, removals, more } = await reader.read(query);
-    // The log may have gone back since its cursor was checked, or since the tail was last read.
+    // The log may have gone back since the cursor was checked, or since the tail was last read.
     const before = query.order === 'oldest' ? query.from : null;
     const first = Math.min(...[...matches.slice(0, 1), ...removals.slice(0, 1)].map((one) => one.position));
     if (before !== null && first < Infinity && (await tail.wentBackBetween(before, first)) !== null) {
       throw new LogWentBack();
     }
-    return { entries: merge(await toFollowed(parsedRules, matches), removals.map(toFollowedRemoval)), more };
+    return { entries: merge(await toEntries(parsedRules, matches), removals.map(toRemovalEntry)), more };
   };
   return {
-    /** One page, without waiting for matches. */
+    /** Returns one page without waiting for matches. */
     page: (query: MatchQuery) => inTurnOfAccount(query.accountId, () => read(query)),
-    /** The position at which a reader begins that wants only what is new. */
+    /** The position at which a reader starts that wants only new matches. */
     now: () => tail.end(),
     /**
-     * Begins after this position. `jumpedTo` is the last one to which the log is known to have jumped: until the tail has
-     * read beyond it, it may keep matches that were lost since.
+     * Starts after this position. `jumpedTo` is the last position to which the log is known to have jumped. Until the tail has read
+     * beyond it, the tail may have matches that were lost since.
      */
     follow(filter: MatchFilter, position: number, jumpedTo = 0): Follower {
       const { since = null, until = null } = filter;
@@ -95,12 +96,12 @@ export function createFollowing(options: {
         const query = { ...filter, since, until, order: 'oldest', from: through, limit } as const;
         const { entries, more } = await read(query);
         const last = entries.at(-1)?.position ?? through;
-        // The last page has shown everything that was visible when it was asked for.
+        // The last page has everything that was visible when it was requested.
         through = more ? last : Math.max(last, visible);
         return entries;
       };
 
-      const take = (limit: number): readonly Followed[] | Promise<readonly Followed[]> => {
+      const take = (limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]> => {
         if (tail.isLost(through)) throw new LogWentBack();
         const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
         if (!fromTail) return inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
@@ -127,28 +128,28 @@ export function createFollowing(options: {
   };
 }
 
-/** Matches in the order they have, or the other one; removals come only in the order of the log. */
-function merge(matches: readonly Followed[], removals: readonly Followed[]): Followed[] {
+/** Sorts matches in the given order. Removals occur only in the order of the log. */
+function merge(matches: readonly LogEntry[], removals: readonly LogEntry[]): LogEntry[] {
   if (removals.length === 0) return [...matches];
   return [...matches, ...removals].toSorted((one, other) => one.position - other.position);
 }
 
-type Accepts = (one: Followed) => boolean;
+type Accepts = (one: LogEntry) => boolean;
 
 const all: Accepts = () => true;
 const ofPlatform = onEachPlatform<Accepts>(
   (platform) => (one) => ('match' in one ? one.match.platform : one.platform) === platform,
 );
 
-/** The same function for the same platform: by it the tail knows that two ask the same. */
+/** The same function for the same platform, so that the tail recognizes equal filters. */
 function acceptedBy({ platform, since, until }: MatchFilter): Accepts {
   const isOfPlatform = platform === null ? all : ofPlatform[platform];
   if (!since && !until) return isOfPlatform;
   return (one) => isOfPlatform(one) && isWithin(one, since, until);
 }
 
-/** Times are those of matches: who was given a match must learn that it is gone, whenever that happens. */
-function isWithin(one: Followed, since?: Date | null, until?: Date | null): boolean {
+/** The time range is that of matches. A client that got a match must get its removal, whenever that happens. */
+function isWithin(one: LogEntry, since?: Date | null, until?: Date | null): boolean {
   if (!('match' in one)) return true;
   const createdAt = Date.parse(one.match.created_at);
   if (since && createdAt < since.getTime()) return false;

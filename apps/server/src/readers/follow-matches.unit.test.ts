@@ -33,20 +33,20 @@ function stored(position: number, ruleId: string, text: string | null = null): S
   };
 }
 
-/** Where positions go on after the log went back. */
+/** Where positions continue after the log went back. */
 const jumpedTo = 2 ** 40;
 
-/** A match log in memory that counts who asks what, with a way to hold up or break a look at the end of it. */
+/** A match log in memory that counts queries, and can delay or fail a read of its end. */
 function createLog() {
   let log: { accountId: string; match: StoredMatch }[] = [];
   let last = 0;
-  const asked = { after: 0, load: 0, read: 0, atOnce: 0, atOnceMax: 0 };
+  const calls = { after: 0, load: 0, read: 0, atOnce: 0, atOnceMax: 0 };
   const hooks: { beforeLoad?: () => Promise<void>; loadMax?: number } = {};
   const tailReader: TailReader = {
     lastPosition: async () => last,
     restoredTo: async () => null,
     async after(position, limit) {
-      asked.after += 1;
+      calls.after += 1;
       const page = log.filter(({ match }) => match.position > position).slice(0, limit);
       return page.map(({ accountId, match }): MatchHeader => {
         const { position: at, ruleId, ruleVersion, platform, createdAt, via } = match;
@@ -65,7 +65,7 @@ function createLog() {
       });
     },
     async load(headers) {
-      asked.load += 1;
+      calls.load += 1;
       const taken = Math.min(headers.length, hooks.loadMax ?? headers.length);
       const positions = new Set(headers.slice(0, taken).map(({ position }) => position));
       const matches = log.map(({ match }) => match).filter(({ position }) => positions.has(position));
@@ -75,11 +75,11 @@ function createLog() {
   };
   const reader = {
     async read({ accountId, ruleId, from, limit }: MatchQuery) {
-      asked.read += 1;
-      asked.atOnce += 1;
-      asked.atOnceMax = Math.max(asked.atOnceMax, asked.atOnce);
+      calls.read += 1;
+      calls.atOnce += 1;
+      calls.atOnceMax = Math.max(calls.atOnceMax, calls.atOnce);
       await new Promise((resolve) => setImmediate(resolve));
-      asked.atOnce -= 1;
+      calls.atOnce -= 1;
       const own = log.filter((one) => one.accountId === accountId).map(({ match }) => match);
       const wanted = own.filter((match) => ruleId === null || match.ruleId === ruleId);
       const left = wanted.filter(({ position }) => position > (from ?? 0));
@@ -88,14 +88,14 @@ function createLog() {
   };
   const write = (accountId: string, ruleId: string, text?: string) =>
     log.push({ accountId, match: stored(++last, ruleId, text) });
-  /** What is after the position is lost, and the next match is stored far behind it. */
+  /** Loses everything after the position, and stores the next match far behind it. */
   const goBack = (to: number) => {
     const through = last;
     log = log.filter(({ match }) => match.position <= to);
     last = jumpedTo;
     tailReader.restoredTo = async (position) => (position > to && position <= through ? to : null);
   };
-  return { tailReader, reader, write, goBack, asked, hooks };
+  return { tailReader, reader, write, goBack, calls, hooks };
 }
 
 const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
@@ -108,7 +108,7 @@ async function start(bounds: { matchesMax?: number; nowMs?: () => number } = {},
   const stop = new AbortController();
   const follow = (accountId: string, position: number, ruleId: string | null = null) =>
     following.follow(ofRule(accountId, ruleId), position);
-  /** As whoever was told that the log went back, and where to go on. */
+  /** Follows like a client that was notified that the log went back, and where to continue. */
   const followAgain = (accountId: string, position: number) =>
     following.follow(ofRule(accountId), position, jumpedTo);
   const page = (accountId: string) =>
@@ -146,24 +146,24 @@ const ofRule = (accountId: string, ruleId: string | null = null) => ({ accountId
 const take = async (follower: Follower, limit = 100) =>
   (await follower.next({ limit, waitMs: 10_000, signal })).map(({ position }) => position);
 
-test('however many wait, a commit costs one look at the log, and the match is made once', async () => {
-  const { follow, write, ring, run, asked } = await start();
+test('a commit costs one read of the log, and each match is made once, however many readers wait', async () => {
+  const { follow, write, ring, run, calls } = await start();
   const followers = Array.from({ length: 200 }, () => follow('acc_1', 0));
   await using _running = run();
   const waiting = followers.map((follower) => follower.next({ limit: 10, waitMs: 10_000, signal }));
   await new Promise((resolve) => setTimeout(resolve, 50));
-  const before = { ...asked };
+  const before = { ...calls };
   write('acc_1', 'rule_1');
   ring();
   const got = await Promise.all(waiting);
   expect(new Set(got.map(([one]) => one && 'match' in one && one.match)).size).toBe(1);
   expect(got.every((page) => page.length === 1)).toBe(true);
-  expect({ read: asked.read - before.read, load: asked.load - before.load }).toEqual({ read: 0, load: 1 });
-  expect(asked.after - before.after).toBeLessThanOrEqual(2);
+  expect({ read: calls.read - before.read, load: calls.load - before.load }).toEqual({ read: 0, load: 1 });
+  expect(calls.after - before.after).toBeLessThanOrEqual(2);
 });
 
-test('nothing is loaded for accounts and rules that nobody waits for', async () => {
-  const { follow, write, ring, run, asked } = await start();
+test('nothing is loaded for accounts and rules without waiting readers', async () => {
+  const { follow, write, ring, run, calls } = await start();
   using follower = follow('acc_1', 0, 'rule_2');
   await using _running = run();
   const waiting = take(follower);
@@ -175,14 +175,14 @@ test('nothing is loaded for accounts and rules that nobody waits for', async () 
     write(account, rule);
   ring();
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(asked.load).toBe(0);
+  expect(calls.load).toBe(0);
   write('acc_1', 'rule_2');
   ring();
   expect(await waiting).toEqual([3]);
 });
 
-test('who joins while the tail loads a page misses nothing of it', async () => {
-  const { follow, write, ring, run, asked, hooks } = await start();
+test('a reader that joins while the tail loads a page misses nothing of it', async () => {
+  const { follow, write, ring, run, calls, hooks } = await start();
   using first = follow('acc_1', 0);
   const loading = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -204,16 +204,16 @@ test('who joins while the tail loads a page misses nothing of it', async () => {
   write('acc_2', 'rule_2');
   ring();
   expect(await take(late)).toEqual([3]);
-  expect(asked.read).toBeGreaterThan(0);
+  expect(calls.read).toBeGreaterThan(0);
 });
 
-test('when the tail fails between finding and loading, everybody reads for itself', async () => {
+test('when the tail fails between finding and loading, each reader reads the log', async () => {
   const { follow, write, ring, run, work, hooks } = await start();
   using follower = follow('acc_1', 0);
   const waiting = take(follower);
-  hooks.beforeLoad = () => Promise.reject(new Error('the database is away'));
+  hooks.beforeLoad = () => Promise.reject(new Error('the database is down'));
   write('acc_1', 'rule_1');
-  await expect(work()).rejects.toThrow('the database is away');
+  await expect(work()).rejects.toThrow('the database is down');
   expect(await waiting).toEqual([1]);
   delete hooks.beforeLoad;
   await using _running = run();
@@ -222,8 +222,8 @@ test('when the tail fails between finding and loading, everybody reads for itsel
   expect(await take(follower)).toEqual([2]);
 });
 
-test('who is further behind than the tail keeps reads the log, and then follows on without a gap', async () => {
-  const { follow, write, ring, run, asked } = await start({ matchesMax: 5 });
+test('a reader that is further behind than the tail reads the log, and then follows without a gap', async () => {
+  const { follow, write, ring, run, calls } = await start({ matchesMax: 5 });
   using slow = follow('acc_1', 0);
   using quick = follow('acc_1', 0);
   await using _running = run();
@@ -234,15 +234,15 @@ test('who is further behind than the tail keeps reads the log, and then follows 
     seen.push(...(await take(quick)));
   }
   expect(seen).toEqual(Array.from({ length: 30 }, (_, n) => n + 1));
-  const readBefore = asked.read;
+  const readBefore = calls.read;
   const late: number[] = [];
   while (late.length < 30) late.push(...(await take(slow, 7)));
   expect(late).toEqual(seen);
-  expect(asked.read).toBeGreaterThan(readBefore);
+  expect(calls.read).toBeGreaterThan(readBefore);
 });
 
 test('large matches are loaded and taken a few at a time, and all of them arrive', async () => {
-  const { follow, write, ring, run, asked, hooks } = await start();
+  const { follow, write, ring, run, calls, hooks } = await start();
   using follower = follow('acc_1', 0);
   using other = follow('acc_2', 0);
   hooks.loadMax = 3;
@@ -254,28 +254,28 @@ test('large matches are loaded and taken a few at a time, and all of them arrive
   while (pages.flat().length < 5) pages.push(await take(follower));
   expect(pages.flat()).toEqual([1, 2, 3, 4, 5]);
   expect(Math.max(...pages.map((page) => page.length))).toBe(2);
-  expect(asked).toMatchObject({ load: 2, read: 0 });
+  expect(calls).toMatchObject({ load: 2, read: 0 });
   write('acc_2', 'rule_2');
   ring();
   expect(await take(other)).toEqual([7]);
 });
 
-test('thousands that come back at once read a few at a time', async () => {
+test('thousands of readers that reconnect at once read a few at a time', async () => {
   const log = createLog();
   const accounts = Array.from({ length: 10 }, (_, index) => `acc_${index}`);
   for (const account of accounts) log.write(account, 'rule_1');
-  const { follow, asked } = await start({}, log);
+  const { follow, calls } = await start({}, log);
   const followers = accounts.flatMap((account) => Array.from({ length: 30 }, () => follow(account, 0)));
   const pages = await Promise.all(followers.map((follower) => take(follower)));
   expect(pages.every((page) => page.length === 1)).toBe(true);
-  expect(asked.atOnceMax).toBe(6);
+  expect(calls.atOnceMax).toBe(6);
 });
 
-test('an account that asks for many pages at once waits for itself, and nobody else does', async () => {
+test('an account that requests many pages at once queues behind its own requests, and delays no other account', async () => {
   const log = createLog();
   log.write('acc_busy', 'rule_1');
   log.write('acc_other', 'rule_2');
-  const { follow, page, asked } = await start({}, log);
+  const { follow, page, calls } = await start({}, log);
   const order: string[] = [];
   const ended = (account: string) => () => void order.push(account);
   const behind = () => take(follow('acc_busy', 0)).then(ended('acc_busy'));
@@ -284,12 +284,12 @@ test('an account that asks for many pages at once waits for itself, and nobody e
   const others = [page('acc_other').then(ended('acc_other')), take(follow('acc_other', 0))];
   await Promise.all([...busy, ...others]);
   expect(order.indexOf('acc_other')).toBeLessThanOrEqual(1);
-  expect(asked.atOnceMax).toBe(2);
+  expect(calls.atOnceMax).toBe(2);
 });
 
-test('who left and has not come back is not collected for any more', async () => {
+test('nothing is collected for a reader that left and has not returned', async () => {
   let nowMs = 0;
-  const { follow, write, ring, run, asked } = await start({ nowMs: () => nowMs });
+  const { follow, write, ring, run, calls } = await start({ nowMs: () => nowMs });
   const follower = follow('acc_1', 0);
   await using _running = run();
   follower[Symbol.dispose]();
@@ -297,10 +297,10 @@ test('who left and has not come back is not collected for any more', async () =>
   write('acc_1', 'rule_1');
   ring();
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(asked).toMatchObject({ after: expect.any(Number), load: 0, read: 0 });
+  expect(calls).toMatchObject({ after: expect.any(Number), load: 0, read: 0 });
 });
 
-test('a page that begins behind a lost position is not given: its follower was not told', async () => {
+test('a page that begins behind a lost position is not returned: its follower was not notified', async () => {
   const log = createLog();
   const far = 2 ** 40;
   const reader = { read: async () => ({ matches: [stored(far, 'rule_1')], removals: [], more: false }) };
@@ -312,8 +312,8 @@ test('a page that begins behind a lost position is not given: its follower was n
   expect((await page('acc_1')).entries).toHaveLength(1);
 });
 
-describe('who was told that the log went back', () => {
-  /** The node keeps 1 to 3, of which 2 and 3 are lost; a new match is behind them. */
+describe('a reader that was notified that the log went back', () => {
+  /** The node has 1 to 3 in memory, of which 2 and 3 are lost; a new match is behind them. */
   async function startWithLost() {
     const started = await start();
     const waiting = started.follow('acc_1', 0);
@@ -325,12 +325,12 @@ describe('who was told that the log went back', () => {
     return { ...started, waiting, [Symbol.asyncDispose]: running[Symbol.asyncDispose] };
   }
 
-  test('gets nothing of what is lost from a node that has not noticed', async () => {
+  test('gets nothing that was lost from a node that has not noticed', async () => {
     await using started = await startWithLost();
     expect(await take(started.followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
   });
 
-  test('nor from one that has', async () => {
+  test('gets nothing that was lost from a node that has noticed', async () => {
     await using started = await startWithLost();
     const { followAgain, waiting, ring, tail } = started;
     ring();

@@ -3,20 +3,20 @@ import type { NoticeReader, PlacedNotice } from '../notices/notice-reader.sql.ts
 import type { Worker } from '../runtime/worker.ts';
 
 /** Wake-ups may be lost, so the ends of the logs are also read at this interval: once for the whole node. */
-const lookAgainMs = 1_000;
+const pollIntervalMs = 1_000;
 
 export interface NoticeFollower extends Disposable {
-  /** The next notices in the order of the log. */
+  /** Returns the next notices in the order of the log. */
   take(limit: number): Promise<PlacedNotice[]>;
-  /** Calls whenever there may be something to take. */
-  readonly onMore: (look: () => void) => void;
-  /** Like `take`, and waits for the first. Empty after `waitMs`, or when the signal is aborted. */
+  /** Registers a callback for when there may be more to take. */
+  readonly onMore: (wake: () => void) => void;
+  /** Like `take`, but waits for the first one. Empty after `waitMs`, or if the signal is aborted. */
   next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<PlacedNotice[]>;
 }
 
 type Listener = ReturnType<typeof createBellListener>;
 
-/** The followers of one account, and the end of its log when somebody last looked. */
+/** The followers of one account, and the last known end of its log. */
 interface Group {
   readonly members: Set<Listener>;
   last: number | undefined;
@@ -24,7 +24,7 @@ interface Group {
 
 export type NoticeFollowing = ReturnType<typeof createNoticeFollowing>;
 
-/** Lists that wait, streams and named readers. However many there are, a node asks once whether there is something new. */
+/** The common part of lists that wait, streams and named readers. A node queries once for all of them whether there is something new. */
 export function createNoticeFollowing({
   reader,
   bells,
@@ -49,13 +49,13 @@ export function createNoticeFollowing({
       using bell = bells.listen('notices');
       while (!signal.aborted) {
         await wakeFollowers();
-        await bell.wait(lookAgainMs, signal);
+        await bell.wait(pollIntervalMs, signal);
       }
     },
   };
   return {
     worker,
-    /** Begins after this position. */
+    /** Starts after this position. */
     follow(accountId: string, position: number, { open = false } = {}): NoticeFollower {
       const listener = join(groups, accountId);
       let from = position;

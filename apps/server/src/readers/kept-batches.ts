@@ -1,42 +1,42 @@
 import { removalsMax } from './match-reader.sql.ts';
-import { type Followed, jsonOf } from './to-match.ts';
+import { type LogEntry, jsonOf } from './to-match.ts';
 
-/** What is taken at once ends with this, however many matches were asked for; it has one at least. */
+/** A result ends before it exceeds this, however many matches were requested; it has at least one. */
 const takenCharactersMax = 1024 * 1024;
 
-/** What one read of the log returned, by who waits for it. */
+/** The result of one read of the log, by the key of the readers that wait for it. */
 export interface TailBatch {
   /** The last position that was read. */
   readonly through: number;
-  /** Becomes the keeper's. */
-  readonly byKey: Map<string, Followed[]>;
-  /** With the removals. */
+  /** Owned by the keeper afterwards. */
+  readonly byKey: Map<string, LogEntry[]>;
+  /** Includes the removals. */
   readonly matches: number;
   readonly characters: number;
 }
 
 export interface Take {
   readonly limit: number;
-  readonly accepts: (one: Followed) => boolean;
+  readonly accepts: (one: LogEntry) => boolean;
 }
 
-interface Taken {
-  readonly entries: readonly Followed[];
-  /** Everything up to this position was looked at. */
+interface TakeResult {
+  readonly entries: readonly LogEntry[];
+  /** Everything up to this position was read. */
   readonly through: number;
 }
 
-const nothing: readonly Followed[] = [];
+const nothing: readonly LogEntry[] = [];
 
-/** What was read lately, oldest batch first; the oldest ones are dropped when the bounds are exceeded. */
+/** The batches that were read lately, oldest first. The oldest are dropped when the limits are exceeded. */
 export function createKeptBatches(
   start: number,
   { matchesMax = 20_000, charactersMax = 64e6 }: { matchesMax?: number; charactersMax?: number },
 ) {
   let batches: TailBatch[] = [];
-  /** What all batches have for a key, in the order of the log: most who look have waited while many batches came for others. */
-  const lists = new Map<string, Followed[]>();
-  /** Where the oldest batch begins. */
+  /** All entries of a key over all batches, in the order of the log: most readers return after many batches for other keys. */
+  const lists = new Map<string, LogEntry[]>();
+  /** The position at which the oldest batch begins. */
   let from = start;
   const total = { matches: 0, characters: 0 };
   const count = (batch: TailBatch, sign: 1 | -1) => {
@@ -44,11 +44,11 @@ export function createKeptBatches(
     total.characters += sign * batch.characters;
   };
   const through = () => batches.at(-1)?.through ?? from;
-  /** What was last asked for by key, until something changes: thousands may ask the same. */
-  const answers = new Map<string, Take & { readonly position: number; readonly taken: Taken }>();
+  /** The last answer per key until something changes: thousands of readers may request the same. */
+  const answers = new Map<string, Take & { readonly position: number; readonly taken: TakeResult }>();
   return {
     through,
-    /** Forgets everything before this position. */
+    /** Drops everything before this position. */
     restart(position: number): void {
       answers.clear();
       for (const batch of batches) count(batch, -1);
@@ -72,15 +72,15 @@ export function createKeptBatches(
         drop(lists, oldest);
       }
     },
-    /** Takes matches out that were removed from the log: who was not given them yet must not get them from here. */
+    /** Drops matches that were removed from the log: readers that did not get them yet must not get them from here. */
     remove(positions: ReadonlySet<number>): void {
       if (positions.size === 0) return;
       answers.clear();
-      const isKept = (one: Followed) => !('match' in one) || !positions.has(one.position);
+      const isKept = (one: LogEntry) => !('match' in one) || !positions.has(one.position);
       for (const [key, list] of lists) if (!list.every(isKept)) lists.set(key, list.filter(isKept));
     },
-    /** What came after a position; null when that is no longer kept. Whoever asks the same gets the same object. */
-    after(key: string, position: number, take: Take): Taken | null {
+    /** Returns what follows a position; null if it is no longer kept. Equal requests get the same object. */
+    after(key: string, position: number, take: Take): TakeResult | null {
       if (position < from) return null;
       if (position >= through()) return { entries: nothing, through: position };
       const known = answers.get(key);
@@ -94,12 +94,12 @@ export function createKeptBatches(
 }
 
 function takeAfter(
-  list: readonly Followed[],
+  list: readonly LogEntry[],
   position: number,
   { limit, accepts }: Take,
   through: number,
-): Taken {
-  const entries: Followed[] = [];
+): TakeResult {
+  const entries: LogEntry[] = [];
   const sum = { matches: 0, removals: 0, characters: 0 };
   for (let at = firstAfter(list, position); at < list.length; at++) {
     const one = list[at];
@@ -114,7 +114,7 @@ function takeAfter(
   return { entries, through: Math.max(position, through) };
 }
 
-function append(lists: Map<string, Followed[]>, { byKey }: TailBatch): void {
+function append(lists: Map<string, LogEntry[]>, { byKey }: TailBatch): void {
   for (const [key, added] of byKey) {
     const list = lists.get(key);
     if (list) list.push(...added);
@@ -122,7 +122,7 @@ function append(lists: Map<string, Followed[]>, { byKey }: TailBatch): void {
   }
 }
 
-function drop(lists: Map<string, Followed[]>, { byKey, through }: TailBatch): void {
+function drop(lists: Map<string, LogEntry[]>, { byKey, through }: TailBatch): void {
   for (const key of byKey.keys()) {
     const list = lists.get(key) ?? [];
     list.splice(0, firstAfter(list, through));
@@ -130,8 +130,8 @@ function drop(lists: Map<string, Followed[]>, { byKey, through }: TailBatch): vo
   }
 }
 
-/** Where in a list, which is in the order of the log, that begins which comes after a position. */
-function firstAfter(list: readonly Followed[], position: number): number {
+/** The index of the first entry after a position. The list is in the order of the log. */
+function firstAfter(list: readonly LogEntry[], position: number): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

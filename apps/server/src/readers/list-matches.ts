@@ -21,7 +21,7 @@ export interface ListMatchesOptions {
 
 type Request = RequestOf<'ListMatches'>;
 
-/** One page of the match log in either direction; with `wait_seconds` it waits for the first match or removal. */
+/** A page of the match log in either direction. With `wait_seconds` it waits for the first match or removal. */
 export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'> {
   const { rules, cursors } = options;
   return async ({ principal, request, signal }) => {

@@ -10,9 +10,9 @@ import type { MatchPage, StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
 import type { TailReader } from './tail-reader.sql.ts';
 
-/** Rules on patterns are the slowest to explain: each of them tries every word of the page. */
+/** Rules with patterns are the slowest to explain: each pattern tries every word of the page. */
 const slowRule = Array.from({ length: 8 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');
-/** Enough for many turns, however fast one of them is explained. */
+/** Enough for many turns of the event loop, however fast one match is explained. */
 const page = 100;
 const text = Array.from({ length: 1500 }, (_, index) => `w${index}`).join(' ');
 
@@ -46,7 +46,7 @@ const emptyLog: TailReader = {
   load: async () => ({ matches: [], taken: 0 }),
 };
 
-/** Lists what `read` gives. */
+/** Lists what `read` returns. */
 async function openList(read: () => Promise<MatchPage>) {
   const parsedRules = createParsedRules();
   const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
@@ -70,7 +70,7 @@ test('newest first and 50 are the defaults; only "newest" has an end, where ther
   }
 });
 
-test('others have their turn while a page of matches is explained', async () => {
+test('other requests are served while a page of matches is explained', async () => {
   let turns = 0;
   let counting = false;
   const takeTurns = () => {

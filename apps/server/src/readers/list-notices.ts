@@ -10,7 +10,7 @@ export interface ListNoticesOptions {
   readonly cursors: Cursors;
 }
 
-/** One page of the account's notices in either direction; with `wait_seconds` it waits for the first. */
+/** A page of the account's notices in either direction. With `wait_seconds` it waits for the first notice. */
 export function listNotices(options: ListNoticesOptions): Handler<'ListNotices'> {
   const { notices, followingNotices, cursors } = options;
   return async ({ principal: { accountId }, request, signal }) => {
@@ -40,7 +40,7 @@ export function scopeOfNotices(
   return { accountId, filter: ['notices', open ? 'open' : null, order] };
 }
 
-/** Null without a cursor. Whoever follows is told once that retention has removed notices behind it. */
+/** Null without a cursor. Throws once if retention has removed notices after the cursor. */
 export async function openNoticeOffset(
   { notices, cursors }: Pick<ListNoticesOptions, 'notices' | 'cursors'>,
   scope: CursorScope,

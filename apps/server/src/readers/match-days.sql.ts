@@ -13,17 +13,17 @@ export interface MatchQuery {
   readonly limit: number;
 }
 
-/** What one partition has of the asked matches, on one platform. */
+/** The requested matches in one partition, on one platform. */
 export interface MatchDay {
   readonly platform: Platform;
   readonly day: string;
   readonly first: number;
   readonly last: number;
-  /** Those of rules that were deleted since are counted. */
+  /** Includes matches of rules that were deleted since. */
   readonly matches: number;
 }
 
-/** Behind `after`, up to `through`. */
+/** After `after`, up to and including `through`. */
 export interface PositionRange {
   readonly after: number;
   readonly through: number;
@@ -33,13 +33,13 @@ export interface Places extends PositionRange {
   readonly days: readonly MatchDay[];
   /** Rules whose matches are not listed. */
   readonly hidden: readonly string[];
-  /** Whether the account has removals behind `after`. */
+  /** Whether the account has removals after `after`. */
   readonly hasRemovals: boolean;
 }
 
 /**
- * Where the matches of a query are, from what the match transaction has kept: the positions between its times, and the
- * days that have something in between. A page then reads these partitions only, and none where there is nothing.
+ * Finds where the matches of a query are, from the summaries of the match transaction: the positions of its period, and the days that
+ * have matches in between. A page then reads only these partitions, and none if there are no matches.
  */
 export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
   const { accountId, ruleId, platform, since, until, order, from } = query;
@@ -70,8 +70,8 @@ export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
 }
 
 /**
- * As much of the range as is likely to have a page: the days next to its beginning that are within it and have enough
- * matches together. Most pages are of one or two of a month's days.
+ * The part of the range that likely contains a page: the days next to its beginning that have enough matches together. Most pages need
+ * one or two of a month's days.
  */
 export function nearRange(
   { after, through, days }: Pick<Places, 'after' | 'through' | 'days'>,

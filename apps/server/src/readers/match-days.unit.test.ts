@@ -8,7 +8,7 @@ const day = (name: string, [first, last]: [number, number], matches = last - fir
   last,
   matches,
 });
-/** The days of three days, the second of which still had events on the third. */
+/** Three days; the second one still has events on the third. */
 const days = [day('one', [1, 100]), day('two', [101, 250], 140), day('three', [200, 300], 61)];
 
 test.each([
@@ -19,6 +19,6 @@ test.each([
   ['everything, where that is not enough', { order: 'newest', limit: 302 }, { after: 0, through: 1_000 }],
   ['a whole day behind a cursor', { order: 'newest', limit: 50, through: 290 }, { after: 100, through: 290 }],
   ['a whole day before a cursor', { order: 'oldest', limit: 50, after: 10 }, { after: 10, through: 250 }],
-] as const)('a page is looked for in %s', (_, { order, limit, ...cursor }, near) => {
+] as const)('nearRange selects %s', (_, { order, limit, ...cursor }, near) => {
   expect(nearRange({ after: 0, through: 1_000, days, ...cursor }, { order, limit })).toEqual(near);
 });

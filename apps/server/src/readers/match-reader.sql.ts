@@ -2,14 +2,14 @@ import type { MatchPayload, Platform, Removal } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { findPlaces, type MatchDay, type MatchQuery, nearRange, type Places } from './match-days.sql.ts';
 
-/** A page ends before the payloads of its matches exceed this, however many were asked for; it has one match at least. */
+/** A page ends before its payloads exceed this, however many matches were requested; it has at least one. */
 export const pageBytesMax = 1024 * 1024;
 
 export interface StoredMatch {
   readonly position: number;
   readonly ruleId: string;
   readonly ruleVersion: number;
-  /** What was registered on the platform when it matched. */
+  /** The query that was registered on the platform when the item matched. */
   readonly ruleValue: string;
   readonly createdAt: Date;
   readonly platform: Platform;
@@ -21,21 +21,21 @@ export interface StoredMatch {
 
 export interface StoredRemoval {
   readonly position: number;
-  /** Of the match that is gone. */
+  /** The position of the removed match. */
   readonly matchPosition: number;
   readonly platform: Platform;
   readonly reason: Removal['reason'];
   readonly at: Date;
 }
 
-/** On one page, beside its matches: a bound for the answer's size. */
+/** The most removals on one page. Bounds the size of the answer. */
 export const removalsMax = 1_000;
 
 export interface MatchPage {
   readonly matches: readonly StoredMatch[];
-  /** In the order of the log, between the beginning of the page and its end. Only when the oldest come first. */
+  /** Between the beginning and the end of the page, in the order of the log. Only with the oldest first. */
   readonly removals: readonly StoredRemoval[];
-  /** False when these are all that were visible. */
+  /** False if these are all visible matches. */
   readonly more: boolean;
 }
 
@@ -49,20 +49,20 @@ interface MatchRow extends PayloadRow {
   via: 'stream' | 'search';
 }
 
-export interface PayloadRow extends Sized {
+export interface PayloadRow extends PayloadSizes {
   platform_post_id: string;
   payload: string;
   rule_value: string;
 }
 
-/** Of a row and those before it, and of all rows that were found, also those that did not fit. */
-interface Sized {
+/** Payload bytes of a row and those before it, and of all rows that were found, including those that did not fit. */
+interface PayloadSizes {
   bytes: number;
   bytes_of_all: number;
   rows_of_all: number;
 }
 
-/** SQL: the columns of `Sized`. The length of a payload is known without reading it. */
+/** SQL: the columns of `PayloadSizes`. The length of a payload is available without reading it. */
 export const sizes = (order: string) => `sum(octet_length(posts.payload)) over (order by ${order}) as bytes,
   row_number() over (order by ${order}) as nth,
   sum(octet_length(posts.payload)) over () as bytes_of_all, count(*) over () as rows_of_all`;
@@ -83,18 +83,18 @@ export function createMatchReader(database: Database) {
           if (query.order === 'newest' || !places.hasRemovals) return page;
           return await withRemovals(sql, query, places, page);
         },
-        // A rule has an index of its own, which the planner would take for no better than that of its account by rows.
+        // By rows, the planner would prefer the index of the account to that of the rule.
         { plans: query.ruleId === null ? 'by_rows' : 'generic' },
       ),
-    /** Only where the next ones are, with the removals among them. For the oldest first. */
+    /** Positions of the next matches, and the removals among them. For the oldest first. */
     positions: (query: MatchQuery): Promise<Entry[]> =>
       database.forAccount(query.accountId).snapshot(async (sql) => {
         const places = await findPlaces(sql, query);
         return await readPositions(sql, query, places);
       }),
     /**
-     * What has overtaken a reader: up to which position retention has removed such matches (0: none), and to which one the
-     * log went back if the reader was ahead of that. With the last position to which the log jumped.
+     * What a reader has missed: up to which position retention has removed such matches (0: none), and to which position the log went
+     * back if the reader was ahead of it. Also the last position to which the log jumped.
      */
     overtaken: (query: MatchFilter, position: number) => overtaken(database, query, position),
   };
@@ -124,11 +124,11 @@ async function overtaken(database: Database, filter: MatchFilter, position: numb
   };
 }
 
-/** SQL: the position to which the log went back, if the given one was given out before that and is lost; else null. */
+/** SQL: the position to which the log went back, if that made the given position invalid; else null. */
 export const restoredTo = (position: string) => `(
   select min(from_position) from position_jumps where from_position < ${position} and to_position >= ${position})`;
 
-/** A match or a removal, by its place in the log. */
+/** A match or a removal at its position in the log. */
 interface Entry {
   readonly position: number;
   readonly isRemoval: boolean;
@@ -157,7 +157,7 @@ async function readMatches(sql: Sql, query: MatchQuery, places: Places): Promise
   return await readPage(sql, query, places);
 }
 
-/** The page with the removals up to its end. When there are too many, it ends with the last that it has room for. */
+/** Adds the removals to the page. If there are too many, the page ends with the last one that fits. */
 async function withRemovals(
   sql: Sql,
   { accountId, ruleId, platform, from }: MatchQuery,
@@ -181,18 +181,18 @@ async function withRemovals(
   };
 }
 
-/** A statement names the days that it reads: of more than these, it is not kept. */
+/** A statement names the days that it reads. With more days than these, it is not prepared. */
 const preparedDaysMax = 2;
 
 /**
- * The page is cut from the narrow table first, in the order of its index; only then are the payloads fetched, and what does not
- * fit is not fetched at all. Written as one join, a planner without fresh statistics sorts everything behind the cursor (measured:
- * 240 ms against 2 ms per page over 50,000 matches).
+ * The page is first cut from the narrow table in the order of its index. Only then are payloads fetched, and only those that fit.
+ * Written as one join, a planner without fresh statistics sorts everything behind the cursor (measured: 240 ms against 2 ms per page
+ * over 50,000 matches).
  *
- * Each day is a statement of its own, and planned without knowing account and positions: so it is read by the index of the account or
- * rule, whoever asks. A planner that knows them walks through everybody's matches where it takes the account for a large one; one
- * that has to merge days sorts all of them where it takes the account for a small one. One that knows only that there are few
- * accounts would walk too, because everybody's newest lie next to each other: so it is told that only rows count.
+ * Each day is a separate statement, planned without knowing account and positions. So it is read by the index of the account or rule,
+ * for every caller. A planner that knows them walks through the matches of all accounts if it takes the account for a large one. A
+ * planner that merges days sorts all of them if it takes the account for a small one. A planner that knows only that there are few
+ * accounts would walk too, because the newest matches of all accounts are adjacent: with free page costs it counts rows only.
  */
 async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<MatchRow[]> {
   const values: unknown[] = [query.accountId, query.limit, pageBytesMax];
@@ -208,7 +208,7 @@ async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<Ma
 const pageOf = (parts: readonly string[], direction: 'asc' | 'desc') => `with page as materialized (
     select found.*, row_number() over (order by position ${direction}) as number
     from (${parts.join(' union all ')}) as found order by position ${direction} limit $2
-  ), asked as (
+  ), wanted as (
     select array_agg(rule_id) as rule_ids, array_agg(event_key) as event_keys, array_agg(platform) as platforms,
       array_agg(event_day) as event_days
     from page
@@ -218,7 +218,7 @@ const pageOf = (parts: readonly string[], direction: 'asc' | 'desc') => `with pa
       and versions.version = used.rule_version and versions.platform = used.platform
   ), found as (
     select page.*, posts.platform_post_id, posts.payload, ${sizes('page.number')}
-    from asked cross join lateral posts_of(rule_ids, event_keys, platforms, event_days) as posts
+    from wanted cross join lateral posts_of(rule_ids, event_keys, platforms, event_days) as posts
     join page on page.rule_id = posts.rule_id and page.event_key = posts.event_key and page.event_day = posts.event_day
   )
   select found.position, found.rule_id, found.rule_version, found.created_at, found.platform, found.event_key, found.via,
@@ -232,14 +232,13 @@ const pageOf = (parts: readonly string[], direction: 'asc' | 'desc') => `with pa
 
 const columns = 'position, rule_id, rule_version, created_at, platform, event_key, event_day, via';
 
-/** The partitions that have something in the range. */
+/** The partitions that have matches in the range. */
 function daysIn({ days, after, through }: Places): readonly MatchDay[] {
   return days.filter((day) => day.last > after && day.first <= through);
 }
 
 /**
- * One statement for each platform, in the order of its index, over the partitions that have something in the range. `$1` is
- * the account.
+ * One statement per platform, in the order of its index, over the partitions that have matches in the range. `$1` is the account.
  */
 export function selectMatches(
   filter: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
@@ -256,7 +255,7 @@ export function selectMatches(
   );
 }
 
-/** The same with one statement for each platform and day, which is written out: one partition is left to plan for. */
+/** The same with one statement per platform and day: each is planned for a single partition. */
 function selectDays(query: MatchQuery, places: Places, parameter: (value: unknown) => string): string[] {
   const days = daysIn(places);
   if (days.length === 0) return [];
@@ -282,8 +281,8 @@ function conditionsOf(
   ].join(' and ');
 }
 
-/** Of the last row: whether more were found than fitted. */
-export function isCut({ bytes, bytes_of_all }: Sized): boolean {
+/** Whether more rows were found than fitted, by the last row. */
+export function isCut({ bytes, bytes_of_all }: PayloadSizes): boolean {
   return bytes < bytes_of_all;
 }
 

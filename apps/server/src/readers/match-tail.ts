@@ -5,14 +5,14 @@ import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 import type { MatchHeader, TailReader } from './tail-reader.sql.ts';
-import { type Followed, jsonOf, toFollowed, toFollowedRemoval } from './to-match.ts';
+import { type LogEntry, jsonOf, toEntries, toRemovalEntry } from './to-match.ts';
 
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
-const lookAgainMs = 1_000;
+const pollIntervalMs = 1_000;
 const pageMax = 500;
-/** Who asks again and again is away in between: what comes meanwhile is collected as if it waited. */
+/** A client that polls is absent between its requests. What arrives in between is collected as if it waited. */
 const awayMsMax = 3_000;
-/** When positions jump by less, the log has not begun a new incarnation (migrations/0006_matches.sql). */
+/** If positions jump by less, the log has not begun a new incarnation (migrations/0006_matches.sql). */
 const jumpMin = 2 ** 20;
 
 export interface MatchTailOptions {
@@ -20,7 +20,7 @@ export interface MatchTailOptions {
   readonly parsedRules: ParsedRules;
   readonly bells: Bells;
   readonly telemetry: Pick<Telemetry, 'matchLogWentBack' | 'matchFollowed'>;
-  /** Bounds of what is kept in memory. */
+  /** Limits of what is kept in memory. */
   readonly matchesMax?: number;
   readonly charactersMax?: number;
   /** For tests. */
@@ -31,12 +31,12 @@ export interface MatchTailOptions {
 interface Group {
   readonly from: number;
   readonly members: Set<{ rang(): void }>;
-  /** Since when nobody is in it. */
+  /** Since when the group is empty; null if it is not. */
   leftAt: number | null;
 }
 
-/** A match that somebody waits for, under the keys of those who do. */
-interface Wanted {
+/** A match that readers wait for, with the keys of their groups. */
+interface WantedMatch {
   readonly header: MatchHeader;
   readonly keys: readonly string[];
 }
@@ -44,9 +44,9 @@ interface Wanted {
 export type MatchTail = Awaited<ReturnType<typeof openMatchTail>>;
 
 /**
- * The newest matches that somebody on this node waits for, read once for all of them: one read of the match log per
- * wake-up and one explanation per match, however many readers there are. What they have not taken yet is kept within
- * fixed bounds; a reader that is further behind reads the log for itself.
+ * The newest matches that readers on this node wait for, read once for all of them: one read of the match log per wake-up and one
+ * explanation per match, however many readers there are. Matches that readers have not taken yet are kept within fixed limits. A reader
+ * that is further behind reads the log.
  */
 export async function openMatchTail(options: MatchTailOptions) {
   const { reader, bells, telemetry, nowMs = () => performance.now() } = options;
@@ -54,14 +54,14 @@ export async function openMatchTail(options: MatchTailOptions) {
   /** Keys of groups that may be empty. */
   const left = new Set<string>();
   const kept = createKeptBatches(await reader.lastPosition(), options);
-  /** How far the log was read: up to here it is decided which matches the tail collects. */
+  /** The position up to which the log was read: for earlier matches it is decided whether the tail collects them. */
   let readThrough = kept.through();
   const lost = createLostPositions(options);
 
   const advance = async (): Promise<boolean> => {
     if (forgetAway(groups, left, nowMs()) === 0) {
       const last = await reader.lastPosition();
-      // A reader that joined meanwhile relies on the tail collecting from `readThrough` on.
+      // A reader that joined in the meantime relies on the tail collecting from `readThrough` on.
       if (groups.size > 0) return true;
       await lost.notice(readThrough, last);
       readThrough = last;
@@ -72,10 +72,10 @@ export async function openMatchTail(options: MatchTailOptions) {
     const last = headers.at(-1);
     if (!last) return false;
     const first = headers[0]?.position ?? readThrough;
-    // A follower that was told goes on before what was lost, and must not get it from here.
+    // A follower that was notified continues before what was lost, and must not get that from here.
     if (await lost.notice(readThrough, first)) kept.restart(first - 1);
     kept.remove(new Set(headers.flatMap(({ removed }) => removed?.matchPosition ?? [])));
-    // Without an await in between: a reader that joins from now on begins at the new `readThrough`.
+    // Without an await in between, so that a reader that joins from now on starts at the new `readThrough`.
     readThrough = last.position;
     const wanted = wantedOf(groups, headers);
     try {
@@ -97,21 +97,21 @@ export async function openMatchTail(options: MatchTailOptions) {
       name: 'match-tail',
       async run(signal: AbortSignal): Promise<void> {
         using bell = bells.listen('matches');
-        while (!signal.aborted) if (!(await advance())) await bell.wait(lookAgainMs, signal);
+        while (!signal.aborted) if (!(await advance())) await bell.wait(pollIntervalMs, signal);
       },
     },
     /** Every match up to here is visible to a query that starts now. */
     position: () => readThrough,
     isLost: lost.has,
     wentBackBetween: lost.between,
-    /** The last position of the log at this moment. */
+    /** The last position of the log now. */
     end: () => reader.lastPosition(),
     join({ accountId, ruleId }: { accountId: string; ruleId: string | null }) {
       const key = keyOf(accountId, ruleId);
       const { group, listener } = joinGroup(groups, key, { from: readThrough, left, nowMs });
       return {
         ...listener,
-        /** What came after a position, and the position that this reaches; null when the tail does not go back so far. */
+        /** What follows a position, and the position that it reaches; null if the tail does not reach back so far. */
         after: (position: number, take: Take) =>
           position < group.from ? null : kept.after(key, position, take),
       };
@@ -119,19 +119,19 @@ export async function openMatchTail(options: MatchTailOptions) {
   };
 }
 
-/** Positions that readers of this node were given before the log went back: PostgreSQL was restored, or a standby was behind. */
+/** Positions that readers of this node got before the log went back: PostgreSQL was restored, or a standby was behind. */
 function createLostPositions({ reader, telemetry }: Pick<MatchTailOptions, 'reader' | 'telemetry'>) {
   let lost = { after: 0, through: 0 };
-  /** To which position the log went back between two that were read one after the other; null: it did not. */
+  /** The position to which the log went back between two successive reads; null if it did not. */
   const between = async (read: number, next: number): Promise<number | null> => {
     if (next >= read && next - read <= jumpMin) return null;
     return next < read ? next : await reader.restoredTo(read);
   };
   return {
     between,
-    /** Whether the log went back behind this position after it was given out. */
+    /** Whether the position was returned to readers and is lost since the log went back. */
     has: (position: number) => position > lost.after && position <= lost.through,
-    /** Returns whether the log went back between the two. */
+    /** Returns whether the log went back between the two positions. */
     async notice(read: number, next: number): Promise<boolean> {
       const to = await between(read, next);
       if (to === null) return false;
@@ -160,7 +160,7 @@ function joinGroup(
   return { group, listener };
 }
 
-/** Returns how many groups are left without those that nobody came back to. */
+/** Drops groups to which no reader has returned. Returns how many groups are left. */
 function forgetAway(groups: Map<string, Group>, left: Set<string>, nowMs: number): number {
   for (const key of left) {
     const leftAt = groups.get(key)?.leftAt ?? null;
@@ -190,16 +190,16 @@ function keysOf({ accountId, ruleId }: { accountId: string; ruleId: string }): s
   return [keyOf(accountId, null), keyOf(accountId, ruleId)];
 }
 
-function wantedOf(groups: ReadonlyMap<string, Group>, headers: readonly MatchHeader[]): Wanted[] {
+function wantedOf(groups: ReadonlyMap<string, Group>, headers: readonly MatchHeader[]): WantedMatch[] {
   return headers
     .map((header) => ({ header, keys: keysOf(header).filter((key) => groups.has(key)) }))
     .filter(({ keys }) => keys.length > 0);
 }
 
-/** Usually one; several where the payloads are large. */
+/** Usually one batch; several if the payloads are large. */
 async function* readBatches(
   { reader, parsedRules }: MatchTailOptions,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedMatch[],
   through: number,
 ): AsyncGenerator<TailBatch> {
   let left = wanted;
@@ -214,17 +214,21 @@ async function* readBatches(
 
 async function toBatch(
   parsedRules: ParsedRules,
-  { stored, wanted, through }: { stored: readonly StoredMatch[]; wanted: readonly Wanted[]; through: number },
+  {
+    stored,
+    wanted,
+    through,
+  }: { stored: readonly StoredMatch[]; wanted: readonly WantedMatch[]; through: number },
 ): Promise<TailBatch> {
-  const byKey = new Map<string, Followed[]>();
-  // The node's own work, once for all: with the slices of callers' loops it would fall behind matching on a busy node.
-  const followed = await toFollowed(parsedRules, stored, createEventLoopYield());
+  const byKey = new Map<string, LogEntry[]>();
+  // Not in slices like work for callers: on a busy node this would fall behind matching.
+  const followed = await toEntries(parsedRules, stored, createEventLoopYield());
   const matches = new Map(followed.map((one) => [one.position, one]));
   let count = 0;
   let characters = 0;
   for (const { header, keys } of wanted) {
     const { position, platform, createdAt: at, removed } = header;
-    const one = removed ? toFollowedRemoval({ position, platform, at, ...removed }) : matches.get(position);
+    const one = removed ? toRemovalEntry({ position, platform, at, ...removed }) : matches.get(position);
     if (!one) continue;
     count += 1;
     characters += 'match' in one ? jsonOf(one).length : 0;

@@ -59,7 +59,7 @@ const takenAfter = (position: number, of: Member) =>
     .after(position, { limit: 10, accepts: () => true })
     ?.entries.map((one) => ('match' in one ? one.match.payload.text : one.removal));
 
-test('what is removed before a waiting reader has taken it is not given any more, and the removal is', async () => {
+test('a match that is removed before a waiting reader has taken it is not returned, but its removal is', async () => {
   await using opened = await openTail();
   using member = opened.tail.join({ accountId: 'acc_1', ruleId: null });
   using ofRule = opened.tail.join({ accountId: 'acc_1', ruleId: 'rule_1' });
@@ -77,7 +77,7 @@ test('what is removed before a waiting reader has taken it is not given any more
   expect(takenAfter(0, ofRule)).toEqual(['post 2', removal, 'post 4']);
 });
 
-test('who asks again soon finds what came meanwhile, and who was away for long does not', async () => {
+test('a client that polls soon again finds what arrived in between, and one that was absent for long does not', async () => {
   let nowMs = 0;
   await using opened = await openTail(() => nowMs);
   const { tail } = opened;

@@ -4,8 +4,8 @@ import type { MatchFilter } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 
 /**
- * How far a reader has read, and up to which position it knows that retention has removed matches: it is told once, and
- * then continues from where it was, so that it misses nothing that still exists.
+ * How far a reader has read, and up to which position it knows that retention has removed matches. It gets that error once, and then
+ * continues at its position, so that it misses nothing that still exists.
  */
 export interface Offset {
   readonly position: number;
@@ -14,12 +14,12 @@ export interface Offset {
 
 export const start: Offset = { position: 0, knownRemoved: 0 };
 
-/** The same as the cursor of a list in the order of the log: readers with the same filter can exchange their cursors. */
+/** The same scope as the cursor of a list in the order of the log: readers with the same filter can exchange cursors. */
 export function scopeOfFilter({ accountId, ruleId, platform }: MatchFilter): CursorScope {
   return { accountId, filter: ['matches', ruleId, platform, null, null, 'oldest'] };
 }
 
-/** Of a named reader, whose filter never changes. */
+/** The scope of a named reader, whose filter never changes. */
 export function scopeOfReader(accountId: string, name: string): CursorScope {
   return { accountId, filter: ['reader', name] };
 }
@@ -42,8 +42,9 @@ export function formatOffset({ position, knownRemoved }: Offset): string {
 }
 
 /**
- * Returns the position to which the log last jumped (0: never). Throws when the reader has to be told something before it goes on: that retention has removed matches behind its offset,
- * or that the match log went back to a position before it, so that what it read last comes again under new ids.
+ * Returns the position to which the log last jumped (0: never). Throws if the reader must know something before it continues: retention
+ * has removed matches after its offset, or the match log went back to a position before it. In the second case it gets its last matches
+ * again under new ids.
  */
 export async function refuseOvertaken(
   { reader, cursors }: { reader: Pick<MatchReader, 'overtaken'>; cursors: Cursors },
@@ -57,7 +58,7 @@ export async function refuseOvertaken(
   return jumpedTo;
 }
 
-/** Throws when retention has removed something behind the offset that its reader does not know of yet. */
+/** Throws if retention has removed something after the offset that the reader does not know of yet. */
 export function refuseRemoved(
   cursors: Cursors,
   scope: CursorScope,
@@ -77,11 +78,11 @@ export function refuseRemoved(
   );
 }
 
-/** `to` is the last offset before the restore that the log still has. */
+/** `to` is the last offset before the restore that still exists in the log. */
 export function restored(cursors: Cursors, scope: CursorScope, to: Offset): Failure {
   return new Failure(
     'out_of_range',
-    'The match log was restored to an earlier state. Continue from details.oldest_cursor: matches after it may come again, under new ids.',
+    'The match log was restored to an earlier state. Continue from details.oldest_cursor: matches after it may be returned again, under new ids.',
     { details: { reason: 'restored', oldest_cursor: sealOffset(cursors, scope, to) } },
   );
 }

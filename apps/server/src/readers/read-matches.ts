@@ -37,13 +37,13 @@ interface NamedReader {
   readonly reads: Reader['of'];
   readonly ruleId: string | null;
   readonly platform: Platform | null;
-  /** An offset; null while nothing is acknowledged and the reader begins at the oldest match. */
+  /** An offset; null while nothing is acknowledged. The reader then starts at the oldest match. */
   readonly place: string | null;
 }
 
 /**
- * What a named reader has not acknowledged. Reading does not move it: a client that crashes before it has acknowledged
- * reads the same matches again.
+ * Returns what a named reader has not acknowledged. Reading does not move it: a client that crashes before it acknowledges gets the
+ * same matches again.
  */
 export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'> {
   const { database, rules, cursors } = options;
@@ -81,7 +81,7 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
   };
 }
 
-interface ReadingNotices {
+interface ReadNoticesOptions {
   readonly accountId: string;
   readonly request: Request;
   readonly offset: Offset | null;
@@ -92,7 +92,7 @@ interface ReadingNotices {
 /** The same for a reader of notices. */
 async function readNotices(
   { notices, followingNotices, cursors }: ReadMatchesOptions,
-  { accountId, request, offset, waitMs, signal }: ReadingNotices,
+  { accountId, request, offset, waitMs, signal }: ReadNoticesOptions,
 ): Promise<AnswerOf<'ReadMatches'>> {
   const scope = scopeOfReader(accountId, request.reader);
   if (offset) refuseRemoved(cursors, scope, offset, (await notices.ends(accountId)).removedThrough);
@@ -119,8 +119,8 @@ async function findReader(
 }
 
 /**
- * Creates the reader, or returns the one that another request has just created under this name. Counted under the
- * account's row lock, so that two requests cannot both create the last one.
+ * Creates the reader, or returns the one that a concurrent request has created under this name. Counted under the account's row lock,
+ * so that two concurrent requests cannot both create the last one.
  */
 async function createReader(
   { database, rules, following, notices, contact }: ReadMatchesOptions,
@@ -148,7 +148,7 @@ async function createReader(
     if (used >= readersMax) {
       throw new Failure(
         'resource_exhausted',
-        `The account has ${used} of ${readersMax} readers: delete one, or ask ${contact} for more.`,
+        `The account has ${used} of ${readersMax} readers. Delete one, or ask ${contact} for more.`,
         { details: { reason: 'plan_limit', limit: readersMax, used, contact } },
       );
     }
@@ -160,14 +160,14 @@ async function createReader(
   });
 }
 
-/** A request without a filter takes the reader's, but says whether it wants matches or notices. With another filter the reader would silently skip matches. */
+/** A request without a filter uses that of the reader, but must specify matches or notices. With another filter the reader would silently skip matches. */
 function refuseOtherFilter({ reads, ruleId, platform }: NamedReader, request: Request): void {
   const sameRule = request.rule_id === undefined || request.rule_id === ruleId;
   if (reads === request.of && sameRule && (request.platform === undefined || request.platform === platform))
     return;
   throw new Failure(
     'already_exists',
-    'A reader of this name has another filter, see details.reader: choose another name, or leave the filter out.',
+    'The reader has another filter, see details.reader. Choose another name, or omit the filter.',
     { details: { reader: { of: reads, rule_id: ruleId, platform } } },
   );
 }

@@ -2,9 +2,9 @@ import type { Coverage } from '@earshot/contract';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import type { Following } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
-import type { Followed } from './to-match.ts';
+import type { LogEntry } from './to-match.ts';
 
-export interface Waiting {
+export interface WaitOptions {
   readonly waitMs: number;
   readonly signal: AbortSignal;
   /** The last position to which the log is known to have jumped. */
@@ -12,17 +12,17 @@ export interface Waiting {
 }
 
 interface CoveredPage {
-  readonly entries: readonly Followed[];
-  /** False when these are all that there are. */
+  readonly entries: readonly LogEntry[];
+  /** False if these are all. */
   readonly more: boolean;
-  /** Null where neither a rule nor a platform was asked for. */
+  /** Null unless a rule or a platform was requested. */
   readonly coverage: Coverage | null;
 }
 
 /**
- * A page of the match log, after waiting for the first match or removal if that was asked for. That there is nothing is said only
- * of the log itself, read after its coverage: the tail is behind, and a match that is stored between the two would be missing from
- * what is said to be complete.
+ * A page of the match log, after waiting for the first match or removal if requested. An empty result always comes from the log itself,
+ * read after its coverage. The tail is behind, and a match that is stored between the two reads would be missing from a result that is
+ * reported as complete.
  */
 export async function readOrWait(
   {
@@ -30,7 +30,7 @@ export async function readOrWait(
     coverage,
   }: { readonly following: Pick<Following, 'follow' | 'page'>; readonly coverage: ReadCoverage },
   query: MatchQuery,
-  { waitMs, signal, jumpedTo }: Waiting,
+  { waitMs, signal, jumpedTo }: WaitOptions,
 ): Promise<CoveredPage> {
   const isCovered = query.ruleId !== null || query.platform !== null;
   if (waitMs > 0) {

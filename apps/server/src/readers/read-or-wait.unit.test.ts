@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { MatchQuery } from './match-days.sql.ts';
 import { readOrWait } from './read-or-wait.ts';
-import { type Followed, toFollowedRemoval } from './to-match.ts';
+import { type LogEntry, toRemovalEntry } from './to-match.ts';
 
 const at = new Date(0);
-const stored = toFollowedRemoval({ position: 1, matchPosition: 0, platform: 'x', reason: 'deleted', at });
+const stored = toRemovalEntry({ position: 1, matchPosition: 0, platform: 'x', reason: 'deleted', at });
 const coverage = { complete_through: at.toISOString(), gaps: [] };
 
-/** A log in which a match is stored the moment before its coverage is known, and of which the tail does not know. */
+/** A log that stores a match just before its coverage is read. The tail does not have it yet. */
 function growingLog() {
-  const log: Followed[] = [];
+  const log: LogEntry[] = [];
   return {
     following: {
       page: async () => ({ entries: [...log], more: false }),
@@ -39,7 +39,7 @@ const query: MatchQuery = {
 };
 
 test.each([0, 30_000])(
-  'what is complete by the coverage is on the page, after waiting %d ms',
+  'a page has everything that its coverage reports as complete, after waiting %d ms',
   async (waitMs) => {
     const { signal } = new AbortController();
     const page = await readOrWait(growingLog(), query, { waitMs, signal, jumpedTo: 0 });
@@ -47,7 +47,7 @@ test.each([0, 30_000])(
   },
 );
 
-test('coverage is not asked for without a rule or a platform', async () => {
+test('coverage is read only for a rule or a platform', async () => {
   const { signal } = new AbortController();
   const page = await readOrWait(growingLog(), { ...query, ruleId: null }, { waitMs: 0, signal, jumpedTo: 0 });
   expect(page).toEqual({ entries: [], more: false, coverage: null });

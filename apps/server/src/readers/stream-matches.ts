@@ -8,7 +8,7 @@ import { pause } from '../runtime/worker.ts';
 import { type Following, LogWentBack } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { type Offset, openOffset, refuseOvertaken, scopeOfFilter, sealOffset, start } from './offset.ts';
-import { type Followed, jsonOf } from './to-match.ts';
+import { type LogEntry, jsonOf } from './to-match.ts';
 
 /** Small, because each stream whose client does not read holds this many in memory. */
 const matchesAtOnceMax = 25;
@@ -22,7 +22,7 @@ export interface StreamMatchesOptions {
   readonly countStream: CountStream;
 }
 
-/** Matches as they are stored and removed, from a cursor or from now on. */
+/** Streams matches and removals as they are stored, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
   const { following, rules, cursors, countStream } = options;
   const eventsOf = createEventMaker(cursors);
@@ -35,7 +35,7 @@ export function streamMatches(options: StreamMatchesOptions) {
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const filter = { accountId, ruleId, platform };
     const scope = scopeOfFilter(filter);
-    // A client that reconnects repeats its first URL, and with it the cursor from which it once began.
+    // A client that reconnects repeats its first URL, and with it the cursor with which it started.
     const cursor = lastEventId ?? request.cursor;
     const offset =
       cursor === undefined
@@ -44,7 +44,7 @@ export function streamMatches(options: StreamMatchesOptions) {
     const jumpedTo = cursor === undefined ? 0 : await refuseOvertaken(options, filter, scope, offset);
     const follower = stack.use(following.follow(filter, offset.position, jumpedTo));
     const open = stack.move();
-    const toEvents = (entries: readonly Followed[]) => eventsOf(entries, scope, offset);
+    const toEvents = (entries: readonly LogEntry[]) => eventsOf(entries, scope, offset);
     return {
       take: createTake(sealOffset(cursors, scope, offset), () => {
         const entries = follower.take(matchesAtOnceMax);
@@ -56,7 +56,7 @@ export function streamMatches(options: StreamMatchesOptions) {
   };
 }
 
-/** What every stream has in common. A client that is disconnected before the first event must know where to continue. */
+/** The common part of all streams. A client that is disconnected before the first event needs a cursor to continue with. */
 export function createTake(
   firstId: string,
   take: () => ReturnType<EventStream['take']>,
@@ -72,7 +72,7 @@ export function createTake(
   };
 }
 
-/** While the database is down, ending the stream would only make the client reconnect and fail again. */
+/** If the database is down, ending the stream would only make the client reconnect and fail again. */
 async function outlastOutages(
   first: Promise<EventBatch>,
   take: () => ReturnType<EventStream['take']>,
@@ -92,25 +92,25 @@ async function outlastOutages(
   }
 }
 
-/** Streams with the same filter share what they send, and so one text and one signature, however many they are. */
+/** Streams with the same filter share their text and signature, however many they are. */
 function createEventMaker(cursors: Cursors) {
   const made = new WeakMap<
-    readonly Followed[],
+    readonly LogEntry[],
     { readonly knownRemoved: number; readonly batch: EventBatch }
   >();
-  return (entries: readonly Followed[], scope: CursorScope, offset: Offset): EventBatch => {
+  return (entries: readonly LogEntry[], scope: CursorScope, offset: Offset): EventBatch => {
     const { knownRemoved } = offset;
     const known = made.get(entries);
-    // Of one array the filter is the same; what they know of retention may differ.
+    // One array has one filter, but the readers' knowledge of retention may differ.
     if (known?.knownRemoved === knownRemoved) return known.batch;
-    const idOf = ({ position }: Followed) => sealOffset(cursors, scope, { position, knownRemoved });
+    const idOf = ({ position }: LogEntry) => sealOffset(cursors, scope, { position, knownRemoved });
     const batch = { events: entries.map((followed) => toEvent(followed, idOf(followed))) };
     if (entries.length > 0) made.set(entries, { knownRemoved, batch });
     return batch;
   };
 }
 
-function toEvent(followed: Followed, id: string): ServerEvent {
+function toEvent(followed: LogEntry, id: string): ServerEvent {
   return 'match' in followed
     ? { id, event: 'match', data: jsonOf(followed) }
     : { id, event: 'removed', data: JSON.stringify(followed.removal) };

@@ -10,7 +10,7 @@ import {
   sizes,
 } from './match-reader.sql.ts';
 
-/** A match without its payload, or the removal of one. */
+/** A match without its payload, or a removal. */
 export interface MatchHeader {
   readonly position: number;
   readonly accountId: string;
@@ -18,11 +18,11 @@ export interface MatchHeader {
   readonly ruleVersion: number;
   readonly platform: Platform;
   readonly eventKey: string;
-  /** Null of a removal. */
+  /** Null for a removal. */
   readonly eventDay: string | null;
   readonly createdAt: Date;
   readonly via: 'stream' | 'search';
-  /** Which match was removed, and why. */
+  /** The removed match and the reason; null for a match. */
   readonly removed: Pick<StoredRemoval, 'matchPosition' | 'reason'> | null;
 }
 
@@ -40,12 +40,12 @@ interface HeaderRow {
   reason: Removal['reason'] | null;
 }
 
-/** Payloads that are loaded at once for all who wait. */
+/** The payload bytes that are loaded at once for all waiting readers. */
 const tailBytesMax = 4 * pageBytesMax;
 
 export type TailReader = ReturnType<typeof createTailReader>;
 
-/** Reads the end of the match log, over all accounts. */
+/** Reads the end of the match log of all accounts. */
 export function createTailReader(database: Database) {
   return {
     /** The position of the last visible match, or of one before it. */
@@ -53,7 +53,7 @@ export function createTailReader(database: Database) {
       const row = await database.one<{ last_position: number }>('select last_position from match_log');
       return row?.last_position ?? 0;
     },
-    /** To which position the log went back, when this one is lost by that; else null. */
+    /** The position to which the log went back, if that made the given position invalid; else null. */
     async restoredTo(position: number): Promise<number | null> {
       const row = await database.one<{ to: number | null }>(`select ${restoredTo('$1::bigint')} as to`, [
         position,
@@ -77,11 +77,11 @@ export function createTailReader(database: Database) {
       return rows.map(toHeader);
     },
     /**
-     * In the same order, without removals, and without matches whose rule is not listed. Only the first `taken` headers, when the payloads of
-     * all are too large to be held at once.
+     * Loads matches in the same order, without removals and without matches whose rule is not listed. If the payloads are too large for
+     * memory, it loads only the first `taken` headers.
      */
     async load(headers: readonly MatchHeader[]): Promise<{ matches: StoredMatch[]; taken: number }> {
-      // The inner limit makes it one index look-up per match: a plain join might read all posts.
+      // The inner limit makes it one index lookup per match: a plain join might read all posts.
       const rows = await database.prepared<PayloadRow & { number: number }>(
         `with found as (select given.number, posts.platform_post_id, posts.payload,
            coalesce(versions.translated_value, '') as rule_value, ${sizes('given.number')}

@@ -4,31 +4,31 @@ import { createTurns } from '../runtime/concurrency.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import type { StoredMatch, StoredRemoval } from './match-reader.sql.ts';
 
-/** A match as callers see it, with its position in the log. */
-export interface FollowedMatch {
+/** A match in the form of the API, with its position in the log. */
+export interface MatchEntry {
   readonly position: number;
   readonly match: Match;
   /** See `jsonOf`. */
   json?: string;
 }
 
-/** The removal of an earlier match, at a position of its own. */
-export interface FollowedRemoval {
+/** The removal of an earlier match, at a separate position. */
+export interface RemovalEntry {
   readonly position: number;
   readonly platform: Platform;
   readonly removal: Removal;
 }
 
-export type Followed = FollowedMatch | FollowedRemoval;
+export type LogEntry = MatchEntry | RemovalEntry;
 
-/** What was followed, as answers have it: without a trace of removals where there are none. */
-export function toAnswer(followed: readonly Followed[]): { matches: Match[]; removed?: Removal[] } {
+/** The form of answers. Without removals, the field is omitted. */
+export function toAnswer(followed: readonly LogEntry[]): { matches: Match[]; removed?: Removal[] } {
   const matches = followed.flatMap((one) => ('match' in one ? [one.match] : []));
   const removed = followed.flatMap((one) => ('removal' in one ? [one.removal] : []));
   return { matches, ...(removed.length > 0 && { removed }) };
 }
 
-export function toFollowedRemoval({ position, platform, ...removed }: StoredRemoval): FollowedRemoval {
+export function toRemovalEntry({ position, platform, ...removed }: StoredRemoval): RemovalEntry {
   return { position, platform, removal: toRemoval(removed) };
 }
 
@@ -37,13 +37,13 @@ export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason
   return { type: 'removed', match_id: matchIdOf(matchPosition), reason, removed_at: at.toISOString() };
 }
 
-/** A long page under a rule of hundreds of clauses takes tens of milliseconds to explain. */
-export async function toFollowed(
+/** Explaining a long page under a rule of hundreds of clauses takes tens of milliseconds. */
+export async function toEntries(
   parsedRules: ParsedRules,
   stored: readonly StoredMatch[],
   nextTurn: () => Promise<void> | undefined = createTurns(),
-): Promise<FollowedMatch[]> {
-  const matches: FollowedMatch[] = [];
+): Promise<MatchEntry[]> {
+  const matches: MatchEntry[] = [];
   for (const match of stored) {
     const turn = nextTurn();
     if (turn) await turn;
@@ -67,8 +67,8 @@ export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
   };
 }
 
-/** Made once per match, however many readers get it. */
-export function jsonOf(followed: FollowedMatch): string {
+/** Encoded once per match, however many readers get it. */
+export function jsonOf(followed: MatchEntry): string {
   followed.json ??= JSON.stringify(followed.match);
   return followed.json;
 }

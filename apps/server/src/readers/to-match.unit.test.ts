@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { matchIdOf, positionOf } from '../runtime/ids.ts';
 
-test('ids sort like the positions they stand for', () => {
+test('ids sort like their positions', () => {
   const position = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
   fc.assert(
     fc.property(position, position, (a, b) => {
@@ -13,13 +13,13 @@ test('ids sort like the positions they stand for', () => {
   );
 });
 
-test('an id is a prefix and twelve characters', () => {
+test('an id has a prefix and twelve characters', () => {
   expect(matchIdOf(0)).toBe('mat_000000000000');
   expect(matchIdOf(36)).toBe('mat_000000000010');
   expect(matchIdOf(Number.MAX_SAFE_INTEGER)).toMatch(/^mat_[0-9a-z]{12}$/);
 });
 
-test('an id gives its position back, and nothing else gives one', () => {
+test('a position can be read from an id, and from nothing else', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }), (position) => {
       expect(positionOf(matchIdOf(position))).toBe(position);

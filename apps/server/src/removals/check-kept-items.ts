@@ -6,7 +6,7 @@ import { partitionDays } from '../matching/partitions.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Compliance } from '../upstream/platform.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
-import { type Removed, removeItems } from './remove-items.ts';
+import { type RemovalCounts, removeItems } from './remove-items.ts';
 import { recordTombstones } from './tombstones.sql.ts';
 
 const postsAtOnceMax = 10_000;
@@ -20,8 +20,8 @@ export interface CheckKeptItemsOptions {
 }
 
 /**
- * Once a day: asks the platform about everything of it that is kept, and removes what is gone there. Who dies half-way, or is refused,
- * begins anew the next time.
+ * Once a day: sends the ids of all kept items to the platform, and removes those that no longer exist there. If it is interrupted or
+ * refused, it starts anew the next time.
  */
 export async function checkKeptItems(options: CheckKeptItemsOptions, signal: AbortSignal): Promise<void> {
   const { database, bells, platform, compliance, telemetry } = options;
@@ -30,12 +30,12 @@ export async function checkKeptItems(options: CheckKeptItemsOptions, signal: Abo
     [platform],
   );
   if (done) return;
-  const sum = { asked: 0, items: 0, matches: 0 };
+  const sum = { requested: 0, items: 0, matches: 0 };
   try {
     for await (const kept of keptItems(database, platform, compliance.idsMax)) {
       const gone = await compliance.check([...new Set(kept.map(({ id }) => id))], signal);
       const removed = await removeGone(options, kept, gone);
-      sum.asked += kept.length;
+      sum.requested += kept.length;
       sum.items += removed.items;
       sum.matches += removed.matches;
       if (removed.matches > 0) bells.ring('matches');
@@ -64,11 +64,11 @@ async function removeGone(
   { database, platform }: CheckKeptItemsOptions,
   kept: readonly KeptItem[],
   gone: Awaited<ReturnType<Compliance['check']>>,
-): Promise<Removed> {
+): Promise<RemovalCounts> {
   const sum = { items: 0, matches: 0 };
   for (const [reason, its] of Map.groupBy(gone, (one) => one.reason)) {
     const ids = new Set(its.map(({ id }) => id));
-    // The answer names nothing that was not asked about.
+    // The platform names only items that were sent to it.
     const doomed = kept.filter(({ id }) => ids.has(id));
     const names = [...new Set(doomed.map(({ id }) => id))].map(
       (value): ItemName => ({ kind: 'item', value }),
@@ -84,7 +84,7 @@ async function removeGone(
   return sum;
 }
 
-/** Everything that is kept of a platform, in parts of at most so many items. */
+/** All kept items of a platform, in parts of limited size. */
 async function* keptItems(
   database: Database,
   platform: Platform,

@@ -3,9 +3,9 @@ import type { Database, Sql } from '../engines/database.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 
 /*
- * The deletion of an account (ADR 33). It is suspended first, its rules are deleted the usual way, and when the platforms have
- * none of them any more its rows are removed in small steps, the account itself last. Each step finds what is left by asking the
- * database, so it may be interrupted anywhere and run again. What stays is a row of `deleted_accounts`.
+ * The deletion of an account (ADR 33). It is suspended, and its rules are deleted as usual. When the platforms have none of them any
+ * more, its rows are removed in small steps, the account itself last. Each step queries what is left, so it may be interrupted anywhere
+ * and run again. A row of `deleted_accounts` remains.
  */
 
 export type DeletionProgress =
@@ -17,14 +17,14 @@ export type DeletionProgress =
 
 export interface DeletedAccount {
   readonly rules: number;
-  /** Of all tables. */
+  /** Rows of all tables. */
   readonly rows: number;
   readonly deletedAt: Date;
 }
 
 interface DeletionOptions {
   readonly onProgress?: ((progress: DeletionProgress) => void) | undefined;
-  /** After the last rule has gone upstream: longer than a request or a batch of matches that began before takes. */
+  /** After the last upstream rule is removed: longer than a request or a batch of matches that began before takes. */
   readonly settleMs?: number;
   readonly lookMs?: number;
 }
@@ -32,7 +32,7 @@ interface DeletionOptions {
 const rulesAtOnce = 100;
 const rowsAtOnce = 5_000;
 
-/** Null when there is no such account, and never was. */
+/** Null if the account never existed. */
 export async function deleteAccount(
   database: Database,
   accountId: string,
@@ -41,7 +41,7 @@ export async function deleteAccount(
   if (!(await database.transaction((sql) => begin(sql, accountId)))) return null;
   const steps = { database, accountId, onProgress, settleMs, lookMs };
   let rules = 0;
-  // A request that was under way may have made one more rule meanwhile.
+  // A request that was in progress may have created another rule.
   for (;;) {
     const deleted = await deleteRules(steps);
     rules += deleted;
@@ -61,7 +61,7 @@ interface Steps {
   readonly lookMs: number;
 }
 
-/** From here on every node refuses the account's keys. False when there is no such account. */
+/** From here on every node refuses the account's keys. False if there is no such account. */
 async function begin(sql: Sql, accountId: string): Promise<boolean> {
   const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
   if (!account)
@@ -92,7 +92,7 @@ function nextRules(sql: Sql, accountId: string): Promise<RuleRow[]> {
   );
 }
 
-/** The usual way: each leaves its slots, and the registrars remove the upstream rules that nobody else holds. */
+/** As usual: each rule leaves its slots, and the registrars remove the upstream rules that no other rule holds. */
 async function deleteRules({ database, accountId, onProgress }: Steps): Promise<number> {
   const store = createRuleStore(database);
   let deleted = 0;
@@ -112,12 +112,12 @@ async function deleteRules({ database, accountId, onProgress }: Steps): Promise<
   }
 }
 
-/** SQL: the last rule on the slot was one of the account, and the upstream rule is not removed yet. */
+/** SQL: slots whose last rule was one of the account, and whose upstream rule is not removed yet. */
 const leftBy = (account: string) => `slots.state in ('releasing', 'deleting') and slots.id in (
     select slot_id from rules join rule_versions on rule_versions.rule_id = rules.id where rules.account_id = ${account})
   and not exists (select 1 from slot_holders where slot_id = slots.id)`;
 
-/** Slots of a source that no node is configured with any more are nobody's to remove upstream: only the rows are. */
+/** If no node is configured with a slot's source any more, its upstream rule cannot be removed: only its rows are. */
 async function awaitReleased(steps: Steps, isNew: boolean): Promise<void> {
   const { database, accountId, onProgress, lookMs } = steps;
   for (;;) {
@@ -138,7 +138,7 @@ async function awaitReleased(steps: Steps, isNew: boolean): Promise<void> {
   );
 }
 
-/** Until whatever began before the account was suspended, or before its last rule was gone, is over. */
+/** Waits for everything that began before the account was suspended, or before its last rule was removed. */
 async function awaitSettled({ database, accountId, onProgress, settleMs, lookMs }: Steps): Promise<void> {
   for (;;) {
     const row = await database.one<{ ms: number }>(
@@ -154,13 +154,13 @@ async function awaitSettled({ database, accountId, onProgress, settleMs, lookMs 
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Needed to find other rows, or refer to them: last, in this order. */
+/** Tables that are needed to find other rows, or that other rows reference: removed last, in this order. */
 const last = ['webhooks', 'rules', 'audit', 'api_keys'];
 const keptForLater = ['accounts', 'deleted_accounts'];
 
 /**
- * From every table with a column `account_id`, as the catalogue has them, so that none which a later migration adds is
- * forgotten; and from those that name the account or its webhooks otherwise. Returns how many rows.
+ * Removes rows from every table with a column `account_id`, found in the catalogue so that tables of later migrations are included.
+ * Also from tables that name the account or its webhooks in another way. Returns how many rows.
  */
 async function removeRows(steps: Steps): Promise<number> {
   const { database, accountId, onProgress } = steps;
@@ -201,14 +201,14 @@ const someOf = (table: string, which = 'account_id = $1') =>
 
 const deleteSome = (table: string) => `delete from ${table} where ${someOf(table)}`;
 
-/** Deliveries outlive their webhook. The audit knows every webhook that the account has had. */
+/** Deliveries outlive their webhook. The audit has every webhook of the account. */
 const deleteDeliveries = `delete from deliveries where ${someOf(
   'deliveries',
   `webhook_id in (select id from webhooks where account_id = $1
      union select target_id from audit where account_id = $1 and target_id like 'whk\\_%')`,
 )}`;
 
-/** What the account's rules bore of the bill becomes a part that nobody bears, so that the parts still add up. */
+/** The account's parts of the bill become parts of no account, so that the parts still add up. */
 const giveUpShares = `with gone as (
     delete from bill_shares where ${someOf('bill_shares')} returning *
   )
@@ -217,7 +217,7 @@ const giveUpShares = `with gone as (
   on conflict (day, source_id, kind, rule_id) do update
     set at_least = kept.at_least + excluded.at_least, at_most = kept.at_most + excluded.at_most`;
 
-/** Day by day: rows of a partitioned table have no place of their own in it. Posts belong to nobody, and stay. */
+/** Day by day, because a partitioned table has no row ids across partitions. Posts belong to no account, and stay. */
 async function removeMatches({ database, accountId, onProgress }: Steps): Promise<number> {
   let removed = 0;
   for (;;) {

@@ -4,38 +4,38 @@ import { readEvent } from '../event-log/event-consumer.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import { type ItemName, isNameable, namesOf } from '../matching/match-store.sql.ts';
 import { partitionDays } from '../matching/partitions.ts';
-import { type Removed, removeItems } from './remove-items.ts';
+import { type RemovalCounts, removeItems } from './remove-items.ts';
 import { recordTombstones } from './tombstones.sql.ts';
 
 const postsAtOnceMax = 10_000;
 const lettersAtOnceMax = 1_000;
 
-/** What an operator asks to be forgotten: one item by its id or URL, or an author by id or handle. */
-export type Asked =
+/** A request to forget: one item by its id or URL, or an author by id or handle. */
+export type ForgetRequest =
   | { readonly post: string }
   | { readonly url: string }
-  /** With `@` the handle; digits alone are an id; anything else may be either. */
+  /** With `@` it is a handle; digits only are an id; anything else may be either. */
   | { readonly author: string };
 
-export interface Progress extends Removed {
+export interface Progress extends RemovalCounts {
   readonly day: string;
 }
 
 /**
- * Looks through everything that is stored, one page after the other: no index leads from an author or a URL to items, and asking is
- * too rare to keep one. What waits in the event log is not looked through: the tombstone keeps it from being stored.
+ * Searches everything that is stored, page by page. No index leads from an author or a URL to items, and such requests are too rare for
+ * one. The event log is not searched: the tombstone prevents that its events are stored.
  */
 export async function forget(
   database: Database,
-  asked: Asked,
+  request: ForgetRequest,
   onProgress: (progress: Progress) => void = () => undefined,
-): Promise<Removed> {
+): Promise<RemovalCounts> {
   const sum = { items: 0, matches: 0 };
-  const names = toNames(asked);
-  // Grows: a handle leads to the author's id, under which there may be items with an older handle.
+  const names = toNames(request);
+  // The list grows: a handle leads to the author's id, which may have items with an older handle.
   for (const name of names) {
     const until = await recordTombstones(database, [name], { on: platforms, reason: 'forgotten' });
-    const isMeant = (item: Named) => hasName(item, name, until);
+    const isMeant = (item: NamedItem) => hasName(item, name, until);
     for (const day of await partitionDays(database)) {
       for await (const found of findItems(database, day, { name, isMeant })) {
         for (const { payload } of found) addAuthor(names, name, payload.author?.id);
@@ -51,10 +51,10 @@ export async function forget(
   return sum;
 }
 
-function toNames(asked: Asked): ItemName[] {
-  if ('post' in asked) return [{ kind: 'item', value: asked.post }];
-  if ('url' in asked) return [{ kind: 'item', value: asked.url }];
-  const { author } = asked;
+function toNames(request: ForgetRequest): ItemName[] {
+  if ('post' in request) return [{ kind: 'item', value: request.post }];
+  if ('url' in request) return [{ kind: 'item', value: request.url }];
+  const { author } = request;
   const handle = `@${author.replace(/^@/, '').toLowerCase()}`;
   const values = author.startsWith('@') ? [handle] : /^\d+$/.test(author) ? [author] : [author, handle];
   return values.map((value) => ({ kind: 'author', value }));
@@ -65,17 +65,17 @@ function addAuthor(names: ItemName[], { kind, value }: ItemName, id: string | un
   if (!names.some((name) => name.value === id)) names.push({ kind, value: id });
 }
 
-type Named = Pick<LogEvent, 'platform' | 'key' | 'platformPostId' | 'payload'>;
+type NamedItem = Pick<LogEvent, 'platform' | 'key' | 'platformPostId' | 'payload'>;
 
-/** As the match transaction decides it. */
-function hasName(item: Named, { kind, value }: ItemName, until: Date): boolean {
+/** Decides like the match transaction. */
+function hasName(item: NamedItem, { kind, value }: ItemName, until: Date): boolean {
   if (kind === 'author' && Date.parse(item.payload.published_at ?? '') > until.getTime()) return false;
   return namesOf(item).some((name) => name.kind === kind && name.value === value);
 }
 
 interface Search {
   readonly name: ItemName;
-  readonly isMeant: (item: Named) => boolean;
+  readonly isMeant: (item: NamedItem) => boolean;
 }
 
 interface PostRow {
@@ -85,8 +85,8 @@ interface PostRow {
   payload: string | null;
 }
 
-/** Pages of a day's items; those without the name anywhere in them are not even read. */
-async function* findItems(database: Database, day: string, search: Search): AsyncGenerator<Named[]> {
+/** Pages of a day's items. Items that do not contain the name anywhere are not read. */
+async function* findItems(database: Database, day: string, search: Search): AsyncGenerator<NamedItem[]> {
   const { words, has } = occurrencesOf(search.name);
   let after = ['', ''];
   for (;;) {
@@ -96,7 +96,7 @@ async function* findItems(database: Database, day: string, search: Search): Asyn
        from posts where event_day = $1 and (event_key, platform) > ($2, $3) order by event_key, platform limit $4`,
       [day, ...after, postsAtOnceMax, words, search.name.value],
     );
-    const items = rows.flatMap(({ payload, ...row }): Named[] => {
+    const items = rows.flatMap(({ payload, ...row }): NamedItem[] => {
       if (payload === null) return [];
       const { platform, event_key: key, platform_post_id: platformPostId } = row;
       return [{ platform, key, platformPostId, payload: JSON.parse(payload) }];
@@ -109,7 +109,7 @@ async function* findItems(database: Database, day: string, search: Search): Asyn
   }
 }
 
-/** What stands in the JSON of every item with the name, and how SQL finds it. Handles may be written in any case. */
+/** The JSON text of every item with the name, and the SQL condition that finds it. Handles may be written in any case. */
 function occurrencesOf({ kind, value }: ItemName) {
   const isHandle = kind === 'author' && value.startsWith('@');
   return {
@@ -119,7 +119,7 @@ function occurrencesOf({ kind, value }: ItemName) {
   };
 }
 
-/** Also those that are no events any more, as far as the name stands in them. */
+/** Also removes dead letters that are not valid events, if they contain the name. */
 async function removeDeadLetters(
   database: Database,
   name: ItemName,

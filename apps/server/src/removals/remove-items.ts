@@ -1,19 +1,19 @@
 import type { Platform, Removal } from '@earshot/contract';
-import { type Database, type Sql, untilNothingIsInTheWay } from '../engines/database.ts';
+import { type Database, retryOnConflict, type Sql } from '../engines/database.ts';
 import { takeOutOfBatches } from '../webhooks/webhooks.sql.ts';
 
 /*
- * Items that are taken back. A tombstone comes first (tombstones.sql.ts), so that the item is not stored again. Its matches follow, in
- * small transactions: each leaves a removal, at a new position of the match log, which every reader gets in order. The item itself goes
+ * Removal of items. First a tombstone is written (tombstones.sql.ts), so that the item is not stored again. Its matches follow in small
+ * transactions. Each leaves a removal at a new position of the match log, which every reader gets in order. The item itself is deleted
  * with the last of its matches.
  */
 
-/** Whose matches are looked for at once, under each rule of the day. */
+/** The number of items whose matches are searched at once, under each rule of the day. */
 const itemsAtOnceMax = 100;
-/** Of one transaction, which keeps all writers of matches waiting. */
+/** Per transaction, because it blocks all writers of matches. */
 const matchesAtOnceMax = 5_000;
 
-export interface Removed {
+export interface RemovalCounts {
   readonly items: number;
   readonly matches: number;
 }
@@ -28,14 +28,14 @@ export async function removeItems(
   database: Database,
   day: string,
   { items, reason }: { items: readonly ItemKey[]; reason: Removal['reason'] },
-): Promise<Removed> {
+): Promise<RemovalCounts> {
   const sum = { items: 0, matches: 0 };
   for (const [platform, its] of Map.groupBy(items, (item) => item.platform)) {
     for (let from = 0; from < its.length; from += itemsAtOnceMax) {
       const keys = its.slice(from, from + itemsAtOnceMax).map(({ eventKey }) => eventKey);
       for (let isDone = false; !isDone; ) {
-        // The purge of deleted rules removes matches in another order: one of the two is rolled back.
-        const step = await untilNothingIsInTheWay(() =>
+        // The purge of deleted rules removes matches in another order: one of the two may be rolled back.
+        const step = await retryOnConflict(() =>
           database.transaction((sql) => removeSome(sql, { day, platform, keys, reason })),
         );
         sum.items += step.items;
@@ -47,7 +47,7 @@ export async function removeItems(
   return sum;
 }
 
-interface Doomed {
+interface RemovalTarget {
   readonly day: string;
   readonly platform: Platform;
   readonly keys: readonly string[];
@@ -55,14 +55,14 @@ interface Doomed {
 }
 
 /**
- * Positions are taken with a ticket and committed in order, like those of matches (matching/match-store.sql.ts). Other writers wait
- * from `take_turn` to the commit.
+ * Positions are assigned in commit order, like those of matches (matching/match-store.sql.ts). Other writers wait from `take_turn` to
+ * the commit.
  */
-async function removeSome(sql: Sql, doomed: Doomed): Promise<Removed & { isDone: boolean }> {
-  const { day, platform, keys } = doomed;
-  const gone = await deleteMatches(sql, doomed);
+async function removeSome(sql: Sql, target: RemovalTarget): Promise<RemovalCounts & { isDone: boolean }> {
+  const { day, platform, keys } = target;
+  const gone = await deleteMatches(sql, target);
   if (gone.length > 0) {
-    await writeRemovals(sql, gone, doomed);
+    await writeRemovals(sql, gone, target);
     await takeOutOfBatches(sql, gone);
   }
   const isDone = gone.length < matchesAtOnceMax;
@@ -76,33 +76,37 @@ async function removeSome(sql: Sql, doomed: Doomed): Promise<Removed & { isDone:
   return { items, matches: gone.length, isDone };
 }
 
-interface Gone {
+interface RemovedMatch {
   readonly accountId: string;
   readonly ruleId: string;
   readonly position: number;
 }
 
 /**
- * Looks for matches under each rule that has some on that day, because the index of matches begins with the rule. The inner limit
- * makes it one index lookup per rule.
+ * Searches matches under each rule that has some on that day, because the index of matches begins with the rule. The inner limit makes
+ * it one index lookup per rule.
  */
-async function deleteMatches(sql: Sql, { day, platform, keys }: Doomed): Promise<Gone[]> {
-  return await sql.many<Gone>(
-    `with doomed as materialized (
+async function deleteMatches(sql: Sql, { day, platform, keys }: RemovalTarget): Promise<RemovedMatch[]> {
+  return await sql.many<RemovedMatch>(
+    `with target as materialized (
        select found.rule_id, found.event_key from day_heads cross join lateral (
          select rule_id, event_key from matches where matches.rule_id = day_heads.rule_id
            and matches.event_day = $1 and matches.event_key = any($2) and matches.platform = $3 limit $4
        ) as found
        where day_heads.event_day = $1 and day_heads.platform = $3 and day_heads.rule_id <> '' limit $4
      )
-     delete from matches using doomed
-     where matches.event_day = $1 and matches.rule_id = doomed.rule_id and matches.event_key = doomed.event_key
+     delete from matches using target
+     where matches.event_day = $1 and matches.rule_id = target.rule_id and matches.event_key = target.event_key
      returning matches.account_id as "accountId", matches.rule_id as "ruleId", matches.position`,
     [day, keys, platform, matchesAtOnceMax],
   );
 }
 
-async function writeRemovals(sql: Sql, gone: readonly Gone[], { platform, reason }: Doomed): Promise<void> {
+async function writeRemovals(
+  sql: Sql,
+  gone: readonly RemovedMatch[],
+  { platform, reason }: RemovalTarget,
+): Promise<void> {
   const log = await sql.one<{ ticket: number; before: number; at: string }>(
     'select ticket, before, at::text from take_positions($1)',
     [gone.length],

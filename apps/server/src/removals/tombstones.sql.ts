@@ -3,8 +3,8 @@ import type { Database } from '../engines/database.ts';
 import type { ItemName } from '../matching/match-store.sql.ts';
 
 /**
- * From here on nothing with these names is stored, and what is stored already is visible to the next statement. Returns the time up
- * to which an author's items are removed.
+ * From here on nothing with these names is stored, and everything that is already stored is visible to the next statement. Returns the
+ * time up to which an author's items are removed.
  */
 export async function recordTombstones(
   database: Database,

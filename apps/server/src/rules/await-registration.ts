@@ -7,64 +7,64 @@ import { isBlocking } from '../upstream/upstream-rules.ts';
 
 /** How long the upstreams may take to confirm. */
 const confirmWithinMs = 15_000;
-/** The first rule of a source opens its stream: wait a moment, so that what happens after the answer is heard. */
+/** The first rule of a source opens its stream. A short wait ensures that events after the answer are received. */
 const liveWithinMs = 3_000;
-const lookAgainMs = 500;
-/** A creation or change waits no longer than this in total. */
+const pollIntervalMs = 500;
+/** The total time that a creation or change waits. */
 export const answerWithinMs = confirmWithinMs + liveWithinMs;
 
-/** Reads the slots that somebody waits for. */
-type Look = () => Promise<HeldSlot[]>;
+/** Reads the slots to wait for. */
+type ReadSlots = () => Promise<HeldSlot[]>;
 
-/** Whether the upstreams have nothing to do for these slots. */
+/** Whether all of these slots are registered upstream. */
 export function areRegistered(slots: readonly HeldSlot[]): boolean {
   return slots.every(({ state }) => state === 'registered');
 }
 
-/** Nothing will register it before a person does something: waiting is of no use. */
+/** Whether registration needs a person to act: waiting is pointless. */
 function isBlocked({ state, problemKind }: HeldSlot): boolean {
   return state !== 'registered' && isBlocking(problemKind);
 }
 
-/** `seen` is what was read last. */
+/** `seen` is the last read state of the slots. */
 export async function awaitRegistration(
   seen: HeldSlot[],
-  look: Look,
+  readSlots: ReadSlots,
   outcomes: BellListener,
 ): Promise<HeldSlot[]> {
   const settled = (slots: readonly HeldSlot[]) =>
     areRegistered(slots) || slots.some((slot) => slot.state === 'failed' || isBlocked(slot));
   if (areRegistered(seen)) return seen;
-  return await awaitSlots(look, settled, { outcomes, withinMs: confirmWithinMs });
+  return await awaitSlots(readSlots, settled, { outcomes, withinMs: confirmWithinMs });
 }
 
 export async function awaitLive(
   seen: readonly HeldSlot[],
-  look: Look,
+  readSlots: ReadSlots,
   outcomes: BellListener,
 ): Promise<readonly HeldSlot[]> {
   const allLive = (slots: readonly HeldSlot[]) => slots.every(({ live }) => live);
   if (allLive(seen)) return seen;
-  return await awaitSlots(look, allLive, { outcomes, withinMs: liveWithinMs });
+  return await awaitSlots(readSlots, allLive, { outcomes, withinMs: liveWithinMs });
 }
 
-/** Reads until `done` says yes or the time is up, and returns what it read last. */
+/** Polls until `done` returns true or the time is up, and returns the last read state. */
 async function awaitSlots<Seen>(
-  look: () => Promise<Seen>,
+  readSlots: () => Promise<Seen>,
   done: (seen: Seen) => boolean,
   { outcomes, withinMs }: { outcomes: BellListener; withinMs: number },
 ): Promise<Seen> {
   const deadline = performance.now() + withinMs;
   const never = new AbortController().signal;
   for (;;) {
-    const seen = await look();
+    const seen = await readSlots();
     const leftMs = deadline - performance.now();
     if (done(seen) || leftMs <= 0) return seen;
-    await outcomes.wait(Math.min(lookAgainMs, leftMs), never);
+    await outcomes.wait(Math.min(pollIntervalMs, leftMs), never);
   }
 }
 
-/** Why the slots are not all registered. `undone` says what that means for the caller. */
+/** The failure if not all slots are registered. `undone` describes the consequence for the caller. */
 export function failureOf(slots: readonly HeldSlot[], undone = 'nothing was created'): Failure | null {
   for (const { platform, state, problem, problemKind } of slots) {
     if (state !== 'failed') continue;

@@ -26,20 +26,20 @@ export interface RuleChange {
   readonly ruleId: string;
   readonly premiumRulesMax: number;
   /** Recorded when the change is applied. */
-  readonly asked: Change;
+  readonly requested: Change;
   begin(): Promise<ChangeOutcome>;
 }
 
 /**
- * What an update and a resume have in common: rows are written first, then the registrars register the new slots, then
- * the change is applied or undone. If this process dies in between, undo-abandoned.ts undoes it.
+ * The common part of an update and a resume. Rows are written first, then the registrars register the new slots, then the change is
+ * applied or undone. If this process dies in between, undo-abandoned.ts undoes it.
  */
 export async function changeRule(options: ChangeRuleOptions, change: RuleChange): Promise<Rule> {
   using outcomes = options.bells.listen('slot_outcomes');
   const outcome = await change.begin();
   switch (outcome.kind) {
     case 'applied':
-      // The slot of a platform that was taken off the rule is released.
+      // The slot of a platform that was removed from the rule is released.
       options.bells.ring('slots');
       return outcome.rule;
     case 'begun':
@@ -75,10 +75,10 @@ async function carryOut(
 ): Promise<Rule> {
   const { accountId, ruleId, change, outcomes } = begun;
   checkpoint('change.written');
-  const look = () => store.slotStates(ruleId, change.version);
-  const seen = await look();
+  const readSlots = () => store.slotStates(ruleId, change.version);
+  const seen = await readSlots();
   if (!areRegistered(seen)) bells.ring('slots');
-  const slots = await awaitRegistration(seen, look, outcomes);
+  const slots = await awaitRegistration(seen, readSlots, outcomes);
   const failure = failureOf(slots, 'the rule stays as it was');
   if (failure) {
     telemetry.ruleChangeRefused({ ruleId, accountId, reason: failure.code });
@@ -89,8 +89,8 @@ async function carryOut(
   }
   checkpoint('change.registered');
   // Before the change is applied, because the answer is stored with it.
-  await awaitLive(slots, look, outcomes);
-  const rule = await applyChange(database, change, begun.asked, pricing);
+  await awaitLive(slots, readSlots, outcomes);
+  const rule = await applyChange(database, change, begun.requested, pricing);
   if (!rule)
     throw new Failure(
       'aborted',

@@ -20,8 +20,8 @@ export interface CheckedRule {
 }
 
 /**
- * Throws with every error of every value, and every suspicious finding that is not accepted, so that the caller can correct all of them
- * at once.
+ * Throws with every error of every query, and every suspicious finding that is not accepted, so that the caller can correct all of
+ * them at once.
  */
 export function checkRule(
   rule: Pick<RequestOf<'CreateRule'>, 'overrides' | 'options' | 'accept_suspicious'> & {
@@ -71,7 +71,7 @@ export function assertPlanAllows({ plan }: Principal, platforms: readonly Platfo
   });
 }
 
-/** Undefined stays undefined: nothing was said about it. */
+/** Undefined stays undefined: the request does not contain it. */
 export function checkExpiry(expiresAt: string | null | undefined): Date | null | undefined {
   if (typeof expiresAt !== 'string') return expiresAt;
   const at = new Date(expiresAt);
@@ -82,13 +82,13 @@ export function checkExpiry(expiresAt: string | null | undefined): Date | null |
 export interface CheckedExamples {
   readonly violations: readonly Violation[];
   readonly failing: ReadonlySet<Platform>;
-  /** Of examples that do not say enough to decide whether the value matches them. */
+  /** For examples that lack the information to decide whether the query matches them. */
   readonly warnings: ReadonlyMap<Platform, readonly WireDiagnostic[]>;
 }
 
 type Overrides = Readonly<Partial<Record<Platform, string | undefined>>>;
 
-/** The spans of violations and warnings refer to the platform's value. */
+/** The spans of violations and warnings refer to the platform's query. */
 export async function checkExamples(
   accountId: string,
   overrides: Overrides,

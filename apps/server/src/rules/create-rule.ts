@@ -26,24 +26,24 @@ import {
 import { placementRefusal } from './refusals.ts';
 import type { Completion, NewRule, RuleStore } from './rule-store.sql.ts';
 
-/** A change after which a rule may cost more than before. */
+/** A change after which a rule may cost more. */
 export interface SpendingChange {
   readonly accountId: string;
-  /** The key that asks for the change. */
+  /** The calling key. */
   readonly keyId: string;
-  /** Null for a rule that is created. */
+  /** Null for a rule that is being created. */
   readonly ruleId: string | null;
   /** `start`: the rule is created or resumed. `query`: it gets a new query, options or platform. `limits`: neither. */
   readonly kind: 'start' | 'query' | 'limits';
-  /** What the rule listens for after the change. */
+  /** The rule's queries after the change. */
   readonly values: readonly RuleValue[];
-  /** The rule's own budget after the change; undefined: as before. */
+  /** The rule's own budget after the change; undefined if it does not change. */
   readonly budget?: Budget | null | undefined;
-  /** Whether the estimate is not to be compared with the budgets. */
+  /** If true, the estimate is not compared with the budgets. */
   readonly acceptsEstimate: boolean;
 }
 
-/** Throws when the key may not make the change, or a budget does not allow it. Estimates are made above this folder. */
+/** Throws if the key may not make the change, or a budget does not allow it. Implemented in budgets/. */
 export type AssertAffordable = (change: SpendingChange) => Promise<void>;
 
 export interface CreateRuleOptions {
@@ -61,10 +61,9 @@ type Request = RequestOf<'CreateRule'>;
 type Answer = AnswerOf<'CreateRule'>;
 
 /**
- * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the registrars of
- * the sources register the slots; here we wait for their outcome. If this process dies, the rule stays `creating` and
- * undo-abandoned.ts undoes it. When every slot is registered already and every stream open, the rule is active with the first
- * transaction, and no registrar is woken.
+ * The rule is on all its platforms, or the call fails and nothing remains. Rows are written first; the registrars of the sources register
+ * the slots; the call waits for the outcome. If this process dies, the rule stays `creating` and undo-abandoned.ts undoes it. If every slot
+ * is already registered and every stream open, the first transaction makes the rule active, and no registrar is woken.
  */
 export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   const { store, checkpoint, telemetry } = options;
@@ -98,7 +97,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       kind: 'start',
       values,
       budget,
-      // A trial measures what a query costs, and has its own bound.
+      // A trial measures what a query costs, and has its own limits.
       acceptsEstimate: request.accept_estimate === true || trial !== undefined,
     });
     checkpoint('create.begin');
@@ -124,7 +123,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
   };
 }
 
-/** When the rule pauses by itself. A trial has an end of both kinds. */
+/** The limits that pause the rule automatically. A trial has limits of time and of matches. */
 function limitsOf(
   { trial, expires_at, budget }: Request,
   nowMs: number,
@@ -139,7 +138,7 @@ function limitsOf(
   };
 }
 
-/** Throws when an example fails; one that cannot be decided is only a warning. */
+/** Throws if an example fails. An undecided example is only a warning. */
 async function addExampleWarnings(
   accountId: string,
   warnings: CheckedRule['warnings'],
@@ -151,17 +150,17 @@ async function addExampleWarnings(
   for (const [platform, undecided] of checked.warnings) warnings.get(platform)?.push(...undecided);
 }
 
-/** Waits for the registrars, and then makes the rule active. */
+/** Waits for the registrars, and then activates the rule. */
 async function carryOut(options: CreateRuleOptions, rule: NewRule, completion: Completion): Promise<Answer> {
   const { store, bells, checkpoint, telemetry } = options;
   const { id: ruleId, accountId } = rule;
   checkpoint('create.written');
   using outcomes = bells.listen('slot_outcomes');
-  const look = () => store.slotStates(ruleId);
-  const seen = await look();
+  const readSlots = () => store.slotStates(ruleId);
+  const seen = await readSlots();
   if (!areRegistered(seen)) bells.ring('slots');
   checkpoint('create.announced');
-  const slots = await awaitRegistration(seen, look, outcomes);
+  const slots = await awaitRegistration(seen, readSlots, outcomes);
   const failure = failureOf(slots);
   if (failure) {
     telemetry.ruleRefused({ ruleId, accountId, reason: failure.code });
@@ -171,7 +170,7 @@ async function carryOut(options: CreateRuleOptions, rule: NewRule, completion: C
     throw failure;
   }
   checkpoint('create.registered');
-  await awaitLive(slots, look, outcomes);
+  await awaitLive(slots, readSlots, outcomes);
   const answer = await store.activate(completion);
   if (answer === null)
     throw new Failure('aborted', 'The creation took too long and was undone. Send the request again.', {

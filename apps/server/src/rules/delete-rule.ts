@@ -12,7 +12,7 @@ export interface DeleteRuleOptions {
   readonly telemetry: Telemetry;
 }
 
-/** The caller sees neither the rule nor its matches from now on; the registrars remove its upstream rules. */
+/** From now on the caller sees neither the rule nor its matches. The registrars remove its upstream rules. */
 export function deleteRule({
   store,
   bells,

@@ -11,7 +11,7 @@ const isExpired = `expires_at <= now() and ${canPause}`;
 const fromSuspended = `from accounts join rules on rules.account_id = accounts.id where suspended_at is not null and ${canPause}`;
 
 /**
- * Pauses rules that have expired and rules of suspended accounts. Returns true while suspended accounts may have more active rules.
+ * Pauses expired rules and rules of suspended accounts. Returns true while suspended accounts may have more active rules.
  */
 export async function pauseExpiredRules(options: {
   readonly store: RuleExpiry;
@@ -30,10 +30,10 @@ export async function pauseExpiredRules(options: {
 
 type RuleExpiry = ReturnType<typeof createRuleExpiry>;
 
-/** Each rule is changed in its own transaction, and read again under its lock. */
+/** Each rule is changed in a separate transaction, and read again under its lock. */
 export function createRuleExpiry(database: Database, pricing: RulePricing = defaultPricing()) {
   return {
-    /** Whether a rule has expired or belongs to a suspended account. Usually there is none, and one statement finds that. */
+    /** Whether a rule has expired or belongs to a suspended account. One statement, because usually there is none. */
     async mayHaveWork(): Promise<boolean> {
       const [row] = await database.prepared<{ found: boolean }>(
         `select exists (select 1 from rules where ${isExpired}) or exists (select 1 ${fromSuspended}) as found`,
@@ -64,7 +64,7 @@ export function createRuleExpiry(database: Database, pricing: RulePricing = defa
   };
 }
 
-/** Locks the account as well, so that a request that resumes it finds the rule either paused or still active. */
+/** Locks the account as well: a concurrent request that resumes the account finds the rule either paused or still active. */
 async function pauseIfSuspended(sql: Sql, ruleId: string, pricing: RulePricing): Promise<boolean> {
   const rule = await lockRule(sql, ruleId);
   if (!rule || rule.state === 'paused' || rule.changing_to !== null) return false;

@@ -8,7 +8,7 @@ export function getRule(store: Pick<RuleStore, 'get'>): Handler<'GetRule'> {
   return ({ principal: { accountId }, request }) => readRule(store, { accountId, ruleId: request.rule_id });
 }
 
-/** Throws when the account has no such rule. */
+/** Throws if the account has no such rule. */
 export async function readRule(
   store: Pick<RuleStore, 'get'>,
   { accountId, ruleId }: { accountId: string; ruleId: string },
@@ -18,7 +18,7 @@ export async function readRule(
   return rule;
 }
 
-/** The values of the rule's current version. */
+/** The queries of the rule's current version. */
 export function valuesOf(platforms: Rule['platforms']): RuleValue[] {
   return platformNames.flatMap((platform) => {
     const on = platforms[platform];

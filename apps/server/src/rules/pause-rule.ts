@@ -17,7 +17,7 @@ export interface PauseRuleOptions {
   readonly pricing: RulePricing;
 }
 
-/** Nothing new is matched from now on; what was matched stays listed. The registrars remove the upstream rules. */
+/** From now on nothing is matched; stored matches stay listed. The registrars remove the upstream rules. */
 export function pauseRule({
   database,
   bells,
@@ -48,7 +48,7 @@ type PauseOutcome =
   | { readonly kind: 'paused'; readonly rule: Rule }
   | { readonly kind: 'not_found' | 'under_way' };
 
-/** Leaves all slots of the rule, unless a change of it is in progress. A rule that a budget paused then stays paused. */
+/** Leaves all slots of the rule, unless a change is in progress. A rule that a budget has paused then stays paused. */
 export function pause(
   database: Database,
   ruleId: string,

@@ -33,7 +33,7 @@ export function budgetReached(resumesAt: Date | null): Failure {
   );
 }
 
-/** Throws when the rule was changed after the caller had read it: what the caller wants may be wrong now. */
+/** Throws if the rule was changed after the caller had read it: the requested change may be wrong now. */
 export function assertVersion(version: number, ifVersion: number | undefined): void {
   if (ifVersion === undefined || version === ifVersion) return;
   throw new Failure(
@@ -56,7 +56,7 @@ export type PlacementRefusal =
   | { readonly kind: 'premium_limit'; readonly used: number }
   | Exclude<Placement, { kind: 'taken' }>;
 
-/** Why there is no room for a rule. */
+/** The reason why there is no room for a rule. */
 export function placementRefusal(outcome: PlacementRefusal, limit: number, contact: string): Failure {
   switch (outcome.kind) {
     case 'premium_limit': {

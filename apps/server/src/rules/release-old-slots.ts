@@ -8,8 +8,8 @@ const pollIntervalMs = 500;
 const batchMax = 100;
 
 /**
- * After a query was changed: leaves the old slot once every event that was logged while it was needed has been matched. If matching
- * lags behind, the slot stays, so that no match is lost.
+ * After a query was changed: leaves the old slot once every event is matched that was logged while the slot was needed. If matching lags
+ * behind, the slot stays, so that no match is lost.
  */
 export async function releaseOldSlots(
   options: { readonly store: OldSlots; readonly progress: MatchProgress; readonly bells: Bells },
@@ -40,7 +40,7 @@ export function createOldSlots(database: Database) {
       );
       return rows.map((row) => ({ ruleId: row.rule_id, slotId: row.slot_id }));
     },
-    /** Leaves those of them that no newer version has taken up again; returns how many. */
+    /** Leaves those slots that no newer version has taken again. Returns how many. */
     async release(slots: readonly OldSlot[]): Promise<number> {
       let released = 0;
       for (const [ruleId, own] of Map.groupBy(slots, (slot) => slot.ruleId)) {
@@ -52,7 +52,7 @@ export function createOldSlots(database: Database) {
   };
 }
 
-/** Keeps the slots of a version that is being registered: a change may go back to an old query. */
+/** Keeps the slots of a version that is being registered: a change may return to an old query. */
 async function releaseDue(sql: Sql, ruleId: string, slotIds: readonly string[]): Promise<number> {
   await lockRule(sql, ruleId);
   const due = await sql.many<{ slot_id: string }>(

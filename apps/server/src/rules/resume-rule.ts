@@ -17,17 +17,17 @@ import {
 } from './rule-changes.sql.ts';
 import { countPremiumRules, isPremium } from './rule-rows.sql.ts';
 
-/** On all its platforms again, or still paused. */
+/** The rule is on all its platforms again, or stays paused. */
 export function resumeRule(
   options: ChangeRuleOptions & { readonly assertAffordable: AssertAffordable },
 ): Handler<'ResumeRule'> {
-  return async ({ principal, request, change: asked }) => {
+  return async ({ principal, request, change: requested }) => {
     const { accountId, keyId } = principal;
     const ruleId = request.rule_id;
     const { platforms, state } = await readRule(options.store, { accountId, ruleId });
     const listed = platformNames.filter((platform) => platforms[platform] !== undefined);
     assertPlanAllows(principal, listed);
-    // A rule that is not paused is refused anyway, which is not worth the fee for an estimate.
+    // A rule that is not paused is refused anyway, so it needs no estimate with a fee.
     if (state === 'paused')
       await options.assertAffordable({
         accountId,
@@ -39,7 +39,7 @@ export function resumeRule(
       });
     const premiumRulesMax = principal.limits.rules;
     const begin = () => beginResume(options.database, { accountId, ruleId, premiumRulesMax });
-    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
+    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, requested, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
     return rule;
   };
@@ -58,7 +58,7 @@ export function beginResume(database: Database, resume: RuleResume): Promise<Cha
   );
 }
 
-/** What is due is looked at and resumed by budgets/resume-after-budget.ts. */
+/** If its budget check is due, budgets/resume-after-budget.ts checks and resumes the rule. */
 function isHeldBack({ pause_reason, is_due }: LockedRule): boolean {
   return pause_reason === 'budget' && !is_due;
 }
@@ -72,7 +72,7 @@ async function begin(sql: Sql, resume: RuleResume, refuse: Refuse): Promise<Chan
   if (isHeldBack(rule)) return { kind: 'budget_reached', resumesAt: rule.budget_check_at };
   const values = (await versionRows(sql, rule)).map(toValue);
   if (isPremium(values)) {
-    // The paused rule is itself among those that are counted.
+    // The paused rule itself is one of the counted rules.
     const used = await countPremiumRules(sql, rule.account_id);
     if (used > resume.premiumRulesMax) refuse({ kind: 'premium_limit', used });
   }

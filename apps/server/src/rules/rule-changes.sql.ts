@@ -6,24 +6,23 @@ import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
-import { givingKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
+import { assignManagedKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
 
 /*
- * What the changes of existing rules have in common. A change that needs the upstreams is written first (`begun`: its
- * new slots are held, but their events do not count for the rule yet), and applied or undone when they have answered.
- * One at a time per rule.
+ * The common part of changes to existing rules. A change that needs the upstreams is written first (`begun`): its new slots are held, but
+ * their events do not belong to the rule yet. It is applied or undone when the upstreams have answered. A rule has one change at a time.
  *
- * The rule's row is locked first, then the account where premium rules are counted, then slots: so two changes of one
- * rule follow each other, and none runs into a deletion that is half done. Notices come last.
+ * Lock order: the rule's row, then the account if premium rules are counted, then slots, then notices. So two changes of one rule run
+ * one after the other, and none runs into a deletion that is half done.
  */
 
-/** The operation of a pause by Earshot at the rule's end. */
+/** The audited operation when Earshot pauses an expired rule. */
 export const expireRule = 'ExpireRule';
 
 export interface RuleUpdate {
   readonly accountId: string;
   readonly ruleId: string;
-  /** What is undefined stays as it is. */
+  /** Undefined fields stay as they are. */
   readonly name: string | undefined;
   readonly intent: string | undefined;
   readonly expiresAt: Date | null | undefined;
@@ -31,17 +30,17 @@ export interface RuleUpdate {
   readonly examples?: RuleExamples | null | undefined;
   readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly RuleValue[] | undefined;
-  /** Platforms that it does not name keep theirs. */
+  /** Platforms that are not named keep their options. */
   readonly options?: PlatformOptions | undefined;
-  /** Exactly these, whichever `values` names; undefined: those that it is on, and those of `values`. */
+  /** Exactly these, even if `values` has others; if undefined, the present platforms and those of `values`. */
   readonly platforms?: readonly Platform[] | undefined;
-  /** The version that the caller has seen, if it matters. */
+  /** The version that the caller has read, if it matters. */
   readonly ifVersion?: number | undefined;
   readonly premiumRulesMax: number;
   readonly keepOldMs: number;
 }
 
-/** What applying needs to know. Only the process that waits has it: when it dies, the change is undone. */
+/** What is needed to apply the change. Only the waiting process has it: if it dies, the change is undone. */
 export interface BegunChange {
   readonly ruleId: string;
   readonly version: number;
@@ -50,16 +49,16 @@ export interface BegunChange {
 
 export type ChangeOutcome =
   | { readonly kind: 'begun'; readonly change: BegunChange }
-  /** Nothing upstream had to change, so it is done; or nothing had to change at all. */
+  /** Done, because nothing upstream, or nothing at all, had to change. */
   | { readonly kind: 'applied'; readonly rule: Rule }
   | { readonly kind: 'not_found' | 'under_way' | 'not_paused' | 'expired' }
-  /** Paused for a budget, until then; null: until the budget changes. */
+  /** The rule is paused for a budget until then; null: until the budget is changed. */
   | { readonly kind: 'budget_reached'; readonly resumesAt: Date | null }
   | PlacementRefusal;
 
 export type Refuse = (outcome: ChangeOutcome) => never;
 
-/** Why the service has paused a rule, to resume it by itself. */
+/** Why Earshot paused a rule that it will resume automatically. */
 export type PauseReason = 'budget' | 'suspension';
 
 export interface LockedRule {
@@ -71,12 +70,12 @@ export interface LockedRule {
   version: number;
   expires_at: Date | null;
   expired: boolean;
-  /** Made as a trial, and not changed since: then it goes on. */
+  /** Created as a trial, and not changed since. A change makes it a normal rule. */
   is_trial: boolean;
   budget: Budget | null;
   pause_reason: PauseReason | null;
   budget_check_at: Date | null;
-  /** The time to look at its budgets has come. */
+  /** Whether the check of its budgets is due. */
   is_due: boolean;
   examples: RuleExamples | null;
   managed_set: string | null;
@@ -93,7 +92,7 @@ export interface VersionRow {
   slot_id: string;
 }
 
-/** Null when there is no such rule, or it is still being created. */
+/** Null if there is no such rule, or it is still being created. */
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
     `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired,
@@ -104,7 +103,7 @@ export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | n
   );
 }
 
-/** The values of the rule's current version. */
+/** The queries of the rule's current version. */
 export function versionRows(sql: Sql, { id, version }: LockedRule): Promise<VersionRow[]> {
   return sql.many<VersionRow>(
     `select platform, value, translated_value, options, platform_rule_id, slot_id from rule_versions
@@ -113,7 +112,7 @@ export function versionRows(sql: Sql, { id, version }: LockedRule): Promise<Vers
   );
 }
 
-/** The values that the rule last had on platforms that it has left. */
+/** The last queries of the rule on platforms that it has left. */
 export function formerRows(
   sql: Pick<Sql, 'many'>,
   { id, version }: Pick<LockedRule, 'id' | 'version'>,
@@ -132,7 +131,7 @@ export function toValue(row: VersionRow): RuleValue {
   return { platform, value, translatedValue, options };
 }
 
-/** Takes the slots of the values, as `pending`, for a version that is yet to come. In the order in which slots are locked. */
+/** Takes the slots of the values as `pending`, for a version that is not applied yet. In lock order. */
 export async function takeSlots(
   sql: Sql,
   { rule, values, version }: { rule: LockedRule; values: readonly RuleValue[]; version: number },
@@ -153,26 +152,26 @@ export async function markBegun(sql: Sql, change: BegunChange): Promise<ChangeOu
   return { kind: 'begun', change };
 }
 
-/** Makes the new version current. Null when the change was undone, or the rule deleted, meanwhile. */
+/** Makes the new version current. Null if the change was undone, or the rule deleted, in the meantime. */
 export function applyChange(
   database: Database,
   begun: BegunChange,
   change: Change,
   pricing: RulePricing,
 ): Promise<Rule | null> {
-  return givingKey(begun.update?.managedBy, () =>
+  return assignManagedKey(begun.update?.managedBy, () =>
     database.forRuleChange(change.accountId).transaction(async (sql) => {
       const rule = await lockRule(sql, begun.ruleId);
       if (rule?.changing_to !== begun.version) return null;
       await writeApplied(sql, begun);
       const applied = await record(sql, rule, change, pricing);
-      await resolveMended(sql, applied);
+      await resolveOutdatedNotices(sql, applied);
       return applied;
     }),
   );
 }
 
-/** A slot of the same platform stays held beside the new one until that is effective; others are released at once. */
+/** A slot on the same platform stays held until the new one is effective; others are released at once. */
 export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunChange): Promise<void> {
   await sql.run(
     `update rules set version = $2, name = coalesce($3, name), intent = coalesce($4, intent),
@@ -218,7 +217,7 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
   );
 }
 
-/** The rule is as it was before. Does nothing when the change is no longer under way. */
+/** Restores the previous state of the rule. Does nothing if the change is no longer in progress. */
 export async function undoChange(sql: Sql, ruleId: string): Promise<void> {
   const rule = await lockRule(sql, ruleId);
   if (!rule || rule.changing_to === null) return;
@@ -231,7 +230,7 @@ export async function undoChange(sql: Sql, ruleId: string): Promise<void> {
   await sql.run('update rules set changing_to = null, changing_since = null where id = $1', [ruleId]);
 }
 
-/** Pauses a rule whose row is locked: it leaves all its slots. For a budget, or with its account, it is resumed again. */
+/** Pauses a rule whose row is locked: it leaves all its slots. After a budget or suspension, it is resumed automatically. */
 export async function pauseLocked(
   sql: Sql,
   rule: LockedRule,
@@ -246,13 +245,13 @@ export async function pauseLocked(
   const paused = await record(sql, rule, change, pricing);
   const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
   await resolveNotices(sql, { types: ['rule.refused'], subject });
-  // What is paused for a budget is told with that.
+  // A pause for a budget has the notice of the budget.
   if (change.actor === 'earshot' && !until)
     await raiseNotices(sql, [rule.account_id], pausedNotice(rule, change));
   return paused;
 }
 
-/** Whoever pauses a rule knows it; only what Earshot does by itself is told. */
+/** Only pauses that Earshot makes automatically raise a notice. */
 function pausedNotice(rule: LockedRule, { operation }: Change) {
   const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
   if (operation !== expireRule)
@@ -262,8 +261,8 @@ function pausedNotice(rule: LockedRule, { operation }: Change) {
   return { type: 'rule.expired', subject, data } as const;
 }
 
-/** A rule that is active again is not paused, and not refused where its slot is registered. */
-async function resolveMended(sql: Sql, { id, state, platforms }: Rule): Promise<void> {
+/** Resolves notices that no longer hold: an active rule is not paused, and not refused where its slot is registered. */
+async function resolveOutdatedNotices(sql: Sql, { id, state, platforms }: Rule): Promise<void> {
   if (state !== 'active') return;
   const subject = { kind: 'rule', id } as const;
   await resolveNotices(sql, { types: ['rule.paused', 'rule.expired'], subject });

@@ -51,7 +51,7 @@ function effectiveBudget(ruleBudget: Budget | null): string {
     : `coalesce(rules.budget, '${JSON.stringify(ruleBudget)}'::json)`;
 }
 
-/** SQL: what counts for a budget of the rule. */
+/** SQL: the matches that count for a budget of the rule. */
 const spendingOf = (
   budget: string,
 ) => `select json_build_object(${sums.map(({ name, sum }) => `'${name}', ${sum}`).join(', ')},
@@ -214,8 +214,8 @@ export function asCodeColumns({
   ];
 }
 
-/** Runs work that gives a set's key to a rule. A unique index decides who gets it when two ask at once. */
-export async function givingKey<Result>(
+/** Runs work that assigns a set's key to a rule. If two requests do so at once, a unique index decides. */
+export async function assignManagedKey<Result>(
   managedBy: ManagedBy | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -237,9 +237,9 @@ const premiumPlatforms = Object.entries(platformTraits)
   .map(([platform]) => platform);
 
 /**
- * How many premium rules the account has. Paused ones count: a pause is no way round the limit, and a resume does not
- * fail because others came meanwhile. Counted under the account's row lock, so that two requests cannot both be the
- * last one allowed. A rule that changes its value holds two slots for a while and counts once.
+ * The number of premium rules of the account. Paused rules count: a pause does not free a place, and a resume does not fail because
+ * other rules were created in the meantime. Counted under the account's row lock, so that two concurrent requests cannot both be the
+ * last one allowed. A rule that changes its query holds two slots for a while and counts once.
  */
 export async function countPremiumRules(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.prepared<{ used: number }>('select count_rules_on($1, $2) as used', [
@@ -249,7 +249,7 @@ export async function countPremiumRules(sql: Sql, accountId: string): Promise<nu
   return row?.used ?? 0;
 }
 
-/** For one more: their number when it is the maximum or more already, else null. They are counted only when they may be that many. */
+/** The number of premium rules if it has reached the maximum, else null. They are counted only if they may be that many. */
 export async function premiumRulesReached(sql: Sql, accountId: string, max: number): Promise<number | null> {
   const [row] = await sql.prepared<{ used: number | null }>(
     'select premium_rules_reached($1, $2, $3) as used',

@@ -16,7 +16,7 @@ import {
 import { assertVersion, type ManagedBy, type PlacementRefusal } from './refusals.ts';
 import {
   asCodeColumns,
-  givingKey,
+  assignManagedKey,
   isPremium,
   premiumRulesReached,
   type RuleRow,
@@ -29,7 +29,7 @@ import {
 export interface NewRule {
   readonly id: string;
   readonly accountId: string;
-  /** The key that asked for it. */
+  /** The calling key. */
   readonly createdBy: string;
   readonly name: string;
   readonly intent: string;
@@ -45,16 +45,16 @@ export interface NewRule {
 export type BeginOutcome =
   | {
       readonly kind: 'begun';
-      /** The oldest other rule of the account with the same values on the same platforms. */
+      /** The oldest other rule of the account with the same queries on the same platforms. */
       readonly equivalentRuleId: string | null;
-      /** When the rule is active already: nothing was left to wait for. */
+      /** Set if the rule is already active: there was nothing to wait for. */
       readonly answer: Answer | null;
     }
   | PlacementRefusal;
 
 type Answer = AnswerOf<'CreateRule'>;
 
-/** How a creation ends: the answer is made from the rule as it is stored. */
+/** The end of a creation: the answer is made from the rule as it is stored. */
 export interface Completion {
   readonly change: Change;
   readonly ruleId: string;
@@ -63,7 +63,7 @@ export interface Completion {
 
 export type RuleStore = ReturnType<typeof createRuleStore>;
 
-/** Rules with their slots. Every call names the account; a foreign rule is like one that does not exist. */
+/** Rules with their slots. Every call names the account; a rule of another account is treated as missing. */
 export function createRuleStore(database: Database, pricing: RulePricing = defaultPricing()) {
   const heldSlots = createHeldSlots(database);
   const [byId, byIds, page] = [ruleById(pricing), rulesByIds(pricing), rulePage(pricing)];
@@ -75,11 +75,11 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
   };
   return {
     /**
-     * Writes the rule as `creating` and takes its slots, before any upstream is called. When all of them are registered already,
-     * and `completion` is given, the rule becomes active in the same transaction.
+     * Writes the rule as `creating` and takes its slots, before any upstream is called. If all slots are already registered and
+     * `completion` is given, the same transaction activates the rule.
      */
     begin: (rule: NewRule, completion?: Completion): Promise<BeginOutcome> =>
-      givingKey(rule.managedBy, () =>
+      assignManagedKey(rule.managedBy, () =>
         refusable<BeginOutcome>(database.forRuleChange(rule.accountId), async (sql, refuse) => {
           const begun = await begin(sql, rule, refuse);
           const answer = completion ? await completeAtOnce(sql, begun, completion, activate) : null;
@@ -88,7 +88,7 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
       ),
     /** The slots that the rule holds for a version. */
     slotStates: (ruleId: string, version = 1) => heldSlots({ ruleId, version }),
-    /** Records the answer with it. Null if the creation was undone in the meantime. */
+    /** Activates the rule and records the answer. Null if the creation was undone in the meantime. */
     activate: createActivate(database, activate),
     /** Undoes a rule that never became active: it leaves its slots. */
     abandon: (ruleId: string) => database.transaction((sql) => abandon(sql, ruleId)),
@@ -100,7 +100,7 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
       for (const { id } of rules) await database.transaction((sql) => abandon(sql, id));
       return rules.length;
     },
-    /** Null when there is no such rule. Throws when it has another version than `ifVersion`. */
+    /** Null if there is no such rule. Throws if its version differs from `ifVersion`. */
     delete: (change: Change, ruleId: string, ifVersion?: number) =>
       database.forRuleChange(change.accountId).transaction((sql) => remove(sql, change, ruleId, ifVersion)),
     async exists(accountId: string, ruleId: string): Promise<boolean> {
@@ -127,13 +127,17 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
   };
 }
 
-interface Begun {
+interface BegunCreation {
   readonly equivalentRuleId: string | null;
-  /** Of every platform; null where the upstream has to register the slot. */
+  /** One entry per platform; null if the upstream has to register the slot. */
   readonly held: readonly (HeldSlot | null)[];
 }
 
-async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) => never): Promise<Begun> {
+async function begin(
+  sql: Sql,
+  rule: NewRule,
+  refuse: (outcome: BeginOutcome) => never,
+): Promise<BegunCreation> {
   if (isPremium(rule.values)) {
     const used = await premiumRulesReached(sql, rule.accountId, rule.premiumRulesMax);
     if (used !== null) refuse({ kind: 'premium_limit', used });
@@ -148,10 +152,10 @@ async function begin(sql: Sql, rule: NewRule, refuse: (outcome: BeginOutcome) =>
   return { equivalentRuleId, held };
 }
 
-/** Null when there is something to wait for. */
+/** Null if there is something to wait for. */
 async function completeAtOnce(
   sql: Sql,
-  { held, equivalentRuleId }: Begun,
+  { held, equivalentRuleId }: BegunCreation,
   completion: Completion,
   activate: Activate,
 ): Promise<Answer | null> {
@@ -168,14 +172,14 @@ const isEquivalent = `rules.state not in ('creating', 'deleted') and rules.id <>
   where v.rule_id = rules.id and v.version = rules.version) = $5::text[]`;
 
 /**
- * Returns the oldest other rule of the account with the same values on the same platforms. Unless it is paused it holds the
- * slots of its values, so it is among the holders of any one of them. They are compared in the order of their age, up to the first
- * that is equivalent. Before slots are taken: a new one is placed under a lock that others wait for.
+ * Returns the oldest other rule of the account with the same queries on the same platforms. Unless it is paused, it holds the slots of its
+ * queries, so it is among the holders of any one of them. They are compared from the oldest to the first that is equivalent. Runs before
+ * slots are taken: a new slot is placed under a lock that other requests wait for.
  */
 async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
   const { id, accountId, values } = rule;
   const [first] = values;
-  if (!first) throw new Error('a rule without a value');
+  if (!first) throw new Error('a rule without a query');
   const compared = values
     .map(
       ({ platform, options = {}, translatedValue }) =>
@@ -218,7 +222,7 @@ type Activation = Pick<Completion, 'change' | 'ruleId'>;
 /** Makes rules active and reads them; null for a rule that was abandoned. */
 type Activate = (sql: Sql, activations: readonly Activation[]) => Promise<(Rule | null)[]>;
 
-/** A registration wakes many creations at once: those without a claim become active in one statement. */
+/** A registration completes many creations at once. Those without an idempotency claim are activated in one statement. */
 function createActivate(database: Database, activate: Activate) {
   const joined = joinCalls((activations: readonly Activation[]) => activate(database, activations));
   return async (completion: Completion): Promise<Answer | null> => {
@@ -237,12 +241,12 @@ function createActivate(database: Database, activate: Activate) {
   };
 }
 
-/** With their audit, in one statement. Returns the ids. Locked in the order of the ids, so that two batches cannot deadlock. */
+/** Activates rules with their audit, in one statement, and returns their ids. Locks them in id order, so that two batches cannot deadlock. */
 async function activateAll(sql: Sql, activations: readonly Activation[]): Promise<string[]> {
   const rows = await sql.prepared<{ id: string }>(
-    `with asked as (
+    `with requested as (
        select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-         as asked (rule_id, audit_id, actor, operation, request_id)
+         as requested (rule_id, audit_id, actor, operation, request_id)
      ), mine as (
        select id from rules where id = any($1) and state = 'creating' order by id for update
      ), active as (
@@ -251,7 +255,7 @@ async function activateAll(sql: Sql, activations: readonly Activation[]): Promis
        insert into audit (id, account_id, actor, operation, target_id, before, after, request_id)
        select audit_id, account_id, actor, operation, active.id, null,
          json_build_object('name', name, 'state', 'active'), request_id
-       from active join asked on asked.rule_id = active.id
+       from active join requested on requested.rule_id = active.id
      )
      select id from active`,
     [
@@ -305,6 +309,6 @@ async function abandon(sql: Sql, ruleId: string): Promise<void> {
   const mine = await sql.one(`select 1 from rules where id = $1 and state = 'creating' for update`, [ruleId]);
   if (!mine) return;
   await leaveSlots(sql, ruleId);
-  // The row stays as deleted, because an event may already have matched it: the purge removes both.
+  // The row stays as deleted, because an event may already have matched it. The purge removes both.
   await sql.run(`update rules set state = 'deleted', deleted_at = now() where id = $1`, [ruleId]);
 }

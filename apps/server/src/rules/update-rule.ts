@@ -37,18 +37,18 @@ import {
   versionRows,
   writeApplied,
 } from './rule-changes.sql.ts';
-import { givingKey, isPremium, managedByOf, premiumRulesReached } from './rule-rows.sql.ts';
+import { assignManagedKey, isPremium, managedByOf, premiumRulesReached } from './rule-rows.sql.ts';
 
 export interface UpdateRuleOptions extends ChangeRuleOptions {
-  /** How long an old value stays registered beside its successor, which is not effective at once (x.md §3.6). */
+  /** How long an old query stays registered beside the new one, which is not effective at once (x.md §3.6). */
   readonly keepOldMs: number;
   readonly tiers: Tiers;
   readonly assertAffordable: AssertAffordable;
 }
 
-/** The named fields change, all of them or none. */
+/** Changes all named fields, or none of them. */
 export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
-  return async ({ principal, request, change: asked }) => {
+  return async ({ principal, request, change: requested }) => {
     const { accountId } = principal;
     const { rule_id: ruleId, name, intent, overrides } = request;
     const named = platformNames.filter((platform) => overrides?.[platform] !== undefined);
@@ -82,14 +82,14 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
         budget: request.budget,
         acceptsEstimate: request.accept_estimate === true,
       });
-    const begin = () => beginUpdate(options.database, update, asked, options.pricing);
-    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, asked, begin });
+    const begin = () => beginUpdate(options.database, update, requested, options.pricing);
+    const rule = await changeRule(options, { accountId, ruleId, premiumRulesMax, requested, begin });
     options.telemetry.ruleChanged({ ruleId, accountId, change: 'updated' });
     return rule;
   };
 }
 
-/** Checks the rule as it would be after the update: a new value must not break the rule's examples. */
+/** Checks the rule as it would be after the update: a new query must not break the rule's examples. */
 async function assertExamples(
   rule: Rule,
   { accountId }: Principal,
@@ -111,7 +111,7 @@ function maySpendMore({ overrides, options, platforms, budget, expires_at }: Req
   return [overrides, options, platforms, budget, expires_at].some((field) => field !== undefined);
 }
 
-/** Reads without a lock: the change may be estimated for seconds, and its budgets hold whatever happens meanwhile. */
+/** Reads without a lock: estimating the change may take seconds, and its budgets hold in any case. */
 async function spendingAfter(database: Database, rule: Rule, update: RuleUpdate) {
   const current = valuesOf(rule.platforms);
   const former = await formerValues(database.forAccount(update.accountId), rule, current, update);
@@ -120,14 +120,14 @@ async function spendingAfter(database: Database, rule: Rule, update: RuleUpdate)
   return { values, kind: isNew ? ('query' as const) : ('limits' as const) };
 }
 
-/** Writes the next version and takes the slots it needs; without upstream work the update is applied at once. */
+/** Writes the next version and takes the slots that it needs. If nothing upstream must change, the update is applied at once. */
 export function beginUpdate(
   database: Database,
   update: RuleUpdate,
   change: Change,
   pricing: RulePricing,
 ): Promise<ChangeOutcome> {
-  return givingKey(update.managedBy, () =>
+  return assignManagedKey(update.managedBy, () =>
     refusable<ChangeOutcome>(database.forRuleChange(change.accountId), (sql, refuse) =>
       begin(sql, update, { change, pricing }, refuse),
     ),
@@ -137,7 +137,7 @@ export function beginUpdate(
 async function begin(
   sql: Sql,
   update: RuleUpdate,
-  { change: asked, pricing }: { change: Change; pricing: RulePricing },
+  { change: requested, pricing }: { change: Change; pricing: RulePricing },
   refuse: Refuse,
 ): Promise<ChangeOutcome> {
   const { ruleId } = update;
@@ -160,10 +160,10 @@ async function begin(
   for (const value of values) if (!isNew(value)) await keepSlot(sql, change, value, sameSlot(current, value));
   if (taken.length > 0) return await markBegun(sql, change);
   await writeApplied(sql, change);
-  return { kind: 'applied', rule: await record(sql, rule, asked, pricing) };
+  return { kind: 'applied', rule: await record(sql, rule, requested, pricing) };
 }
 
-/** Of the platforms to which the rule returns without a new value. */
+/** The last queries on platforms to which the rule returns without a new query. */
 async function formerValues(
   sql: Pick<Sql, 'many'>,
   rule: Pick<LockedRule, 'id' | 'version'>,
@@ -180,11 +180,11 @@ async function formerValues(
 }
 
 function noValue(platform: Platform): Failure {
-  const message = `The rule has never been on "${platform}": send a value for it.`;
+  const message = `The rule has never been on "${platform}". Send a query for it.`;
   return badField(`overrides.${platform}`, message, 'missing_override');
 }
 
-/** The rule's values after the update; those that it does not name are not judged again. */
+/** The rule's queries after the update. Those that the update does not name are not validated again. */
 function valuesAfter(
   current: readonly RuleValue[],
   former: readonly RuleValue[],
@@ -215,7 +215,7 @@ function sameSlot(current: readonly VersionRow[], value: RuleValue) {
   return current.find((row) => isSameQuery(toValue(row), value));
 }
 
-/** Whether both are the same upstream rule. */
+/** Whether both have the same upstream rule. */
 function isSameQuery({ options = {}, ...one }: RuleValue, other: RuleValue): boolean {
   return (
     one.platform === other.platform &&
@@ -224,7 +224,7 @@ function isSameQuery({ options = {}, ...one }: RuleValue, other: RuleValue): boo
   );
 }
 
-/** The new version of a value that needs no new slot. A paused rule has none: it takes its slots when it is resumed. */
+/** Writes the new version of a query that needs no new slot. A paused rule has no slots: it takes them when it is resumed. */
 async function keepSlot(
   sql: Sql,
   { ruleId, version }: BegunChange,
@@ -271,7 +271,7 @@ function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUp
 
 async function assertPremiumRoom(
   sql: Sql,
-  asked: {
+  requested: {
     rule: LockedRule;
     current: readonly VersionRow[];
     values: readonly RuleValue[];
@@ -279,8 +279,8 @@ async function assertPremiumRoom(
   },
   refuse: Refuse,
 ): Promise<void> {
-  if (!isPremium(asked.values) || isPremium(asked.current)) return;
-  const used = await premiumRulesReached(sql, asked.rule.account_id, asked.premiumRulesMax);
+  if (!isPremium(requested.values) || isPremium(requested.current)) return;
+  const used = await premiumRulesReached(sql, requested.rule.account_id, requested.premiumRulesMax);
   if (used !== null) refuse({ kind: 'premium_limit', used });
 }
 

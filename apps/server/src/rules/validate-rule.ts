@@ -3,7 +3,7 @@ import type { Call } from '../accounts/call.ts';
 import { checkValue, type Tiers } from '../language/rule-language.ts';
 import { type CheckedExamples, checkExamples } from './check-rule.ts';
 
-/** What CreateRule would say about the values and examples, with nothing created. */
+/** Reports what CreateRule would report about the queries and examples. Nothing is created. */
 export function validateRule(tiers: Tiers) {
   return async ({
     principal,

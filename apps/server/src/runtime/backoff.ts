@@ -6,15 +6,15 @@ export interface Backoff {
   readonly maxMs: number;
 }
 
-/** Exponential with jitter in [½, 1] of the step, so that many nodes do not retry at the same moment. */
+/** Exponential, with jitter in [½, 1] of the step, so that many nodes do not retry at the same moment. */
 export function backoffDelayMs(backoff: Backoff, attempt: number, random: () => number): number {
   const step = Math.min(backoff.maxMs, backoff.firstMs * backoff.factor ** Math.max(0, attempt - 1));
   return Math.round(step * (0.5 + random() / 2));
 }
 
-const tellEveryMs = 5_000;
+const reportEveryMs = 5_000;
 
-/** Tries until it succeeds, or fails for good; says every five seconds that it still does not. */
+/** Retries until it succeeds or fails permanently. Reports every five seconds that it still waits. */
 export async function keepTrying<Result>(
   attempt: () => Promise<Result>,
   options: {
@@ -23,14 +23,14 @@ export async function keepTrying<Result>(
     readonly onWaiting?: ((error: unknown) => void) | undefined;
   },
 ): Promise<Result> {
-  for (let tellAt = 0; ; ) {
+  for (let reportAt = 0; ; ) {
     try {
       return await attempt();
     } catch (error) {
       if (options.isForGood(error)) throw error;
-      if (performance.now() >= tellAt) {
+      if (performance.now() >= reportAt) {
         options.onWaiting?.(error);
-        tellAt = performance.now() + tellEveryMs;
+        reportAt = performance.now() + reportEveryMs;
       }
       await sleep(options.delayMs);
     }

@@ -1,6 +1,6 @@
 /**
- * Labelled points between two effects, at which a crash leaves work half done. Tests kill the process at each of them and
- * then check that everything converges; in production a checkpoint does nothing.
+ * Labelled points between two effects, at which a crash leaves work half done. Tests kill the process at each of them and check that
+ * everything converges. In production a checkpoint does nothing.
  */
 export const checkpoints = [
   'create.begin',
@@ -25,7 +25,7 @@ export const checkpoints = [
   'release.recorded',
 ] as const;
 
-/** Of a connection to an upstream: a crash between any two of them loses nothing except what X alone could resend. */
+/** In a connection to an upstream: a crash between any two of them loses only what X alone could resend. */
 export const ingestCheckpoints = [
   'ingest.permitted',
   'ingest.opened',
@@ -36,7 +36,7 @@ export const ingestCheckpoints = [
   'ingest.drained',
 ] as const;
 
-/** Of the delivery of a webhook; separate, because the tests of a rule's life do not reach them. */
+/** In the delivery of a webhook. Separate, because the tests of a rule's life do not reach them. */
 export const deliveryCheckpoints = [
   'deliver.claimed',
   'deliver.batched',

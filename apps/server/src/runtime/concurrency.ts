@@ -1,6 +1,6 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 
-/** At most `max` pieces of work at the same time; the others start in the order in which they were asked for. */
+/** Runs at most `max` pieces of work at the same time. The others start in the order of the calls. */
 export type ConcurrencyLimit = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
 export function createConcurrencyLimit(max: number): ConcurrencyLimit {
@@ -20,18 +20,18 @@ export function createConcurrencyLimit(max: number): ConcurrencyLimit {
   };
 }
 
-/** The same for each key by itself, such as an account: who asks for much waits for itself. */
+/** A separate limit per key, such as an account: heavy callers queue behind their own requests. */
 export function createConcurrencyLimits(max: number) {
-  const limits = new Map<string, { readonly limit: ConcurrencyLimit; asked: number }>();
+  const limits = new Map<string, { readonly limit: ConcurrencyLimit; pending: number }>();
   return async <Result>(key: string, work: () => Promise<Result>): Promise<Result> => {
-    const entry = limits.get(key) ?? { limit: createConcurrencyLimit(max), asked: 0 };
+    const entry = limits.get(key) ?? { limit: createConcurrencyLimit(max), pending: 0 };
     limits.set(key, entry);
-    entry.asked += 1;
+    entry.pending += 1;
     try {
       return await entry.limit(work);
     } finally {
-      entry.asked -= 1;
-      if (entry.asked === 0) limits.delete(key);
+      entry.pending -= 1;
+      if (entry.pending === 0) limits.delete(key);
     }
   };
 }
@@ -39,9 +39,9 @@ export function createConcurrencyLimits(max: number) {
 const turnMs = 20;
 
 /**
- * For loops of the server itself that compute without awaiting anything. Call the returned function between two steps:
- * once this turn of the event loop has lasted 20 ms, it yields, so that requests, streams and lease renewals are not
- * held up. Undefined: there is nothing to await yet.
+ * For loops of the server itself that compute without awaiting anything. Call the returned function between two steps. Once this turn of
+ * the event loop has lasted 20 ms, it yields, so that requests, streams and lease renewals are not delayed. Undefined means that there is
+ * nothing to await yet.
  */
 export function createEventLoopYield(
   nowMs: () => number = () => performance.now(),
@@ -59,9 +59,9 @@ const waiting: (() => void)[] = [];
 let isGiving = false;
 
 /**
- * For loops that callers cause, such as explaining a page of matches. Await the returned function before each step.
- * However many such loops there are, together they get 5 ms in each turn of the event loop, one after the other, so that
- * whoever has little to do does not wait long for those who have much.
+ * For loops that callers cause, such as explaining a page of matches. Await the returned function before each step. However many such
+ * loops there are, together they get 5 ms in each turn of the event loop, one after the other. So a caller with little work does not
+ * wait long for callers with much.
  */
 export function createTurns(): () => Promise<void> {
   let sliceEndsAt = Number.NEGATIVE_INFINITY;
@@ -84,7 +84,7 @@ async function giveTurns(): Promise<void> {
   const endsAt = performance.now() + sliceMs;
   while (waiting.length > 0 && performance.now() < endsAt) {
     waiting.shift()?.();
-    // Comes after everything that follows from it: by then its slice is used, or it waits for something else.
+    // Runs after all microtasks of the loop: by then its slice is used, or it waits for something else.
     await new Promise<void>((resolve) => process.nextTick(resolve));
   }
   isGiving = false;

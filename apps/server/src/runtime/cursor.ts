@@ -3,11 +3,11 @@ import { Failure } from './failure.ts';
 
 export interface CursorScope {
   readonly accountId: string;
-  /** Everything of the request that decides what the list contains and in which order. */
+  /** Everything in the request that decides what the list contains and in which order. */
   readonly filter: readonly (string | null)[];
 }
 
-/** What a list that is ordered by id, newest first, is to read for one page: items below the id `before`. */
+/** What a list by id, newest first, reads for one page: items below the id `before`. */
 export interface PageQuery {
   readonly before: string | null;
   readonly limit: number;
@@ -16,12 +16,12 @@ export interface PageQuery {
 export type Cursors = ReturnType<typeof createCursors>;
 
 const signatureLength = 16;
-/** So that none begins with a hyphen: a command line would take it for an option. */
+/** So that no cursor begins with a hyphen, which a command line would parse as an option. */
 const prefix = 'c';
 
 /**
- * A cursor is a position in a list, for the caller to send back. It is opaque, signed, and bound to the account and to
- * the filter it was made for: with another filter it would silently skip items. The first secret signs, all of them are accepted.
+ * A cursor is a position in a list that the caller sends back. It is opaque, signed, and bound to the account and the filter: with another
+ * filter it would silently skip items. The first secret signs, all are accepted.
  */
 export function createCursors(...secrets: readonly Buffer[]) {
   let keys = keysOf(secrets);
@@ -52,7 +52,7 @@ export function createCursors(...secrets: readonly Buffer[]) {
   return {
     seal,
     open,
-    /** From now on, after a rotation. */
+    /** Replaces the secrets after a rotation. */
     use(next: readonly Buffer[]): void {
       keys = keysOf(next);
     },
@@ -72,7 +72,7 @@ export function createCursors(...secrets: readonly Buffer[]) {
 
 const bounds = new WeakMap<CursorScope, string>();
 
-/** Made once per scope: a stream signs a cursor with every event. */
+/** Computed once per scope: a stream signs a cursor with every event. */
 function boundTo(scope: CursorScope): string {
   const known = bounds.get(scope);
   if (known !== undefined) return known;
@@ -81,14 +81,14 @@ function boundTo(scope: CursorScope): string {
   return bound;
 }
 
-/** Created once: a signature with the bare bytes costs six times as much. */
+/** Created once: signing with the bare bytes takes six times as long. */
 function keysOf(secrets: readonly Buffer[]): KeyObject[] {
   return secrets.map((secret) => createSecretKey(secret));
 }
 
 function foreignCursor(): Failure {
   const message =
-    'Not a cursor of this list: use "next_cursor" of an answer to the same request, or leave it out.';
+    'Not a cursor of this list. Use "next_cursor" from an answer to the same request, or omit the cursor.';
   return new Failure('invalid_argument', message, {
     details: { violations: [{ field: 'cursor', code: 'invalid_value', message }] },
   });

@@ -16,7 +16,7 @@ function isRefused(open: () => string): boolean {
 }
 
 describe('a cursor', () => {
-  test('brings back its place, and is safe in a URL and as an argument of a command', () => {
+  test('restores its position, and is safe in a URL and as a command argument', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (place) => {
         const cursor = cursors.seal(scope, place);
@@ -43,7 +43,7 @@ describe('a cursor', () => {
     expect(others.filter((changed) => !isRefused(() => cursors.open(scope, changed)))).toEqual([]);
   });
 
-  test('is refused whatever somebody makes up', () => {
+  test('is refused if it is made up', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(isRefused(() => cursors.open(scope, text))).toBe(true);
@@ -68,7 +68,7 @@ describe('a cursor', () => {
   });
 });
 
-test('the first secret signs, and what the former one has signed is accepted until it is forgotten', () => {
+test('the first secret signs, and the previous one is accepted until it is removed', () => {
   const [old, fresh] = [Buffer.from('the former secret'), Buffer.from('the new secret')];
   const [before, after] = [createCursors(old), createCursors(fresh)];
   const node = createCursors(old);

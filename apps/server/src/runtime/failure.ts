@@ -12,7 +12,7 @@ interface ReasonOptions<Reason> extends FailureOptions {
   readonly details: Details & { readonly reason: Reason };
 }
 
-/** Why a limit is reached. It has a `retryAfterSeconds` exactly where waiting helps: clients wait and retry because of it. */
+/** The reason of a limit. It has a `retryAfterSeconds` exactly if waiting helps: clients wait and retry because of it. */
 type LimitOptions =
   | {
       readonly details: Details & { readonly reason: 'rate_limit' | 'concurrency' };
@@ -30,7 +30,7 @@ type ErrorWithReason =
   | 'out_of_range'
   | 'resource_exhausted';
 
-/** A failure that the caller gets. `message` is public and says what to do; `cause` is for the log only. */
+/** A failure that is sent to the caller. `message` is public and says what to do; `cause` is for the log only. */
 export class Failure extends Error {
   readonly code: ErrorCode;
   readonly details: Details;
@@ -56,7 +56,7 @@ export class Failure extends Error {
 }
 
 /**
- * PostgreSQL cannot be reached. The database reports the outage itself, once, so a worker that ends with this has not failed.
+ * PostgreSQL cannot be reached. The database reports the outage once, so a worker that ends with this has not failed.
  */
 export class DatabaseUnreachable extends Failure {
   constructor(cause: unknown) {
@@ -68,7 +68,7 @@ export class DatabaseUnreachable extends Failure {
   }
 }
 
-/** A field of the request that is well-formed and still cannot be taken. */
+/** A field of the request that is well-formed but cannot be accepted. */
 export function badField(field: string, message: string, code = 'invalid_value'): Failure {
   return new Failure('invalid_argument', `${field}: ${message}`, {
     details: { violations: [{ field, code, message }] },

@@ -25,7 +25,7 @@ export function matchIdOf(position: number): string {
   return `mat_${text}`;
 }
 
-/** Null for anything that is not the id of a match. */
+/** Null if it is not the id of a match. */
 export function positionOf(matchId: string): number | null {
   const [, text] = /^mat_([0-9a-z]{12})$/.exec(matchId) ?? [];
   const position = text === undefined ? Number.NaN : Number.parseInt(text, digits.length);

@@ -1,11 +1,10 @@
 /**
- * Makes one call out of many: while one is under way, those that come are gathered for the next. What a caller gets
- * was read after it asked.
+ * Combines calls: while one is running, later ones are collected for the next. A caller's answer was always read after its call.
  */
-export function joinCalls<Asked, Answer>(
-  askAll: (asked: readonly Asked[]) => Promise<Answer[]>,
-): (asked: Asked) => Promise<Answer> {
-  let waiting: Array<{ asked: Asked; resolve: (answer: Answer) => void; reject: (error: unknown) => void }> =
+export function joinCalls<Input, Answer>(
+  callAll: (input: readonly Input[]) => Promise<Answer[]>,
+): (input: Input) => Promise<Answer> {
+  let waiting: Array<{ input: Input; resolve: (answer: Answer) => void; reject: (error: unknown) => void }> =
     [];
   let running = false;
 
@@ -14,7 +13,7 @@ export function joinCalls<Asked, Answer>(
       const batch = waiting;
       waiting = [];
       try {
-        const answers = await askAll(batch.map(({ asked }) => asked));
+        const answers = await callAll(batch.map(({ input }) => input));
         for (const [index, { resolve, reject }] of batch.entries()) {
           const answer = answers[index];
           if (answer === undefined) reject(new Error('a joined call got no answer'));
@@ -27,12 +26,12 @@ export function joinCalls<Asked, Answer>(
     running = false;
   };
 
-  return (asked) =>
+  return (input) =>
     new Promise((resolve, reject) => {
-      waiting.push({ asked, resolve, reject });
+      waiting.push({ input, resolve, reject });
       if (running) return;
       running = true;
-      // Those who are woken by the same ring ask within the same turn of the event loop.
+      // Callers that are woken by the same ring call within the same turn of the event loop.
       setImmediate(() => void run());
     });
 }

@@ -24,12 +24,12 @@ describe('an id', () => {
     );
   });
 
-  test('is not made twice', () => {
+  test('is unique', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => newId('r', 0))).size).toBe(10_000);
   });
 });
 
-test('a back-off grows to its maximum and takes away at most half', () => {
+test('a back-off grows to its maximum, and jitter takes at most half of it', () => {
   const backoff = { firstMs: 100, factor: 3, maxMs: 1_000 };
   const steps = [1, 2, 3, 4, 5_000].map((attempt) => [
     backoffDelayMs(backoff, attempt, () => 0),
@@ -45,7 +45,7 @@ test('a back-off grows to its maximum and takes away at most half', () => {
 });
 
 describe('a pause', () => {
-  test('ends with its signal, also when that was aborted before', async () => {
+  test('ends with its signal, also if that was aborted before', async () => {
     const stop = new AbortController();
     const pausing = pause(longMs, stop.signal);
     stop.abort();
@@ -64,7 +64,7 @@ describe('a supervisor', () => {
   const log = pino({ level: 'silent' });
   const untilStopped = (signal: AbortSignal) => pause(longMs, signal);
 
-  test('starts a worker again that threw or returned, and leaves the others alone', async () => {
+  test('restarts a worker that threw or returned, and does not affect the others', async () => {
     const starts = { throws: 0, returns: 0, runs: 0 };
     const again = { throws: Promise.withResolvers<void>(), returns: Promise.withResolvers<void>() };
     const worker = (name: keyof typeof starts, first: () => Promise<void>): Worker => ({
@@ -97,7 +97,7 @@ describe('a supervisor', () => {
     });
   });
 
-  test('starts a worker again within two seconds when the database was away, and others later and later', async () => {
+  test('restarts a worker within two seconds after an outage of the database, and others with growing delays', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const starts = { away: 0, broken: 0 };
@@ -143,7 +143,7 @@ describe('a supervisor', () => {
     expect((await metrics.workerFailures.get()).values).toEqual([]);
   });
 
-  test('waits at its end until every worker is done', async () => {
+  test('waits for every worker at its end', async () => {
     let done = false;
     const worker: Worker = {
       name: 'slow',
@@ -188,7 +188,7 @@ test('loops that callers cause share a turn of the event loop, however many they
   expect(most).toBeLessThanOrEqual(2);
 });
 
-test('a loop with little to do gets it done in one slice, beside those with much', async () => {
+test('a loop with little work finishes in one slice, beside loops with much', async () => {
   const order: string[] = [];
   const loop = async (name: string, steps: number, stepMs: number) => {
     const turns = createTurns();
@@ -203,7 +203,7 @@ test('a loop with little to do gets it done in one slice, beside those with much
   expect(order.indexOf('little')).toBe(0);
 });
 
-test('many loops with little to do share a turn, instead of having one each', async () => {
+test('many loops with little work share a turn, instead of using one each', async () => {
   let turns = 0;
   let running = true;
   const count = () => {

@@ -6,15 +6,15 @@ export const balancerNoticesMs = 5_000;
 export interface ShutDown {
   /** Between "not ready" and the end of listening, for load balancers. */
   readonly drainDelayMs: number;
-  /** How long stopping may take. Counts from the end of the drain delay, which may be longer than this. */
+  /** How long stopping may take, from the end of the drain delay. The delay may be longer than this. */
   readonly withinMs: number;
   /** Ends the process when stopping takes longer. */
   readonly giveUp: () => void;
 }
 
 /**
- * Stops a node in order, so that it gives its leases back and another node takes over at once. When that hangs, the process ends all
- * the same; everything it left is finished by its successor.
+ * Stops a node in order, so that it releases its leases and another node takes over at once. If that hangs, the process ends anyway, and
+ * its successor finishes everything that it left.
  */
 export async function shutDown(
   node: AsyncDisposable & { drain(): void },
@@ -22,7 +22,7 @@ export async function shutDown(
 ): Promise<void> {
   node.drain();
   if (drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
-  // Stays behind without holding the process: something else might, after the node is down.
+  // Unreferenced, so that the timer does not keep the process alive.
   setTimeout(giveUp, withinMs).unref();
   await node[Symbol.asyncDispose]();
 }

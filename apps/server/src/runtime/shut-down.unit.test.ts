@@ -6,7 +6,7 @@ afterEach(() => void vi.useRealTimers());
 
 const longDelay = { drainDelayMs: 60_000, withinMs: 30_000 };
 
-/** A node that takes this long to stop, and what happens to it, with the milliseconds since the signal. */
+/** A node that takes this long to stop. Records events with the milliseconds since the signal. */
 function stopping(stopsAfterMs: number) {
   const events: string[] = [];
   const startedAt = Date.now();
@@ -30,7 +30,7 @@ test('a node with a drain delay longer than the hard stop still stops in order',
   expect(events).toEqual(['draining 0', 'stopping 60000', 'leases released 89000']);
 });
 
-test('a node that hangs is given up, counted from the end of the delay', async () => {
+test('a node that hangs is terminated, counted from the end of the delay', async () => {
   const { events, node, giveUp } = stopping(3_600_000);
   void shutDown(node, { ...longDelay, giveUp });
   await vi.advanceTimersByTimeAsync(89_999);

@@ -5,14 +5,14 @@ import { Failure } from './failure.ts';
 import { pause, type Worker } from './worker.ts';
 
 const restart = { firstMs: 200, factor: 2, maxMs: 15_000 };
-/** What others wait for when the database is back, they must not wait for much longer. */
+/** Others wait for this work when the database is up again, so the delay is short. */
 const restartWhenAway = { ...restart, maxMs: 2_000 };
 const healthyAfterMs = 30_000;
 
 export interface SuperviseOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Whether the worker ended because PostgreSQL or NATS is away. The connection reports that, once for all workers. */
+  /** Whether the worker ended because PostgreSQL or NATS is down. The connection reports that once for all workers. */
   readonly isOutage: (error: unknown) => boolean;
 }
 
@@ -40,7 +40,7 @@ async function keepRunning(
     try {
       await worker.run(signal);
       if (signal.aborted) return;
-      throw new Error('the worker returned although nobody asked it to stop');
+      throw new Error('the worker returned although its signal was not aborted');
     } catch (error) {
       const isAway = isOutage(error);
       if (isAway || (error instanceof Failure && error.code === 'unavailable')) backoff = restartWhenAway;

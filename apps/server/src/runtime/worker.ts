@@ -8,8 +8,8 @@ export interface Worker {
 }
 
 /**
- * Periodic work: runs `step` at once, and again `everyMs` after the previous one has ended. A step that returns `true`
- * has left work behind, and the next one follows at once.
+ * Periodic work: runs `step` at once, and again `everyMs` after the previous one has ended. A step that returns `true` has left work
+ * behind, and the next one follows at once.
  */
 export function every(
   name: string,

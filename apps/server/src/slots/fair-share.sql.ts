@@ -2,38 +2,38 @@ import type { Platform } from '@earshot/contract';
 import type { Sql } from '../engines/database.ts';
 
 /*
- * Upstream rules, and the calls that change them, are shared by all accounts. One account may use at most its share
- * (by default half) of what the others leave of each: so whoever comes next always finds something. The first slot and
- * the first call of an account are never refused here.
+ * All accounts share the upstream rules and the calls that change them. One account may use at most its share (by default half) of what
+ * the others leave, so that another account always finds some left. The first slot and the first call of an account are never refused
+ * here.
  */
 
-/** What one account uses of a source, and what all accounts use. */
+/** The use of a source by one account and by all accounts. */
 export interface SourceUse {
   readonly sourceId: string;
   /** Between 0 and 1. */
   readonly share: number;
   readonly capacity: number;
   readonly slots: number;
-  /** Slots that the account holds, alone or with others; null when there is so much room that they need not be counted. */
+  /** Slots that the account holds, alone or with others; null if there is so much room that they need not be counted. */
   readonly ownSlots: number | null;
-  /** Calls per window; null when they are not shared out. */
+  /** Calls per window; null if they are not shared out. */
   readonly callsMax: number | null;
   readonly calls: number;
-  /** Of a call that registered rules of several accounts, each has its part. */
+  /** A call that registered rules of several accounts counts as a part for each of them. */
   readonly ownCalls: number;
   readonly ownWaiting: number;
   readonly rulesPerCall: number;
-  /** Until the oldest call of the account no longer counts. */
+  /** The time until the account's oldest call no longer counts. */
   readonly ownCallEndsMs: number | null;
 }
 
 export type ShareRefusal =
-  /** The account has its share of the upstream's rules. */
+  /** The account has its share of the upstream rules. */
   | { readonly kind: 'slots_share'; readonly limit: number; readonly used: number }
-  /** The account has used its share of the upstream's calls. */
+  /** The account has used its share of the calls. */
   | { readonly kind: 'calls_share'; readonly waitMs: number };
 
-/** Of the sources on which a slot can be placed. */
+/** The use of the sources on which a slot can be placed. */
 export async function accountUse(sql: Sql, accountId: string, platform: Platform): Promise<SourceUse[]> {
   return await sql.prepared<SourceUse>(
     `select source_id as "sourceId", share, capacity, slots, own_slots as "ownSlots", calls_max as "callsMax", calls,
@@ -44,7 +44,7 @@ export async function accountUse(sql: Sql, accountId: string, platform: Platform
   );
 }
 
-/** Null when one more slot may be placed, or when no account can place one. These are all sources of a platform. */
+/** Null if one more slot may be placed, or if no account can place one. `uses` are all sources of a platform. */
 export function shareRefusal(uses: readonly SourceUse[]): ShareRefusal | null {
   const capacity = sumOf(uses, (use) => use.capacity);
   const others = sumOf(uses, ({ slots, ownSlots }) => slots - (ownSlots ?? slots));
@@ -67,10 +67,10 @@ export function mayCall({ share, callsMax, calls, ownCalls, ownWaiting, rulesPer
   return needed <= allowed(share, callsMax, calls - ownCalls);
 }
 
-/** Slots that wait for their registration may be all that uses up the share: nobody knows how long that takes. */
+/** If waiting slots alone use up the share, the wait is unknown. */
 const unknownWaitMs = 60_000;
 
-/** 0 when one more slot of the account may be registered on one of these sources. */
+/** 0 if one more slot of the account may be registered on one of these sources. */
 export function msUntilCall(uses: readonly SourceUse[]): number {
   if (uses.length === 0 || uses.some(mayCall)) return 0;
   return Math.max(1, Math.min(...uses.map(({ ownCallEndsMs }) => ownCallEndsMs ?? unknownWaitMs)));

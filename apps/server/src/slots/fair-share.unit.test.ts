@@ -15,7 +15,7 @@ const unused: SourceUse = {
   ownCallEndsMs: null,
 };
 
-/** How many of `all` each account gets that takes one after the other, as many as it may. */
+/** How many of `all` each account gets if accounts take one after the other, as many as they may. */
 function takeInTurn(all: number, mayTake: (own: number, total: number) => boolean): number[] {
   const taken: number[] = [];
   for (let total = 0; total < all; ) {
@@ -57,22 +57,22 @@ describe('an account may have', () => {
     expect(mayTake(0, 98)).toBe(true);
   });
 
-  test('all of them where the share is everything', () => {
+  test('all of them with a share of 100%', () => {
     const mayTake = (ownCalls: number, calls: number) => mayCall({ ...unused, share: 1, ownCalls, calls });
     expect(takeInTurn(98, mayTake)).toEqual([98]);
   });
 
-  test('as many calls as the upstream, where that has no limit', () => {
+  test('unlimited calls if the upstream has no limit', () => {
     expect(mayCall({ ...unused, callsMax: null, calls: 1e6, ownCalls: 1e6 })).toBe(true);
   });
 });
 
-test('an upstream that is full for everybody is not a matter of shares', () => {
+test('a full upstream is not refused because of shares', () => {
   expect(shareRefusal([{ ...unused, slots: 8, ownSlots: 8 }])).toBeNull();
 });
 
-describe('slots that wait', () => {
-  test('count as the calls that they will take', () => {
+describe('waiting slots', () => {
+  test('count as the calls that they will need', () => {
     expect(mayCall({ ...unused, ownWaiting: 4_899 })).toBe(true);
     expect(mayCall({ ...unused, ownWaiting: 4_900 })).toBe(false);
     expect(mayCall({ ...unused, rulesPerCall: 1, ownWaiting: 48 })).toBe(true);
@@ -80,7 +80,7 @@ describe('slots that wait', () => {
   });
 });
 
-test('the wait lasts until a call of the account leaves the window, on whichever source that is first', () => {
+test('the wait lasts until a call of the account leaves the window, on whichever source that happens first', () => {
   const spent = { ...unused, calls: 49, ownCalls: 49 };
   expect(
     msUntilCall([

@@ -17,29 +17,29 @@ import type { RegistrarStore } from './registrar.sql.ts';
 
 type CallStore = Pick<RegistrarStore, 'callsMade' | 'recordCall'>;
 
-/** A call waits at most this long for its turn; when more is needed, it fails and is tried again later. */
+/** The longest wait of a call. If more is needed, the call fails and is retried later. */
 const shortWaitMs = 2_000;
 
-/** One source's budget of rule calls, spent by the holder of its lease. */
+/** The budget of rule calls of one source, spent by the holder of its lease. */
 export interface Pace {
-  /** For every call: waits until the budget allows it and records it, under the lease, before it is made. */
+  /** For every call: waits until the budget allows it, and records it under the lease before it is made. */
   readonly call: UpstreamCall;
-  /** The same, charged to these accounts: one per slot. */
+  /** The same, charged to these accounts, one per slot. */
   callFor(accounts: readonly string[]): UpstreamCall;
   /** The same for removals. */
   readonly removal: UpstreamCall;
-  /** The same for removals after a budget's stop, for which calls are reserved. */
+  /** The same for removals after a budget is reached, for which calls are reserved. */
   readonly stop: UpstreamCall;
   room(kind: CallKind): number;
   /** Calls that removals may use now. */
   removalRoom(): number;
-  /** Calls that removals after a stop may use now. */
+  /** Calls that removals after a reached budget may use now. */
   stopRoom(): number;
   isShort(kind: CallKind): boolean;
-  /** How far apart work of so many calls has to be so that it uses half of them. */
+  /** The interval between pieces of work with so many calls, so that they use half of the budget. */
   apartMs(kind: CallKind, calls: number): number;
   collect(kind: CallKind): Promise<void>;
-  /** Calls since this was last asked. */
+  /** Calls since the last call of this function. */
   callsMade(): number;
 }
 
@@ -47,7 +47,7 @@ export interface PaceOptions {
   readonly sourceId: string;
   readonly limits: Readonly<Record<CallKind, CallLimit>>;
   readonly store: CallStore;
-  /** How much of the calls removals may use before they have to wait; all of them unless it is said. */
+  /** The share of the calls that removals may use before they wait; by default all. */
   readonly accountShare?: number | undefined;
 }
 
@@ -58,18 +58,18 @@ export async function openPace(
 ): Promise<Pace> {
   const spentIn = await spentBefore(store, sourceId, performance.now());
   const usual = usualLimits(limits);
-  const ask = <Answer>(
+  const compute = <Answer>(
     question: (limit: CallLimit, spent: SpentCalls, nowMs: number) => Answer,
     limit: CallLimit,
   ): Answer => question(limit, spentIn.get(limit.bucket) ?? [], performance.now());
   let made = 0;
-  let told = 0;
+  let reported = 0;
   let removedAt = Number.NEGATIVE_INFINITY;
   const permit = async (limit: CallLimit, accounts: readonly string[] = []) => {
-    const waitMs = ask(waitMsAt, limit);
+    const waitMs = compute(waitMsAt, limit);
     if (waitMs > shortWaitMs) throw allCallsUsed(waitMs);
     if (waitMs > 0) await pause(waitMs, signal);
-    spentIn.set(limit.bucket, ask(spend, limit));
+    spentIn.set(limit.bucket, compute(spend, limit));
     await store.recordCall(lease, sourceId, limit, accounts);
     made++;
   };
@@ -84,32 +84,32 @@ export async function openPace(
       },
     },
     stop: { signal, permit: (kind) => permit(limits[kind]) },
-    room: (kind) => ask(roomAt, usual[kind]),
+    room: (kind) => compute(roomAt, usual[kind]),
     removalRoom: () =>
-      ask(
-        (...asked) => removalRoomAt(...asked, { share: accountShare, lastRemovalMs: removedAt }),
+      compute(
+        (...given) => removalRoomAt(...given, { share: accountShare, lastRemovalMs: removedAt }),
         usual.change,
       ),
-    stopRoom: () => ask(roomAt, limits.change),
-    isShort: (kind) => ask(isShortAt, usual[kind]),
+    stopRoom: () => compute(roomAt, limits.change),
+    isShort: (kind) => compute(isShortAt, usual[kind]),
     apartMs: (kind, calls) => apartMsOf(usual[kind], calls),
-    collect: (kind) => pause(ask(collectMsAt, usual[kind]), signal),
+    collect: (kind) => pause(compute(collectMsAt, usual[kind]), signal),
     callsMade() {
-      const since = made - told;
-      told = made;
+      const since = made - reported;
+      reported = made;
       return since;
     },
   };
 }
 
-/** What counts together with changes leaves the reserve alone, too. */
+/** Limits that count together with changes leave out the reserve, too. */
 function usualLimits({ read, change }: PaceOptions['limits']): PaceOptions['limits'] {
   const usual = withoutReserve(change);
   return { read: read.bucket === change.bucket ? { ...read, calls: usual.calls } : read, change: usual };
 }
 
 function allCallsUsed(retryAfterMs: number): UpstreamUnavailable {
-  const words = 'all rule calls that the upstream allows at the moment are used';
+  const words = 'all rule calls that the upstream allows now are used';
   return new UpstreamUnavailable(words, { retryAfterMs, notCalled: true });
 }
 

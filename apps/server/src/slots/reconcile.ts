@@ -1,28 +1,28 @@
 import type { UpstreamRule } from '../upstream/upstream-rules.ts';
 import { type Slot, slotOfTag } from './slot.ts';
 
-/** What has to happen so that the upstream's rules and our slots agree. */
+/** The changes after which the upstream's rules and Earshot's slots agree. */
 export interface Reconciliation {
-  /** Our slot has a rule upstream that we had not recorded. */
+  /** A slot has an upstream rule that was not recorded. */
   readonly adopt: ReadonlyArray<{ slotId: string; upstreamRuleId: string }>;
-  /** Recorded as registered, but the upstream does not have it any more. */
+  /** Recorded as registered, but no longer upstream. */
   readonly vanished: readonly string[];
-  /** Upstream rules to remove: ours by their tag, and no slot wants them. */
+  /** Upstream rules to remove: their tag is ours, and no slot wants them. */
   readonly remove: readonly string[];
-  /** On their way to another source, and not upstream any more before that one has them. */
+  /** Slots that move to another source and are no longer upstream, although the new source does not have them yet. */
   readonly lost: readonly string[];
-  /** Slots on their way out of which nothing is left once `remove` is done. */
+  /** Slots to delete of which nothing is left once `remove` is done. */
   readonly gone: readonly string[];
-  /** Rules that bear no tag of ours: never touched, only counted. */
+  /** The number of rules without our tag. They are never touched. */
   readonly foreign: number;
-  /** The values of those that no slot uses: the upstream may bill what they match, and nobody here gets it. */
+  /** The queries of foreign rules that no slot uses: the upstream may bill their matches, and no account gets them. */
   readonly unused: readonly string[];
 }
 
 /**
- * Compares the upstream's list with the slots of its source. Pure. The slots must be read after the list was
- * taken: only the caller changes the upstream, so a slot that is newer than the list is simply not in it. The rules
- * of slots that are `moving` to another source stay until that one serves them.
+ * Compares the upstream's list with the slots of its source. Pure. The slots must be read after the list. Only the caller changes the
+ * upstream, so a slot that is newer than the list is simply not in it. The rules of slots that are `moving` to another source stay until
+ * that source serves them.
  */
 export function reconcile(
   installation: string,
@@ -32,12 +32,12 @@ export function reconcile(
 ): Reconciliation {
   const slotById = new Map(slots.map((slot) => [slot.id, slot]));
   const ruleById = new Map(upstream.map((rule) => [rule.id, rule]));
-  /** The one upstream rule that stands for a slot: after a lost answer several may bear its tag. */
+  /** The one upstream rule of each slot. After a lost answer several rules may have its tag. */
   const ruleOfSlot = new Map<string, string>();
   for (const slot of slots) {
     const recorded = ruleById.get(slot.upstreamRuleId ?? '');
     if (!recorded) continue;
-    // The tag of another slot of ours makes it that slot's rule, whatever we recorded.
+    // The tag decides which slot the rule belongs to, whatever was recorded.
     const taggedSlot = slotOfTag(installation, recorded.tag);
     if (taggedSlot === null || taggedSlot === slot.id) ruleOfSlot.set(slot.id, recorded.id);
   }
@@ -82,7 +82,7 @@ export function reconcile(
   };
 }
 
-/** Rules that bear no tag of ours, and that no slot uses. */
+/** Rules without our tag that no slot uses. */
 export function unusedForeign(
   installation: string,
   upstream: readonly UpstreamRule[],

@@ -17,7 +17,7 @@ function rule(id: string, tag: string | null = slotTag(installation, 'slot_1')):
 
 type Case = 'recorded and there' | 'recorded and missing' | 'unrecorded and there' | 'unrecorded and missing';
 
-/** What happens to a slot in each state: a missing cell does not compile. */
+/** The expected changes for a slot in each state; a missing cell does not compile. */
 const expected: Record<SlotState, Record<Case, Partial<ReturnType<typeof reconcile>>>> = {
   wanted: {
     'recorded and there': {},
@@ -62,28 +62,28 @@ describe.each(Object.entries(expected))('a slot that is %s', (state, cases) => {
   });
 });
 
-test('of several rules with the tag of one slot the recorded one stays', () => {
+test('of several rules with the tag of one slot, the recorded one stays', () => {
   const plan = reconcile(installation, [rule('1'), rule('2'), rule('3')], [slot('registered', '2')]);
   expect(plan).toEqual({ ...nothing, remove: ['1', '3'] });
 });
 
-test('a foreign rule that a slot uses is neither removed nor missed', () => {
+test('a foreign rule that a slot uses is neither removed nor missing', () => {
   const plan = reconcile(installation, [rule('1', 'theirs')], [slot('registered', '1')]);
   expect(plan).toEqual({ ...nothing, foreign: 1 });
 });
 
-test('a foreign rule that no slot uses is left alone and named', () => {
+test('a foreign rule that no slot uses stays and is reported', () => {
   const foreign = { ...rule('2', 'theirs'), value: 'happy' };
   const plan = reconcile(installation, [rule('1'), foreign], [slot('registered', '1')]);
   expect(plan).toEqual({ ...nothing, foreign: 1, unused: ['happy'] });
 });
 
-test('the rule of a slot that is moving to another source stays until it has arrived', () => {
+test('the upstream rule of a moving slot stays until the new source has it', () => {
   expect(reconcile(installation, [rule('1')], [], ['slot_1'])).toEqual(nothing);
   expect(reconcile(installation, [rule('1')], [], [])).toEqual({ ...nothing, remove: ['1'] });
 });
 
-test('the rule of a moving slot that is gone before the slot has arrived is lost', () => {
+test('the upstream rule of a moving slot that disappears too early is lost', () => {
   expect(reconcile(installation, [], [], ['slot_1'])).toEqual({ ...nothing, lost: ['slot_1'] });
 });
 
@@ -107,14 +107,14 @@ const someRules = fc.uniqueArray(
     id: fc.constantFrom(...ruleIds),
     value: fc.constant('word'),
     tag: fc.oneof(
-      fc.constantFrom(...slotIds, 'nobody').map((id) => slotTag(installation, id)),
+      fc.constantFrom(...slotIds, 'unknown').map((id) => slotTag(installation, id)),
       fc.constantFrom(null, 'theirs', slotTag('elsewhere', 'a'), 'earshot:here'),
     ),
   }),
   { selector: ({ id }) => id },
 );
 
-/** What the upstream and the slots are after a plan was carried out, as the registrar's store does it. */
+/** Applies a plan to the upstream and the slots, like the registrar's store. */
 function apply(
   upstream: readonly UpstreamRule[],
   slots: readonly Slot[],
@@ -135,7 +135,7 @@ function apply(
   };
 }
 
-test('after a plan was carried out there is nothing left to do, and no foreign rule was touched', () => {
+test('after a plan is applied there is nothing left to do, and no foreign rule was touched', () => {
   fc.assert(
     fc.property(someRules, someSlots, (upstream, slots) => {
       const plan = reconcile(installation, upstream, slots);

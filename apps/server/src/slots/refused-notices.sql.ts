@@ -3,10 +3,10 @@ import type { Sql } from '../engines/database.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 
 /**
- * Tells the owners of active rules that the upstream does not take these slots any more. Each is told of its own rules alone; who is
- * still waiting for its first registration is answered instead.
+ * Notifies the owners of active rules that the upstream no longer accepts these slots. Each notice names one rule only. A rule that still
+ * waits for its first registration gets no notice: its request fails instead.
  */
-export async function tellRefused(sql: Sql, slotIds: readonly string[]): Promise<void> {
+export async function notifyRefused(sql: Sql, slotIds: readonly string[]): Promise<void> {
   const rules = await sql.many<{
     id: string;
     name: string;
@@ -31,7 +31,7 @@ export async function tellRefused(sql: Sql, slotIds: readonly string[]): Promise
     });
 }
 
-/** The upstream has the slots again. */
+/** Resolves these notices: the upstream has the slots again. */
 export async function resolveRefused(sql: Sql, slotIds: readonly string[]): Promise<void> {
   const rules = await sql.many<{ id: string; platform: Platform }>(
     `select holders.rule_id as id, holders.platform from slot_holders holders

@@ -13,10 +13,10 @@ import {
 } from '../upstream/upstream-rules.ts';
 import type { Pace } from './pace.ts';
 import { type Reconciliation, reconcile } from './reconcile.ts';
-import type { Registered, RegistrarStore, WantedSlot } from './registrar.sql.ts';
+import type { RegisteredSlot, RegistrarStore, WantedSlot } from './registrar.sql.ts';
 import { type Slot, slotOfTag, slotTag } from './slot.ts';
 
-/** What one step of a registrar works with, while it holds the lease of its source. */
+/** What one step of a registrar needs while it holds the lease of its source. */
 export interface RegistrarStep {
   readonly sourceId: string;
   readonly platform: Platform;
@@ -28,28 +28,28 @@ export interface RegistrarStep {
   readonly telemetry: Telemetry;
   readonly lease: Lease;
   readonly pace: Pace;
-  /** The last comparison, if nothing had to be done. */
+  /** The last comparison, if it changed nothing. */
   readonly quiet: { last: QuietComparison | null };
 }
 
 interface QuietComparison {
-  /** Of what it compared. The same again needs nothing either. */
+  /** A hash of the compared state. If it is the same again, nothing must change. */
   readonly fingerprint: string;
   readonly plan: Reconciliation;
 }
 
-/** A draining source gives away at most this many slots per comparison. */
+/** The most slots that a draining source moves away per comparison. */
 const movedAtOnce = 500;
 
-export interface Compared {
-  /** How many rules of ours the upstream has now. */
+export interface ComparisonResult {
+  /** The number of our rules that the upstream has now. */
   readonly ours: number;
-  /** What the list took. */
+  /** The calls that the list needed. */
   readonly calls: number;
 }
 
-/** Lists what the upstream has, and makes the upstream and the rows agree with what the slots want. */
-export async function reconcileSource(step: RegistrarStep): Promise<Compared> {
+/** Lists the upstream's rules, and makes the upstream and the rows agree with the slots. */
+export async function reconcileSource(step: RegistrarStep): Promise<ComparisonResult> {
   const { store, upstream, sourceId, lease, telemetry, bells, pace } = step;
   const listedAt = performance.now();
   let calls = 0;
@@ -87,7 +87,7 @@ export async function reconcileSource(step: RegistrarStep): Promise<Compared> {
   return { ours: listed.length - plan.foreign - plan.remove.length, calls };
 }
 
-/** The slots are read after the list. There may be tens of thousands: they are compared only when something is not as it was. */
+/** Reads the slots after the list. There may be tens of thousands, so they are compared only if something has changed. */
 async function compare(
   { store, installation, sourceId, quiet }: RegistrarStep,
   listed: readonly UpstreamRule[],
@@ -107,7 +107,7 @@ async function compare(
   return { plan, wanted };
 }
 
-/** However many they are. */
+/** Removes any number of rules. */
 export async function removeInBatches(
   upstream: Pick<UpstreamRules, 'remove' | 'batchMax'>,
   ids: readonly string[],
@@ -117,7 +117,7 @@ export async function removeInBatches(
     await upstream.remove(ids.slice(at, at + upstream.batchMax), call);
 }
 
-/** Registers as many slots as one batch takes. Returns how many slots it dealt with. */
+/** Registers one batch of slots. Returns how many slots it handled. */
 export async function registerWanted(step: RegistrarStep): Promise<number> {
   const { upstream, installation, checkpoint, bells, pace } = step;
   const slots = await collectWanted(step);
@@ -132,7 +132,7 @@ export async function registerWanted(step: RegistrarStep): Promise<number> {
   checkpoint('register.recorded');
   bells.ring('streams');
   bells.ring('slot_outcomes');
-  if (unsettled > 0) throw new UpstreamUnavailable('the upstream has the rule already, but not as ours');
+  if (unsettled > 0) throw new UpstreamUnavailable('the upstream already has the rule, but not as ours');
   return slots.length;
 }
 
@@ -158,7 +158,7 @@ function pairOutcomes(slots: readonly Slot[], outcomes: readonly AddOutcome[]): 
 /** Returns how many duplicates could not be adopted. */
 async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcome[]): Promise<number> {
   const { store, lease, sourceId, telemetry } = step;
-  const registered: Registered[] = [];
+  const registered: RegisteredSlot[] = [];
   const duplicates: Slot[] = [];
   const full: Slot[] = [];
   let fullWords = '';
@@ -188,13 +188,13 @@ async function recordOutcomes(step: RegistrarStep, paired: readonly PairedOutcom
 }
 
 /**
- * The existing rule keeps its tag, and the list says whose it is. One with the tag of another slot of ours is not
- * adopted, because its events would be given to that slot: the next comparison removes it.
+ * The existing rule keeps its tag, which the list contains. A rule with the tag of another slot of ours is not adopted, because its events
+ * would belong to that slot. The next comparison removes it.
  */
 async function adoptDuplicates(
   { upstream, installation, pace }: RegistrarStep,
   slots: readonly Slot[],
-): Promise<Registered[]> {
+): Promise<RegisteredSlot[]> {
   const byValue = new Map((await upstream.list(pace.call)).map((rule) => [rule.value, rule]));
   return slots.flatMap((slot) => {
     const rule = byValue.get(slot.value);
@@ -205,13 +205,13 @@ async function adoptDuplicates(
   });
 }
 
-/** Removes upstream rules that no rule holds any more. Returns how many slots it dealt with. */
+/** Removes upstream rules that no rule holds any more. Returns how many slots it handled. */
 export async function removeReleased(step: RegistrarStep): Promise<number> {
   const { pace } = step;
   return await removePicked(step, { onlyStopped: false, room: pace.removalRoom(), call: pace.removal });
 }
 
-/** The same for what a budget stopped, with calls that are reserved for it: before anything that might have to wait for calls. */
+/** The same for rules that a budget stopped. Uses reserved calls, so it runs before everything that may wait for calls. */
 export async function removeStopped(step: RegistrarStep): Promise<number> {
   const { pace } = step;
   return await removePicked(step, { onlyStopped: true, room: pace.stopRoom(), call: pace.stop });
@@ -226,7 +226,7 @@ interface Removal {
 async function removePicked(step: RegistrarStep, { onlyStopped, room, call }: Removal): Promise<number> {
   const { store, upstream, sourceId, lease, checkpoint } = step;
   const { batchMax, rulesPerCall } = upstream;
-  // Without a call to remove it, a slot is not picked: until then a new holder can have it again at once.
+  // Without a call to remove it, a slot is not picked: until then a new holder can take it at once.
   if (room === 0) return 0;
   const limit = Math.min(batchMax, room * rulesPerCall);
   const slots = await store.beginDeleting(lease, { sourceId, onlyStopped, limit });
@@ -240,32 +240,32 @@ async function removePicked(step: RegistrarStep, { onlyStopped, room, call }: Re
   const settled = slots.filter((slot) => slot.upstreamRuleId !== null).map((slot) => slot.id);
   await store.recordGone(lease, settled);
   checkpoint('release.recorded');
-  // A slot that was given up before its registration was recorded may be upstream all the same: compare.
+  // A slot that was released before its registration was recorded may still be upstream: compare.
   if (settled.length < slots.length) await reconcileSource(step);
   return slots.length;
 }
 
 /**
- * Asks the upstream how many more rules it takes beside the `ours` it has. Rules of others, on the source or in its
- * project, count too, so the answer changes with time.
+ * Requests from the upstream how many rules it accepts beside the `ours` that it has. Foreign rules on the source or in its project count
+ * too, so the answer changes with time.
  */
 export async function learnCapacity(step: RegistrarStep, ours: number): Promise<void> {
   const { store, lease, sourceId } = step;
-  const room = await askRoom(step);
+  const room = await readRoom(step);
   await store.recordCapacity(lease, sourceId, room === null ? null : ours + room);
 }
 
-/** The upstream had no room for these slots, which were sent in one call: some may fit, the others go to other sources. */
+/** The upstream had no room for these slots, which were sent in one call. Some may fit; the others move to other sources. */
 async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: string): Promise<void> {
   const { upstream, installation, pace, store, lease, sourceId, bells, telemetry } = step;
   const listed = await upstream.list(pace.call);
   const ours = listed.flatMap(({ tag }) => slotOfTag(installation, tag) ?? []);
-  // A late call of the lease's former holder can have registered one of the slots: the next comparison adopts its rule.
+  // A late call by the lease's former holder may have registered one of the slots. The next comparison adopts its rule.
   if (slots.some(({ id }) => ours.includes(id))) {
-    throw new UpstreamUnavailable('the upstream is full, and has a rule of which we did not know');
+    throw new UpstreamUnavailable('the upstream is full, and has a rule that was not recorded');
   }
-  const room = (await askRoom(step)) ?? 0;
-  // When the upstream refuses what it says would fit, the refusal counts: otherwise the same call would repeat forever.
+  const room = (await readRoom(step)) ?? 0;
+  // If the upstream refuses what it says would fit, the refusal counts. Otherwise the same call would repeat forever.
   const fits = room < slots.length ? room : 0;
   const excess = slots.slice(fits).map(({ id }) => id);
   const moved = await store.recordFull(lease, {
@@ -278,8 +278,8 @@ async function settleFull(step: RegistrarStep, slots: readonly Slot[], words: st
   if (moved > 0) bells.ring('slots');
 }
 
-/** Null when the upstream does not say, or cannot be asked: nothing depends on the answer. */
-async function askRoom({ upstream, pace }: RegistrarStep): Promise<number | null> {
+/** Null if the upstream does not report it, or cannot be reached: nothing depends on the answer. */
+async function readRoom({ upstream, pace }: RegistrarStep): Promise<number | null> {
   try {
     return await upstream.room(pace.call);
   } catch (error) {

@@ -14,10 +14,10 @@ import {
 const defaultTiming = {
   reconcileEveryMs: 30_000,
   learnCapacityEveryMs: 600_000,
-  lookAgainMs: 1_000,
+  pollIntervalMs: 1_000,
   retryDelayMs: 1_000,
 };
-/** While calls are scarce, the periodic comparison comes this many times less often. */
+/** While calls are scarce, the periodic comparison runs this many times less often. */
 const scarceReconcileFactor = 10;
 
 export interface RegistrarOptions
@@ -28,10 +28,9 @@ export interface RegistrarOptions
 }
 
 /**
- * Keeps one source's upstream rules equal to its slots. Everything that changes the upstream happens here, one
- * step after the other, so a list and a change never interleave. At the start, after a lost answer and every 30 s it
- * compares with the upstream's list before it changes anything again; less often when the list takes so many calls that this
- * would use up more than half of them.
+ * Keeps one source's upstream rules equal to its slots. Everything that changes the upstream happens here, one step after the other, so
+ * a list and a change never interleave. At the start, after a lost answer and every 30 s it compares with the upstream's list before it
+ * changes anything again. It compares less often if the list would use more than half of the calls.
  */
 export function createRegistrarWorker(options: RegistrarOptions): Worker {
   const name = `registrar:${options.sourceId}`;
@@ -41,7 +40,7 @@ export function createRegistrarWorker(options: RegistrarOptions): Worker {
 async function keepInStep(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<void> {
   const { upstream, sourceId, platform, store, accountShare } = options;
   const timing = { ...defaultTiming, ...options.timing };
-  const { reconcileEveryMs, lookAgainMs, retryDelayMs } = timing;
+  const { reconcileEveryMs, pollIntervalMs, retryDelayMs } = timing;
   using bell = options.bells.listen('slots');
   const pace = await openPace({ sourceId, limits: upstream.limits, store, accountShare }, lease, signal);
   const step: RegistrarStep = { ...options, lease, pace, quiet: { last: null } };
@@ -66,7 +65,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
         }
       }
       const worked = mayHaveWork ? await workOff(step) : 0;
-      if (worked === 0) await bell.wait(Math.min(lookAgainMs, reconcileEveryMs), signal);
+      if (worked === 0) await bell.wait(Math.min(pollIntervalMs, reconcileEveryMs), signal);
     } catch (error) {
       if (!(error instanceof UpstreamUnavailable)) throw error;
       // The call was aborted because the lease or the process ended: not a failure of the upstream.
@@ -75,32 +74,32 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       const { notCalled, retryAfterMs } = error;
       if (notCalled) step.telemetry.ruleCallPostponed({ platform, sourceId, waitMs: retryAfterMs ?? 0 });
       else step.telemetry.upstreamRulesFailed({ platform, sourceId, err: error });
-      // A call that was not made may be tried again soon.
-      const waitMs = notCalled ? lookAgainMs : Math.max(retryDelayMs, retryAfterMs ?? 0);
+      // A call that was not made may be retried soon.
+      const waitMs = notCalled ? pollIntervalMs : Math.max(retryDelayMs, retryAfterMs ?? 0);
       const untilMs = performance.now() + waitMs;
-      // Whoever begins to wait meanwhile is told why as well.
+      // Slots that begin to wait in the meantime get the reason as well.
       for (let leftMs = waitMs; leftMs > 0 && !signal.aborted; leftMs = untilMs - performance.now()) {
-        await tellWhoWaits(step, error);
-        await bell.wait(Math.min(lookAgainMs, leftMs), signal);
+        await recordWaitReason(step, error);
+        await bell.wait(Math.min(pollIntervalMs, leftMs), signal);
       }
     }
   }
 }
 
-/** Returns how many slots it dealt with. */
+/** Returns how many slots it handled. */
 async function workOff(step: RegistrarStep): Promise<number> {
   const stopped = await removeStopped(step);
   return stopped + (await registerWanted(step)) + (await removeReleased(step));
 }
 
-/** How far apart the periodic comparisons are, whose list took so many calls. */
+/** The interval of the periodic comparison, whose list needed so many calls. */
 function apartMs({ pace }: RegistrarStep, reconcileEveryMs: number, listCalls: number): number {
   const isScarce = pace.isShort('read') || pace.isShort('change');
   return Math.max(reconcileEveryMs * (isScarce ? scarceReconcileFactor : 1), pace.apartMs('read', listCalls));
 }
 
-/** Writes the reason to the slots that wait, where their callers find it. */
-async function tellWhoWaits(
+/** Writes the reason to the waiting slots, where their callers find it. */
+async function recordWaitReason(
   { store, sourceId, upstream, bells, lease }: RegistrarStep,
   error: UpstreamUnavailable,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
-import { resolveRefused, tellRefused } from './refused-notices.sql.ts';
+import { notifyRefused, resolveRefused } from './refused-notices.sql.ts';
 import {
   type Problem,
   type Slot,
@@ -23,13 +23,13 @@ import {
 import { callsMade, recordCall } from './upstream-calls.ts';
 
 export interface RegistrarStoreOptions {
-  /** How long an upstream needs until a new rule is effective: until then a slot's former source keeps its rule. */
+  /** How long an upstream takes to apply a new rule. Until then a slot's former source keeps its rule. */
   readonly ruleDelayMs: number;
 }
 
 export type RegistrarStore = ReturnType<typeof createRegistrarStore>;
 
-export interface Registered {
+export interface RegisteredSlot {
   readonly slotId: string;
   readonly upstreamRuleId: string;
   readonly foreignRule: boolean;
@@ -38,9 +38,9 @@ export interface Registered {
 export interface FullSource {
   readonly sourceId: string;
   readonly slotIds: readonly string[];
-  /** How many rules the source takes, as the refusal showed. */
+  /** The number of rules that the source accepts, as the refusal showed. */
   readonly learnt: number;
-  /** The upstream's own words. */
+  /** The upstream's message. */
   readonly words: string;
 }
 
@@ -51,12 +51,12 @@ export interface WantedSlot extends Slot {
 
 export interface ReleasedSlots {
   readonly sourceId: string;
-  /** Only those that a budget stopped. */
+  /** If true, only slots that a budget stopped. */
   readonly onlyStopped?: boolean;
   readonly limit: number;
 }
 
-/** The statements of a registrar. Every change names the lease and throws LeaseLost when its epoch has passed. */
+/** The statements of a registrar. Every change names the lease and throws LeaseLost if its epoch has passed. */
 export function createRegistrarStore(database: Database, { ruleDelayMs }: RegistrarStoreOptions) {
   const change = (lease: Lease, slotIds: readonly string[], work: SlotWork) =>
     changeSlots(database, lease, slotIds, work);
@@ -69,12 +69,12 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     movedFrom: (sourceId: string) => movedFrom(database, sourceId, ruleDelayMs),
     callsMade: (sourceId: string) => callsMade(database, sourceId),
     recordCompared: (lease: Lease, slotIds: readonly string[]) => change(lease, slotIds, recordCompared),
-    /** Looks first: most of the time there is nothing to remove, and a transaction under the lease is four statements. */
+    /** Checks first: usually there is nothing to remove, and a transaction under the lease takes four statements. */
     async beginDeleting(lease: Lease, released: ReleasedSlots): Promise<Slot[]> {
       const found = await database.one(`select 1 ${fromReleased(released)} limit 1`, [released.sourceId]);
       return found ? await fenced(database, lease, (sql) => beginDeleting(sql, released)) : [];
     },
-    async recordRegistered(lease: Lease, registered: readonly Registered[]): Promise<void> {
+    async recordRegistered(lease: Lease, registered: readonly RegisteredSlot[]): Promise<void> {
       if (registered.length === 0) return;
       await fenced(database, lease, (sql) => recordRegistered(sql, registered, ruleDelayMs));
     },
@@ -82,7 +82,7 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       fenced(database, lease, (sql) => recordProblem(sql, slotIds, problem)),
     recordGone: (lease: Lease, slotIds: readonly string[]) => change(lease, slotIds, recordGone),
     recordVanished: (lease: Lease, slotIds: readonly string[]) => change(lease, slotIds, recordVanished),
-    /** The upstream's list was read; reading it began `agoMs` ago. */
+    /** The upstream's list was read; the read began `agoMs` ago. */
     recordSeen: (lease: Lease, sourceId: string, agoMs: number) =>
       fenced(database, lease, (sql) =>
         sql.run(`update sources set rules_seen_at = now() - $2 * interval '1 ms' where id = $1`, [
@@ -99,7 +99,7 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
       fenced(database, lease, (sql) => moveAway(sql, { sourceId, limit, ruleDelayMs })),
     takeBack: (lease: Lease, sourceId: string, slotIds: readonly string[]) =>
       change(lease, slotIds, (sql) => takeBack(sql, sourceId, slotIds)),
-    /** Remembers a call, so that the next holder of the lease does not spend it again. */
+    /** Records a call, so that the next holder of the lease does not spend it again. */
     recordCall: (lease: Lease, sourceId: string, limit: CallLimit, accounts: readonly string[] = []) =>
       recordCall(database, lease, { sourceId, limit, accounts }),
   };
@@ -117,7 +117,7 @@ async function changeSlots(
   if (slotIds.length > 0) await fenced(database, lease, (sql) => work(sql, slotIds));
 }
 
-/** SQL: of what `reconcile` looks at in the slots of a source. */
+/** SQL: a hash of what `reconcile` compares in the slots of a source. */
 const fingerprint = `select count(*) || ':' || sum(hashtextextended(concat_ws(' ', id, state, upstream_rule_id), 0))
   from slots where source_id = $1`;
 
@@ -129,7 +129,7 @@ async function slotsOf(sql: Sql, sourceId: string): Promise<{ slots: Slot[]; fin
   return { slots: rows.map(toSlot), fingerprint: rows[0]?.fingerprint ?? null };
 }
 
-/** The same again when no slot has changed that a comparison would see; null without slots. */
+/** The same value if no slot has changed in a way that a comparison would see; null without slots. */
 async function readFingerprint(sql: Sql, sourceId: string): Promise<string | null> {
   const [row] = await sql.prepared<{ fingerprint: string | null }>(`select (${fingerprint}) as fingerprint`, [
     sourceId,
@@ -139,7 +139,7 @@ async function readFingerprint(sql: Sql, sourceId: string): Promise<string | nul
 
 /**
  * Whether a source may have something to do: slots that are wanted or to be removed. One statement instead of one for each, because
- * most of the time there is nothing.
+ * usually there is nothing.
  */
 async function mayHaveWork(sql: Sql, sourceId: string): Promise<boolean> {
   const [row] = await sql.prepared<{ found: boolean }>(
@@ -150,7 +150,7 @@ async function mayHaveWork(sql: Sql, sourceId: string): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** The oldest first, without those that were moved away and came back. */
+/** The oldest first, without slots that were moved away and returned. */
 async function wanted(sql: Sql, sourceId: string, limit: number): Promise<WantedSlot[]> {
   const rows = await sql.many<SlotRow & { account_id: string | null }>(
     `select ${slotColumns}, (
@@ -168,7 +168,7 @@ function fromReleased({ onlyStopped }: ReleasedSlots): string {
 }
 
 /**
- * Picks slots to remove upstream. Row locks first: whoever takes a slot locks its row before it adds itself as a holder.
+ * Picks slots to remove upstream. Row locks first: a request that takes a slot locks its row before it adds itself as a holder.
  */
 async function beginDeleting(sql: Sql, released: ReleasedSlots): Promise<Slot[]> {
   const rows = await sql.many<SlotRow>(
@@ -181,7 +181,7 @@ async function beginDeleting(sql: Sql, released: ReleasedSlots): Promise<Slot[]>
 
 async function recordRegistered(
   sql: Sql,
-  registered: readonly Registered[],
+  registered: readonly RegisteredSlot[],
   ruleDelayMs: number,
 ): Promise<void> {
   const slotIds = registered.map(({ slotId }) => slotId);
@@ -208,8 +208,8 @@ async function recordRegistered(
 }
 
 /**
- * After `unavailable` nothing is known: the slot keeps its state and says what it waits for. A slot that was registered
- * once has rules that rely on it: it is tried again after 1, 2, 4 … 60 minutes.
+ * After `unavailable` nothing is known: the slot keeps its state and stores the reason. A slot that was registered once has rules that
+ * rely on it: it is retried after 1, 2, 4 … 60 minutes.
  */
 async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Problem): Promise<void> {
   const isRefused = problem.kind === 'refused' || problem.kind === 'full';
@@ -222,10 +222,10 @@ async function recordProblem(sql: Sql, slotIds: readonly string[], problem: Prob
      where id = any($1)`,
     [slotIds, problem.words, problem.kind, isRefused],
   );
-  if (isRefused) await tellRefused(sql, slotIds);
+  if (isRefused) await notifyRefused(sql, slotIds);
 }
 
-/** Gives slots for which the source has no room to others; those that nobody has room for fail. Returns how many it gave. */
+/** Moves slots for which the source has no room to other sources; the others fail. Returns how many it moved. */
 async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSource): Promise<number> {
   const { moved, left } = await moveToRoom(sql, sourceId, slotIds);
   await recordCapacity(sql, sourceId, learnt);
@@ -233,7 +233,7 @@ async function recordFull(sql: Sql, { sourceId, slotIds, learnt, words }: FullSo
   return moved;
 }
 
-/** Their upstream rules are gone: the row goes too, or is wanted again when somebody took the slot meanwhile. */
+/** Their upstream rules are removed: the row is deleted too, or wanted again if a rule has taken the slot in the meantime. */
 async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
   await sql.run('select 1 from slots where id = any($1) order by platform, id for update', [slotIds]);
   await sql.run(
@@ -249,8 +249,8 @@ async function recordGone(sql: Sql, slotIds: readonly string[]): Promise<void> {
 }
 
 /**
- * Registered, but not upstream any more: wanted again. The old rule id stays until there is a new one, because late
- * events still find their rules by it. The gap begins when the upstream was last seen with the rule.
+ * Registered, but no longer upstream: wanted again. The old rule id stays until there is a new one, because late events still find their
+ * rules by it. The gap begins when the upstream was last seen with the rule.
  */
 async function recordVanished(sql: Sql, slotIds: readonly string[]): Promise<void> {
   await sql.run(
@@ -266,7 +266,7 @@ async function recordVanished(sql: Sql, slotIds: readonly string[]): Promise<voi
   );
 }
 
-/** Failed slots that were registered once, and are still held, are wanted again when their time has come. */
+/** Failed slots that were registered once and are still held become wanted again when their retry is due. */
 async function retryFailed(sql: Sql, sourceId: string): Promise<void> {
   await sql.run(
     `update slots set state = ${stateAfter('retried')}, retry_at = null
@@ -276,10 +276,10 @@ async function retryFailed(sql: Sql, sourceId: string): Promise<void> {
   );
 }
 
-/** A limit that only showed in a refusal may have been raised since: after this time it is tried again. */
+/** A limit that only a refusal has shown may have been raised since. After this time it is tried again. */
 const forgottenAfterMinutes = 60;
 
-/** `learnt` is null when the upstream says nothing new. The configured capacity stays the upper bound. */
+/** `learnt` is null if the upstream reports nothing new. The configured capacity stays the upper bound. */
 async function recordCapacity(sql: Sql, sourceId: string, learnt: number | null): Promise<void> {
   await sql.run(
     learnt === null

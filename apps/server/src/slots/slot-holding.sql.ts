@@ -8,18 +8,18 @@ import { accountUse, mayCall, msUntilCall, type ShareRefusal, shareRefusal } fro
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
 /*
- * Taking and leaving slots, always inside the caller's transaction. A slot's row is locked before its holders
- * change, and rows are locked in the order of platform and id, so two callers never wait for each other.
+ * Taking and leaving slots, always inside the caller's transaction. A slot's row is locked before its holders change, and rows are locked
+ * in the order of platform and id, so that two callers never wait for each other.
  */
 
-/** What a rule asks of one platform. */
+/** A rule's query on one platform. */
 export interface RuleValue {
   readonly platform: Platform;
   /** As the caller wrote it. */
   readonly value: string;
   /** In its canonical form, which is registered upstream. */
   readonly translatedValue: string;
-  /** None where it is not said. */
+  /** Missing if there are none. */
   readonly options?: RuleOptions;
 }
 
@@ -30,15 +30,15 @@ export type Placement =
   | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number }
   | (ShareRefusal & { readonly platform: Platform });
 
-/** For which version a slot is held; `pending` until the change that needs it is applied. */
+/** The version for which a slot is held; `pending` until the change that needs it is applied. */
 export interface Hold {
   readonly version: number;
   readonly pending: boolean;
 }
 
 /**
- * Takes the slot of a value, or makes it, and writes it down as the slot of the rule's version. A slot that exists needs no room, and
- * no call unless its upstream rule is gone: then neither the capacity nor the account's shares are checked.
+ * Takes the slot of a query, or creates it, and records it for the rule's version. An existing slot needs no room, and no call unless its
+ * upstream rule is gone. So neither the capacity nor the account's shares are checked for it.
  */
 export async function takeSlot(
   sql: Sql,
@@ -76,7 +76,7 @@ export async function takeSlot(
   const callable = uses && uses.filter(mayCall).map(({ sourceId }) => sourceId);
   const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), callable]);
   if (made) return { kind: 'taken', slotId: made.id, held: null };
-  // Another transaction has made the slot meanwhile, or there is no room.
+  // Another transaction has created the slot in the meantime, or there is no room.
   return (
     (await takeExisting(sql, accountId, value, holding)) ?? {
       kind: 'sources_full',
@@ -91,15 +91,15 @@ interface ExistingSlot {
   readonly source_id: string;
   /** In this state nothing about the slot has to change. */
   readonly unchanged: boolean;
-  /** Its upstream rule is there. */
+  /** The upstream has its rule. */
   readonly served: boolean;
-  /** It is not, and must be registered again. */
+  /** The upstream does not have its rule, which must be registered again. */
   readonly needs_call: boolean;
   readonly live: boolean;
   readonly platform_rule_id: string;
 }
 
-/** Null when there is no slot. Its row changes only when it was given up, or has a problem: then it is tried again. */
+/** Null if there is no slot. Its row changes only if it was released or has a problem: then it is retried. */
 async function takeExisting(
   sql: Sql,
   accountId: string,
@@ -135,8 +135,8 @@ async function takeExisting(
 }
 
 /**
- * Writes the holder and the version for `slot`, an earlier part of the statement. A rule that goes back to a value which it
- * is about to release still holds that slot; one that is resumed already has its version.
+ * Writes the holder and the version for `slot`, an earlier part of the statement. A rule that returns to a query which it is about to
+ * release still holds that slot. A resumed rule already has its version.
  */
 const holdSlot = `, holder as (
     insert into slot_holders (slot_id, rule_id, account_id, platform, rule_version, pending, served_since, applied_from)
@@ -159,7 +159,7 @@ const holdExisting = `with found as (
     from found join sources on sources.id = source_id
   ) ${holdSlot}`;
 
-/** On the source with the fewest slots, if one of those named has room; sources without a registrar at the moment come last. */
+/** On the source with the fewest slots, if one of the named ones has room. Sources without a registrar come last. */
 const holdNew = `with room as (
     select id, slots,
       exists (select 1 from leases where name = 'registrar:' || sources.id and expires_at > now()) as has_registrar
@@ -172,9 +172,9 @@ const holdNew = `with room as (
   ) ${holdSlot}`;
 
 interface LeaveOptions {
-  /** All slots of the rule unless given. */
+  /** All slots of the rule if missing. */
   readonly only?: readonly string[];
-  /** A budget stopped the rule: what no other rule holds is removed first. */
+  /** A budget stopped the rule: its upstream rules are removed first, unless another rule holds them. */
   readonly stopped?: boolean;
 }
 
@@ -197,7 +197,7 @@ export async function leaveSlots(
     `delete from slots where id = any($1) and state in ${statesWith('left', 'deletes')} and ${unheld}`,
     [ids],
   );
-  // A wanted slot may still have the id of an upstream rule that vanished: it must not count as known for the next holder.
+  // A wanted slot may still have the id of an upstream rule that vanished. It must not count as known for the next holder.
   await sql.run(
     `update slots set state = ${stateAfter('left')}, stopped = $2,
        upstream_rule_id = case when state = 'registered' then upstream_rule_id end
@@ -218,11 +218,11 @@ export async function accountsOn(sql: Sql, sourceId: string): Promise<string[]> 
   return rows.map(({ account_id }) => account_id);
 }
 
-/** A slot as a rule holds it. */
+/** A slot held by a rule. */
 export interface HeldSlot {
   readonly platform: Platform;
   readonly state: SlotState;
-  /** As the rule's account is shown it. */
+  /** The id that the rule's account sees. */
   readonly platformRuleId: string;
   readonly translatedValue: string;
   /** Whether the stream of its source is open. */
@@ -247,23 +247,23 @@ interface HeldVersion {
   readonly version: number;
 }
 
-/** The slots that a rule holds for a version. Everybody who waits asks when the bell rings: they share one query. */
-export function createHeldSlots(database: Database): (asked: HeldVersion) => Promise<HeldSlot[]> {
-  return joinCalls(async (asked: readonly HeldVersion[]) => {
+/** The slots that a rule holds for a version. All waiting requests query when the bell rings: they share one query. */
+export function createHeldSlots(database: Database): (version: HeldVersion) => Promise<HeldSlot[]> {
+  return joinCalls(async (versions: readonly HeldVersion[]) => {
     const rows = await database.prepared<HeldSlotRow>(
-      `select asked.nth::integer, slots.platform, v.platform_rule_id, slots.value,
+      `select wanted.nth::integer, slots.platform, v.platform_rule_id, slots.value,
          slots.state, sources.live_until > now() as live, slots.problem, slots.problem_kind
-       -- The inner selects hide how many there are: the statement would else be planned for each number.
-       from unnest((select $1::text[]), (select $2::integer[])) with ordinality as asked (rule_id, version, nth)
-       join rule_versions v on v.rule_id = asked.rule_id and v.version = asked.version
+       -- The inner selects hide the number of elements: otherwise the statement would be planned for each number.
+       from unnest((select $1::text[]), (select $2::integer[])) with ordinality as wanted (rule_id, version, nth)
+       join rule_versions v on v.rule_id = wanted.rule_id and v.version = wanted.version
        join slot_holders on slot_holders.slot_id = v.slot_id and slot_holders.rule_id = v.rule_id
        join slots on slots.id = slot_holders.slot_id
        join sources on sources.id = slots.source_id
        order by slots.platform desc`,
-      [asked.map(({ ruleId }) => ruleId), asked.map(({ version }) => version)],
+      [versions.map(({ ruleId }) => ruleId), versions.map(({ version }) => version)],
     );
-    const byAsked = Map.groupBy(rows, ({ nth }) => nth);
-    return asked.map((_, index) => (byAsked.get(index + 1) ?? []).map(toHeldSlot));
+    const byNumber = Map.groupBy(rows, ({ nth }) => nth);
+    return versions.map((_, index) => (byNumber.get(index + 1) ?? []).map(toHeldSlot));
   });
 }
 

@@ -2,8 +2,8 @@ import type { Sql } from '../engines/database.ts';
 import { stateAfter, statesWith } from './slot.ts';
 
 /*
- * A slot moves to another source when its own is drained or full. The former source keeps its upstream rule until the
- * new one has registered the slot and the upstream's delay for new rules has passed, so that nothing is missed.
+ * A slot moves to another source when its own is drained or full. The former source keeps its upstream rule until the new one has
+ * registered the slot and the upstream's delay for new rules has passed, so that nothing is missed.
  */
 
 interface Target {
@@ -14,8 +14,8 @@ interface Target {
 const roomOfSource = 'greatest(0, capacity - (select count(*) from slots where source_id = sources.id))';
 
 /**
- * Sources that can take slots of another one, locked as for the placement of new slots, so that their room is exact. All
- * sources of the platform are locked, in the same order, so that two which give to each other do not deadlock.
+ * Sources that can take slots of another one, locked like for the placement of new slots, so that their room is exact. All sources of the
+ * platform are locked in the same order, so that two sources that move slots to each other do not deadlock.
  */
 async function lockTargets(sql: Sql, sourceId: string): Promise<Target[]> {
   const platform = 'platform = (select platform from sources where id = $1)';
@@ -33,14 +33,14 @@ function roomOf(targets: readonly Target[]): number {
   return targets.reduce((sum, target) => sum + target.room, 0);
 }
 
-/** SQL: whether it is the present source that has the upstream rule. */
+/** SQL: whether the present source has the upstream rule. */
 const isServed = `(state = 'registered' or moved_from is null)`;
 
 /**
- * The slots belong to the new sources from now on. `moved_from` is the source that has their upstream rule, `moved_rule_id`: of a slot
- * that was not registered yet that is not the last source, but the one before it. Events name it as long as it is there.
+ * The slots belong to the new sources from now on. `moved_from` is the source that has their upstream rule, `moved_rule_id`. If a slot
+ * was not registered yet, that is not the previous source, but the one before it. Events name the rule as long as it exists.
  */
-async function give(sql: Sql, slotIds: readonly string[], targets: readonly Target[]): Promise<void> {
+async function assignSlots(sql: Sql, slotIds: readonly string[], targets: readonly Target[]): Promise<void> {
   let rest = slotIds;
   for (const { id, room } of targets) {
     await sql.run(
@@ -56,8 +56,8 @@ async function give(sql: Sql, slotIds: readonly string[], targets: readonly Targ
 }
 
 /**
- * Gives slots of a source that is being drained to sources with room; returns how many. A slot that has arrived less
- * than `ruleDelayMs` ago stays, because its former source still serves it.
+ * Moves slots of a draining source to sources with room; returns how many. A slot that arrived less than `ruleDelayMs` ago stays, because
+ * its former source still serves it.
  */
 export async function moveAway(
   sql: Sql,
@@ -66,7 +66,7 @@ export async function moveAway(
   const draining = await sql.one('select 1 from sources where id = $1 and not enabled', [sourceId]);
   if (!draining) return 0;
   const targets = await lockTargets(sql, sourceId);
-  // Rows that somebody else has locked are left for the next time.
+  // Rows that another transaction has locked are left for the next time.
   const slots = await sql.many<{ id: string }>(
     `select id from slots where source_id = $1 and state in ${statesWith('moved', 'changes')}
        and not (state = 'registered' and moved_from is not null
@@ -74,7 +74,7 @@ export async function moveAway(
      order by created_at limit $2 for update skip locked`,
     [sourceId, Math.min(limit, roomOf(targets)), ruleDelayMs],
   );
-  await give(
+  await assignSlots(
     sql,
     slots.map(({ id }) => id),
     targets,
@@ -82,14 +82,14 @@ export async function moveAway(
   return slots.length;
 }
 
-/** Gives wanted slots for which their source has no room to others; `left` are those that nobody has room for. */
+/** Moves wanted slots for which their source has no room to others; `left` are those for which no source has room. */
 export async function moveToRoom(
   sql: Sql,
   sourceId: string,
   slotIds: readonly string[],
 ): Promise<{ moved: number; left: string[] }> {
   const targets = await lockTargets(sql, sourceId);
-  // A locked row is skipped: it stays wanted here, is refused again, and comes back.
+  // A locked row is skipped: it stays wanted here, is refused again, and is handled then.
   const slots = await sql.many<{ id: string }>(
     `select id from slots where id = any($1) and source_id = $2 and state = 'wanted'
      order by created_at for update skip locked`,
@@ -97,17 +97,17 @@ export async function moveToRoom(
   );
   const ids = slots.map(({ id }) => id);
   const room = roomOf(targets);
-  await give(sql, ids.slice(0, room), targets);
-  const kept = await giveToDrained(sql, sourceId, ids.slice(room));
+  await assignSlots(sql, ids.slice(0, room), targets);
+  const kept = await assignToDraining(sql, sourceId, ids.slice(room));
   const left = ids.slice(room).filter((id) => !kept.includes(id));
   return { moved: ids.length - left.length, left };
 }
 
 /**
- * The last resort for slots that were registered before and have no source with room: one that is being drained and
- * still has a registrar. It gives them away again when there is room.
+ * The last resort for slots that were registered before and have no source with room: a draining source that still has a registrar. It
+ * moves them away again when there is room.
  */
-async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<string[]> {
+async function assignToDraining(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<string[]> {
   const slots = await sql.many<{ id: string }>(
     `select id from slots where id = any($1) and registered_at is not null and moved_from is null
      order by created_at`,
@@ -121,13 +121,13 @@ async function giveToDrained(sql: Sql, sourceId: string, slotIds: readonly strin
     [sourceId],
   );
   const given = slots.map(({ id }) => id).slice(0, roomOf(targets));
-  await give(sql, given, targets);
+  await assignSlots(sql, given, targets);
   return given;
 }
 
 /**
- * The former source has lost the rules of these slots before their new source registered them: a gap begins when the
- * former source was last seen with them. It takes back those that nobody else has room for.
+ * The former source has lost the rules of these slots before their new source registered them. A gap begins when the former source was
+ * last seen with them. It takes back those for which no other source has room.
  */
 export async function takeBack(sql: Sql, sourceId: string, slotIds: readonly string[]): Promise<void> {
   await sql.run(
@@ -163,8 +163,8 @@ export async function movedFrom(sql: Sql, sourceId: string, ruleDelayMs: number)
 }
 
 /**
- * Whether slots were moved away and came back: then `moved_from` is the source itself. It may still have their rules, so
- * it lists before it adds them again.
+ * Whether slots were moved away and returned: `moved_from` is then the source itself. It may still have their rules, so it lists them
+ * before it adds them again.
  */
 export async function hasReturned(sql: Sql, sourceId: string): Promise<boolean> {
   const row = await sql.one(
@@ -175,8 +175,8 @@ export async function hasReturned(sql: Sql, sourceId: string): Promise<boolean> 
 }
 
 /**
- * Before slots become registered on their new source: their former source serves them until the new rule is effective.
- * The trigger `services_follow_slots` writes the other beginnings and ends of a service.
+ * Runs before slots become registered on their new source: their former source serves them until the new rule is effective. The trigger
+ * `services_follow_slots` writes the other beginnings and ends of a service.
  */
 export async function endFormerServices(
   sql: Sql,

@@ -3,19 +3,19 @@ import type { Platform } from '@earshot/contract';
 import type { Blocking, RuleOptions } from '../upstream/upstream-rules.ts';
 
 /**
- * A slot is one upstream rule on one source, shared by all rules with the same canonical value and options.
+ * A slot is one upstream rule on one source, shared by all rules with the same canonical query and options.
  *
  *   wanted ──registered upstream──► registered ──last holder leaves──► releasing ──picked──► deleting ──► gone
  *     │                                 ▲                                  │                    │
  *     └──refused──► failed              └────────taken again───────────────┘     taken again ───┴──► wanted
  *
- * The API changes a slot's state by taking and leaving it; only the registrar of its source, under its lease, changes
- * it according to what the upstream did. The row is written before the upstream is called and deleted after the
- * upstream rule is gone, so whatever a crash leaves upstream has a row that explains it, or is an orphan with our tag.
+ * The API changes a slot's state by taking and leaving it. Only the registrar of its source, under its lease, changes it according to the
+ * upstream's answers. The row is written before the upstream is called and deleted after the upstream rule is removed. So everything that
+ * a crash leaves upstream has a row that explains it, or is an orphan with our tag.
  */
 export type SlotState = 'wanted' | 'registered' | 'releasing' | 'deleting' | 'failed';
 
-/** What happens to a slot. `taken` and `left` come from the API, all others from the registrar under its lease. */
+/** Events of a slot. `taken` and `left` come from the API, all others from the registrar under its lease. */
 export type SlotEvent =
   /** A rule takes it; `taken_known` when its upstream rule is known. */
   | 'taken'
@@ -24,25 +24,25 @@ export type SlotEvent =
   | 'left'
   /** The upstream has its rule. */
   | 'registered'
-  /** The upstream refused it: not this value, or nothing more on this source. */
+  /** The upstream refused it: this query, or any more rules on this source. */
   | 'refused'
-  /** The upstream could not be asked, so nothing is known. */
+  /** The upstream could not be reached, so nothing is known. */
   | 'unavailable'
-  /** A recorded rule is not upstream any more, and nobody asked for that. */
+  /** A recorded rule is no longer upstream although Earshot did not remove it. */
   | 'vanished'
   /** The registrar begins to remove it. */
   | 'picked'
-  /** Its upstream rule is removed; `gone_held` when somebody took the slot meanwhile. */
+  /** Its upstream rule is removed; `gone_held` if a rule has taken the slot in the meantime. */
   | 'gone'
   | 'gone_held'
-  /** The time to try a refused slot again has come; only for slots that were registered once. */
+  /** The retry of a refused slot is due; only for slots that were registered once. */
   | 'retried'
   /** Another source takes it over, because its own is drained or full. */
   | 'moved';
 
 /**
- * The life of a slot: where each event leads from each state; null deletes the row. An event that a state does not
- * list leaves the slot as it is. The statements are made from this table, by `stateAfter` and `statesWith`.
+ * The life of a slot: the state after each event in each state; null deletes the row. An event that is missing in a state leaves the slot
+ * as it is. `stateAfter` and `statesWith` make statements from this table.
  */
 export const slotLife: Readonly<Record<SlotState, Readonly<Partial<Record<SlotEvent, SlotState | null>>>>> = {
   wanted: { left: 'releasing', registered: 'registered', refused: 'failed', moved: 'wanted' },
@@ -65,7 +65,7 @@ function cellsOf(event: SlotEvent): Array<readonly [state: string, next: SlotSta
   });
 }
 
-/** SQL: the state of a row of `slots` after the event. Rows that the event deletes are not its concern. */
+/** SQL: the state of a row of `slots` after the event. Does not apply to rows that the event deletes. */
 export function stateAfter(event: SlotEvent): string {
   const cases = cellsOf(event).flatMap(([state, next]) =>
     next === null ? [] : [`when '${state}' then '${next}'`],
@@ -87,7 +87,7 @@ export interface Slot {
   readonly options: RuleOptions;
   readonly state: SlotState;
   readonly upstreamRuleId: string | null;
-  /** The upstream rule is somebody else's with the same value: it is used, and never removed. */
+  /** A foreign upstream rule has the same query: it is used, and never removed. */
   readonly foreignRule: boolean;
 }
 
@@ -113,12 +113,12 @@ export function toSlot(row: SlotRow): Slot {
   };
 }
 
-/** Why the upstream does not have a rule: `refused` is about the value, `full` about the source. */
+/** Why the upstream does not have a rule: `refused` is about the query, `full` about the source. */
 export type ProblemKind = 'refused' | 'full' | 'unavailable' | Blocking;
 
 export interface Problem {
   readonly kind: ProblemKind;
-  /** The upstream's own words, where it has any. */
+  /** The upstream's message, if there is one. */
   readonly words: string;
 }
 
@@ -133,7 +133,7 @@ export function slotTag(installation: string, slotId: string): string {
   return `earshot:${installation}:${slotId}`;
 }
 
-/** The slot a tag names, or null when the rule is not this installation's. */
+/** The slot that a tag names, or null if the rule does not belong to this installation. */
 export function slotOfTag(installation: string, tag: string | null): string | null {
   const prefix = `earshot:${installation}:`;
   return tag?.startsWith(prefix) ? tag.slice(prefix.length) : null;

@@ -3,8 +3,8 @@ import { type Lease, writeFenced } from '../engines/leases.ts';
 import type { CallLimit } from '../upstream/call-budget.ts';
 
 /**
- * Only the database's clock counts, so the clocks of nodes need not agree. `accounts` are charged with the call: one per
- * slot that it registers. Throws LeaseLost without the lease.
+ * Uses only the database's clock, so the clocks of nodes need not agree. `accounts` are charged with the call, one per slot that it
+ * registers. Throws LeaseLost without the lease.
  */
 export async function recordCall(
   sql: Sql,

@@ -98,7 +98,7 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
     checkpoint: () => undefined,
     telemetry,
     log: silentLog,
-    timing: { reconcileEveryMs, lookAgainMs: 10, retryDelayMs: 5 },
+    timing: { reconcileEveryMs, pollIntervalMs: 10, retryDelayMs: 5 },
   });
   const ended = worker.run(stop.signal).catch((error: unknown) => {
     if (!(error instanceof Dead)) throw error;

@@ -7,22 +7,21 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { More } from '../../parts/more.tsx';
 import { Screen } from '../../parts/screen.tsx';
-import { StrangersText } from '../../parts/strangers-text.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import styles from './audit.module.css';
 import {
   type AuditEntry,
   type AuditFilter,
   type Change,
-  changesInShort,
   changesOf,
   matchesFilter,
+  summariseChanges,
   targetName,
   targetPath,
 } from './changes.ts';
 
-/** Who changed what, and when. */
 export function Audit() {
   const [params, setParams] = useSearchParams();
   const filter: AuditFilter = {
@@ -41,18 +40,18 @@ export function Audit() {
   return (
     <Screen title="Audit" actions={<Filters entries={entries} filter={filter} onChange={change} />}>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading what="Reading the audit" />}
+      {!data && !error && <Loading what="Loading the audit log" />}
       {data && isFiltered && (
         <output className={styles.quiet}>
           {shown.length.toLocaleString()} of the {entries.length.toLocaleString()} latest changes
           {pages.hasNextPage
-            ? '. Older ones are not searched before “Show more” has read them.'
-            : ', which are all that are kept.'}
+            ? '. To search older changes, choose “Show more”.'
+            : '. There are no older ones.'}
         </output>
       )}
       {data && entries.length === 0 && (
-        <EmptyNote title="Nothing was changed yet.">
-          <p>Every change of a rule, a key or a webhook is recorded here, with who made it.</p>
+        <EmptyNote title="No changes yet.">
+          <p>The audit log records every change of a rule, key or webhook, and which key made it.</p>
         </EmptyNote>
       )}
       {entries.length > 0 && shown.length === 0 && <EmptyNote title="No loaded entry matches the filter." />}
@@ -84,23 +83,23 @@ function Filters({
 }) {
   return (
     <>
-      <Pick
-        label="Who"
-        every="Everybody"
+      <FilterSelect
+        label="Actor"
+        all="All actors"
         value={filter.actor}
         options={entries.map(({ actor }) => actor)}
         onChange={(actor) => onChange({ actor })}
       />
-      <Pick
-        label="What"
-        every="Every change"
+      <FilterSelect
+        label="Operation"
+        all="All operations"
         value={filter.operation}
         options={entries.map(({ operation }) => operation)}
         onChange={(operation) => onChange({ operation })}
       />
       <input
         type="search"
-        aria-label="Part of the id that was changed"
+        aria-label="Part of the target id"
         placeholder="rule_…, key_…, whk_…"
         value={filter.target}
         onChange={({ target }) => onChange({ target: target.value.trim() })}
@@ -109,15 +108,15 @@ function Filters({
   );
 }
 
-function Pick({
+function FilterSelect({
   label,
-  every,
+  all,
   value,
   options,
   onChange,
 }: {
   label: string;
-  every: string;
+  all: string;
   value: string;
   options: readonly string[];
   onChange: (value: string) => void;
@@ -125,12 +124,12 @@ function Pick({
   const distinct = [...new Set([...options, ...(value === '' ? [] : [value])])].toSorted();
   return (
     <select
-      className={styles.pick}
+      className={styles.select}
       aria-label={label}
       value={value}
       onChange={({ target }) => onChange(target.value)}
     >
-      <option value="">{every}</option>
+      <option value="">{all}</option>
       {distinct.map((option) => (
         <option key={option}>{option}</option>
       ))}
@@ -144,11 +143,11 @@ function AuditTable({ entries }: { entries: readonly AuditEntry[] }) {
     <Table label="Changes">
       <thead>
         <tr>
-          <th scope="col">When</th>
-          <th scope="col">Who</th>
-          <th scope="col">What</th>
-          <th scope="col">On</th>
-          <th scope="col">Changed</th>
+          <th scope="col">Time</th>
+          <th scope="col">Actor</th>
+          <th scope="col">Operation</th>
+          <th scope="col">Target</th>
+          <th scope="col">Changes</th>
         </tr>
       </thead>
       <tbody>
@@ -186,7 +185,7 @@ function Target({ entry }: { entry: AuditEntry }) {
     <>
       {name !== null && (
         <div>
-          <StrangersText text={name} />
+          <UntrustedText text={name} />
         </div>
       )}
       {path === null ? id : <Link href={path}>{id}</Link>}
@@ -199,7 +198,7 @@ function Changes({ entry }: { entry: AuditEntry }) {
   return (
     <details className={styles.changes}>
       <summary>
-        <StrangersText text={changesInShort(changes)} />
+        <UntrustedText text={summariseChanges(changes)} />
       </summary>
       <dl>
         {changes.map((change) => (
@@ -225,12 +224,12 @@ function ChangedField({ change: { field, before, after } }: { change: Change }) 
       <dd>
         {before !== null && (
           <del>
-            <StrangersText text={before} />
+            <UntrustedText text={before} />
           </del>
         )}{' '}
         {after !== null && (
           <ins>
-            <StrangersText text={after} />
+            <UntrustedText text={after} />
           </ins>
         )}
       </dd>

@@ -4,25 +4,25 @@ export type AuditEntry = Answers['ListAudit']['entries'][number];
 
 export interface Change {
   readonly field: string;
-  /** Null where it was not there. */
+  /** Null if the field did not exist. */
   readonly before: string | null;
   readonly after: string | null;
 }
 
-/** The fields that differ, by name; nested ones as `platforms.x.value`. */
+/** The fields that differ. Nested fields have paths such as `platforms.x.value`. */
 export function changesOf({ before, after }: Pick<AuditEntry, 'before' | 'after'>): Change[] {
-  const [was, is] = [flat(before ?? {}), flat(after ?? {})];
-  const fields = [...new Set([...was.keys(), ...is.keys()])].toSorted();
+  const [old, current] = [flatten(before ?? {}), flatten(after ?? {})];
+  const fields = [...new Set([...old.keys(), ...current.keys()])].toSorted();
   return fields
-    .map((field) => ({ field, before: was.get(field) ?? null, after: is.get(field) ?? null }))
+    .map((field) => ({ field, before: old.get(field) ?? null, after: current.get(field) ?? null }))
     .filter((change) => change.before !== change.after);
 }
 
-function flat(state: object, prefix = ''): Map<string, string> {
+function flatten(state: object, prefix = ''): Map<string, string> {
   const fields = new Map<string, string>();
   for (const [name, value] of Object.entries(state)) {
     const path = prefix + name;
-    if (isPlainObject(value)) for (const [inner, text] of flat(value, `${path}.`)) fields.set(inner, text);
+    if (isPlainObject(value)) for (const [inner, text] of flatten(value, `${path}.`)) fields.set(inner, text);
     else fields.set(path, typeof value === 'string' ? value : JSON.stringify(value));
   }
   return fields;
@@ -47,7 +47,7 @@ export function matchesFilter(entry: AuditEntry, { actor, operation, target }: A
   );
 }
 
-/** Where the thing is to be seen, if it is one that has a page. */
+/** The page of the target, or null if the console has none. */
 export function targetPath(id: string): string | null {
   if (id.startsWith('rule_')) return `/rules/${encodeURIComponent(id)}`;
   if (id.startsWith('whk_')) return `/webhooks/${encodeURIComponent(id)}`;
@@ -56,9 +56,9 @@ export function targetPath(id: string): string | null {
 
 const shortMax = 60;
 
-/** One small change as it is, of others the names of the fields. */
-export function changesInShort(changes: readonly Change[]): string {
-  if (changes.length === 0) return 'nothing';
+/** A single short change in full, otherwise only the names of the changed fields. */
+export function summariseChanges(changes: readonly Change[]): string {
+  if (changes.length === 0) return 'no changes';
   const names = changes.map(({ field }) => field).join(', ');
   const [only] = changes;
   if (!only || changes.length > 1) return names;
@@ -66,7 +66,7 @@ export function changesInShort(changes: readonly Change[]): string {
   return whole.length > shortMax ? names : whole;
 }
 
-/** What the thing is, or was, called. */
+/** The name of the target: the current one, or the last one if the target was deleted. */
 export function targetName({ before, after }: Pick<AuditEntry, 'before' | 'after'>): string | null {
   const name = after?.['name'] ?? before?.['name'];
   return typeof name === 'string' ? name : null;

@@ -4,21 +4,22 @@ import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Check, Field, FieldGroup } from '../../parts/field.tsx';
 import { Loading } from '../../parts/loading.tsx';
-import { StrangersText } from '../../parts/strangers-text.tsx';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import styles from './authorize.module.css';
 import { type AuthorizationRequest, useAuthorizationRequest, useDecision } from './use-authorization.ts';
 
 const scopeWords: Readonly<Record<string, string>> = {
-  'rules:read': 'See rules, sources and what they cost',
+  'rules:read': 'See rules, sources and costs',
   'rules:write': 'Create, change, pause and delete rules',
   'matches:read': 'Read matches, coverage and notices',
+  'readers:write': 'Delete readers and move them back',
   'webhooks:read': 'See webhooks and their deliveries',
   'webhooks:write': 'Create, change and delete webhooks',
   'keys:write': 'Create and revoke API keys',
   'audit:read': 'Read the audit log',
 };
 
-/** Asks whether a program may use the account, and how far. Reached from the program, not from the navigation. */
+/** The OAuth consent page: lets the user grant a program access to the account. The program sends the user here. */
 export function Authorize({ id, session }: { id: string; session: Session }) {
   const { data, error, refetch } = useAuthorizationRequest(id);
   useEffect(() => {
@@ -31,24 +32,34 @@ export function Authorize({ id, session }: { id: string; session: Session }) {
           <>
             <h1>Earshot</h1>
             <ErrorNote error={error} onRetry={() => void refetch()} />
-            <p className={styles.hint}>If this goes on, start again in the program that sent you here.</p>
+            <p className={styles.hint}>
+              If the error persists, start again in the program that sent you here.
+            </p>
           </>
         )}
-        {!data && !error && <Loading what="Reading the request" />}
-        {data && !error && <Question id={id} asked={data} session={session} />}
+        {!data && !error && <Loading what="Loading the request" />}
+        {data && !error && <ConsentForm id={id} request={data} session={session} />}
       </div>
     </main>
   );
 }
 
-function Question({ id, asked, session }: { id: string; asked: AuthorizationRequest; session: Session }) {
-  const offered = asked.scopes.filter((scope) => session.scopes.includes(scope));
+function ConsentForm({
+  id,
+  request,
+  session,
+}: {
+  id: string;
+  request: AuthorizationRequest;
+  session: Session;
+}) {
+  const offered = request.scopes.filter((scope) => session.scopes.includes(scope));
   const [scopes, setScopes] = useState(offered);
   const [budget, setBudget] = useState('');
   const decide = useDecision(id);
   const usd = budget.trim() === '' ? null : Number(budget.trim().replace(',', '.'));
   const isBudgetWrong = usd !== null && !(usd > 0);
-  // The browser leaves: a second click must not decide again.
+  // Stays busy after the decision: until the browser leaves, a second click must not decide again.
   const isBusy = decide.isPending || decide.isSuccess;
   return (
     <form
@@ -59,12 +70,12 @@ function Question({ id, asked, session }: { id: string; asked: AuthorizationRequ
         decide.mutate({ decision: 'allow', scopes, budget_usd_per_day: usd });
       }}
     >
-      <Introduction asked={asked} />
+      <Introduction request={request} />
       <ScopeFields offered={offered} chosen={scopes} onChange={setScopes} />
       <Field
-        label="May spend at most, in dollars a day"
-        hint="What all rules that it creates may spend together. They are paused when it is spent. Leave it empty for no limit of its own."
-        problem={isBudgetWrong ? 'Write an amount above 0, such as 2.50, or leave it empty.' : undefined}
+        label="Daily budget in dollars"
+        hint="Limits the total cost of the rules that the program creates. When the budget is spent, these rules are paused. Leave it empty for no limit."
+        problem={isBudgetWrong ? 'Enter an amount above 0, such as 2.50, or leave it empty.' : undefined}
       >
         {(control) => (
           <input
@@ -85,28 +96,29 @@ function Question({ id, asked, session }: { id: string; asked: AuthorizationRequ
         <Button isBusy={isBusy} onClick={() => decide.mutate({ decision: 'refuse' })}>
           Deny
         </Button>
-        <OtherAccount />
+        <SwitchAccount />
       </p>
       <p className={styles.hint}>
-        It is listed under Keys, where you can revoke it at any time. It stops working within five seconds.
+        The program is listed under Keys. You can revoke its access there at any time; it ends within 5
+        seconds.
       </p>
     </form>
   );
 }
 
-function Introduction({ asked: { client, account } }: { asked: AuthorizationRequest }) {
+function Introduction({ request: { client, account } }: { request: AuthorizationRequest }) {
   return (
     <>
       <h1>
-        Connect <StrangersText text={client.name} />
+        Connect <UntrustedText text={client.name} />
       </h1>
       <p>
-        A program that calls itself “<StrangersText text={client.name} />” asks to use Earshot as{' '}
-        <strong>{account.name}</strong>. If you allow it, your browser returns with the access to{' '}
+        A program with the name “<UntrustedText text={client.name} />” wants to use Earshot as{' '}
+        <strong>{account.name}</strong>. If you allow it, your browser sends the access to{' '}
         <strong>
           <code>{client.redirect_host}</code>
         </strong>
-        . Programs choose their own names: allow this only if you have just started it there.
+        . Programs choose their own names. Allow this only if you have just started the connection there.
       </p>
     </>
   );
@@ -123,10 +135,10 @@ function ScopeFields({
 }) {
   return (
     <FieldGroup
-      label="It may"
+      label="Permissions"
       problem={
         chosen.length === 0
-          ? 'Choose at least one, or deny the request. Only what your own key may do can be granted.'
+          ? 'No permission is selected. Choose at least one, or deny the request.'
           : undefined
       }
     >
@@ -144,8 +156,8 @@ function ScopeFields({
   );
 }
 
-/** The sign-in is shown then, at the same address. */
-function OtherAccount() {
+/** Signs out, which shows the sign-in form at the same address. */
+function SwitchAccount() {
   const signOut = useSignOut();
   return (
     <Button kind="plain" onClick={() => signOut.mutate()} disabled={signOut.isPending}>

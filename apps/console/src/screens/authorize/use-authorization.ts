@@ -1,9 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { callConsole, problemOf } from '../../api/console-call.ts';
+import { callConsole, errorMessageOf } from '../../api/console-call.ts';
 
-/** What a program asks for before it may use an account. */
+/** The request of a program for access to an account. */
 export interface AuthorizationRequest {
-  /** The program's own words, but for the host: that is where the answer goes. */
+  /** The program chose all of it except `redirect_host`, which receives the access. */
   readonly client: {
     readonly id: string;
     readonly name: string;
@@ -21,7 +21,7 @@ export interface Decision {
   readonly budget_usd_per_day?: number | null;
 }
 
-// Under the address of the page: the cookie that ties the request to this browser is sent nowhere else.
+// The path is below the page's, because the cookie that binds the request to this browser is sent only there.
 const pathOf = (id: string) => `/console/authorize/${encodeURIComponent(id)}`;
 
 export function useAuthorizationRequest(id: string) {
@@ -29,19 +29,19 @@ export function useAuthorizationRequest(id: string) {
     queryKey: ['authorization', id],
     queryFn: async (): Promise<AuthorizationRequest> => {
       const answer = await callConsole('GET', `${pathOf(id)}/request`);
-      if (!answer.ok) throw new Error(await problemOf(answer));
+      if (!answer.ok) throw new Error(await errorMessageOf(answer));
       return answer.json();
     },
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-/** Goes on to where the program waits for the answer. */
+/** Sends the decision, then redirects the browser to the program. */
 export function useDecision(id: string) {
   return useMutation({
     mutationFn: async (decision: Decision) => {
       const answer = await callConsole('POST', `${pathOf(id)}/decision`, decision);
-      if (!answer.ok) throw new Error(await problemOf(answer));
+      if (!answer.ok) throw new Error(await errorMessageOf(answer));
       const { continue_url: url }: { continue_url: string } = await answer.json();
       window.location.assign(url);
     },

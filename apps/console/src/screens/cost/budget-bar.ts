@@ -1,16 +1,16 @@
 import type { Rule } from '@earshot/sdk';
 
-export type BudgetState = NonNullable<Rule['budget']>;
+export type BudgetState = NonNullable<Rule['effective_budget']>;
 
 export interface BudgetBar {
   readonly unit: 'usd' | 'matches';
   readonly limit: number;
-  /** Of the bar; a budget that is exceeded fills it. */
+  /** From 0 to 1, also for an exceeded budget. */
   readonly share: number;
-  readonly standing: 'calm' | 'near' | 'spent';
+  readonly level: 'calm' | 'near' | 'spent';
 }
 
-/** From here on a notice `budget.threshold` tells the same. */
+/** The share at which the server raises the notice `budget.threshold`. */
 const near = 0.8;
 
 export function barOf({ usd, matches, spent }: BudgetState): BudgetBar {
@@ -21,6 +21,6 @@ export function barOf({ usd, matches, spent }: BudgetState): BudgetBar {
     unit,
     limit,
     share: Math.min(1, used),
-    standing: used >= 1 ? 'spent' : used >= near ? 'near' : 'calm',
+    level: used >= 1 ? 'spent' : used >= near ? 'near' : 'calm',
   };
 }

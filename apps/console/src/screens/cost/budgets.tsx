@@ -8,16 +8,19 @@ import { Time } from '../../parts/time.tsx';
 import { type BudgetState, barOf } from './budget-bar.ts';
 import styles from './cost.module.css';
 
-const periods = { day: 'a day', month: 'a month', lifetime: 'in all' } as const;
+const periods = { day: 'per day', month: 'per month', lifetime: 'in total' } as const;
 
-/** What is spent of each budget, the fullest first. */
+/** The spending of each budget, the most spent first. */
 export function Budgets({ ruleId }: { ruleId: string | null }) {
   const { data, error, refetch } = useRules();
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Loading what="Reading the budgets" />;
+  if (!data) return <Loading what="Loading the budgets" />;
   const rules = data.filter(({ id }) => ruleId === null || id === ruleId);
   const budgets = rules
-    .flatMap((rule) => (rule.budget ? [{ rule, budget: rule.budget, bar: barOf(rule.budget) }] : []))
+    .flatMap((rule) => {
+      const budget = rule.effective_budget;
+      return budget ? [{ rule, budget, bar: barOf(budget) }] : [];
+    })
     .toSorted((a, b) => b.bar.share - a.bar.share);
   const without = rules.length - budgets.length;
   return (
@@ -32,25 +35,23 @@ export function Budgets({ ruleId }: { ruleId: string | null }) {
       )}
       {without > 0 && (
         <p className={styles.quiet}>
-          {without === 1 ? '1 rule has' : `${without} rules have`} no budget of{' '}
-          {without === 1 ? 'its' : 'their'} own; the operator's default may apply. A budget is set in the
-          rule.
+          {without === 1 ? '1 rule has' : `${without} rules have`} no budget. To set one, edit the rule.
         </p>
       )}
-      {rules.length === 0 && <p className={styles.quiet}>There is no rule, so there is nothing to limit.</p>}
+      {rules.length === 0 && <p className={styles.quiet}>There are no rules yet, so no budget applies.</p>}
     </section>
   );
 }
 
 function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
-  const { unit, limit, share, standing } = barOf(budget);
+  const { unit, limit, share, level } = barOf(budget);
   const words = (value: number) => (unit === 'usd' ? formatUsd(value) : `${value.toLocaleString()} matches`);
   const spent = `${words(budget.spent)} of ${words(limit)} ${periods[budget.period]}`;
   return (
     <li className={styles.budget}>
       <Link href={`/rules/${rule.id}`}>{rule.name}</Link>
       <div className={styles.meter} aria-hidden="true">
-        <div className={styles[standing]} style={{ width: `${share * 100}%` }} />
+        <div className={styles[level]} style={{ width: `${share * 100}%` }} />
       </div>
       <div>
         <p>{spent}</p>
@@ -61,7 +62,8 @@ function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
               ; resets <Time at={budget.resets_at} />
             </>
           )}
-          . {stopWords(rule, budget, words)}
+          . {rule.budget === null && "This is the operator's default. "}
+          {stopWords(rule, budget, words)}
         </p>
       </div>
     </li>
@@ -73,8 +75,8 @@ function stopWords(
   { on_reached, reserved }: BudgetState,
   words: (amount: number) => string,
 ): string {
-  if (pause?.reason === 'budget') return 'The rule is paused because of it.';
-  if (on_reached === 'notify') return 'When it is spent, only a notice is raised.';
-  const early = reserved > 0 ? `, ${words(reserved)} early, because that much may still arrive` : '';
-  return `When it is spent, the rule is paused${early}.`;
+  if (pause?.reason === 'budget') return 'The budget is spent, so the rule is paused.';
+  if (on_reached === 'notify') return 'When the budget is spent, you get a notice and the rule continues.';
+  const early = reserved > 0 ? `, ${words(reserved)} early, because matches may still arrive` : '';
+  return `When the budget is spent, the rule is paused${early}.`;
 }

@@ -19,8 +19,8 @@ const measures = { usd: 'Dollars', matches: 'Matches' } as const;
 
 export function Cost() {
   const [params, setParams] = useSearchParams();
-  const asked = params.get('days');
-  const span: SpanName = isSpanName(asked) ? asked : '30';
+  const days = params.get('days');
+  const span: SpanName = isSpanName(days) ? days : '30';
   const measure: Measure = params.get('measure') === 'matches' ? 'matches' : 'usd';
   const ruleId = params.get('rule');
   const change = (name: string, value: string) =>
@@ -80,20 +80,20 @@ function RuleSelect({ value, onChange }: { value: string; onChange: (ruleId: str
 function ByDay({ span, ruleId, measure }: { span: SpanName; ruleId: string | null; measure: Measure }) {
   const { data, error, refetch } = useUsage('day', span, ruleId);
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Loading what="Adding up" />;
+  if (!data) return <Loading what="Loading the costs" />;
   const { total, prices_as_of, usage, window } = data;
   if (usage.length === 0)
     return (
-      <EmptyNote title={`Nothing was matched in ${spanLabels[span]}, so nothing was spent.`}>
+      <EmptyNote title={`No matches in the last ${spanLabels[span]}, so no cost.`}>
         <p>
-          Whether anybody was listening is in <Link href="/coverage">coverage</Link>.
+          To check for outages in that time, open <Link href="/coverage">coverage</Link>.
         </p>
       </EmptyNote>
     );
   const days = byDay(usage, window);
   return (
     <section className={styles.section} aria-labelledby="days">
-      <h2 id="days">Days</h2>
+      <h2 id="days">Cost per day</h2>
       <dl className={styles.totals}>
         <div>
           <dt>Cost</dt>
@@ -106,12 +106,12 @@ function ByDay({ span, ruleId, measure }: { span: SpanName; ruleId: string | nul
       </dl>
       <DayChart days={days} measure={measure} />
       <p className={styles.quiet}>
-        The first figure is for posts and pages alone; the second also has the authors and posts that came
-        along, as often as they came. Which of them a platform charges is not settled. Prices as of{' '}
-        {dateName(prices_as_of)}.
+        The lower amount counts posts and pages only. The higher amount also counts the authors and referenced
+        posts that were delivered with them, each time they were delivered. It is not documented which of the
+        two a platform charges. Prices as of {dateName(prices_as_of)}.
       </p>
       <details>
-        <summary>Every day as a table</summary>
+        <summary>Table of all days</summary>
         <DayTable days={days} />
       </details>
     </section>

@@ -9,24 +9,21 @@ const height = 100;
 const step = 10;
 const gap = 2;
 
-/**
- * A bar per day: solid for what it costs at the least, light up to what it costs at the most. The table below it says
- * the same to those who cannot see it.
- */
+/** One bar per day: solid up to the minimum cost, light up to the maximum. `DayTable` has the same data for screen readers. */
 export function DayChart({ days, measure }: { days: readonly DayUsage[]; measure: Measure }) {
-  const most = Math.max(...days.map((day) => topOf(day, measure)), 0);
+  const highest = Math.max(...days.map((day) => topOf(day, measure)), 0);
   const [first, last] = [days[0], days.at(-1)];
   if (!first || !last) return null;
   return (
     <figure className={styles.chart} aria-hidden="true">
-      <span className={styles.top}>{measure === 'usd' ? formatUsd(most) : most.toLocaleString()}</span>
+      <span className={styles.top}>{measure === 'usd' ? formatUsd(highest) : highest.toLocaleString()}</span>
       <svg viewBox={`0 0 ${days.length * step} ${height}`} preserveAspectRatio="none">
         {days.map((day, index) => (
           <g key={day.day}>
             <title>{`${dayName(day.day)}: ${formatUsdRange(day.usd)}, ${day.matches.toLocaleString()} matches`}</title>
             <rect className={styles.hover} x={index * step} width={step} y="0" height={height} />
-            <Bar className={styles.most} index={index} share={shareOf(topOf(day, measure), most)} />
-            <Bar className={styles.least} index={index} share={shareOf(baseOf(day, measure), most)} />
+            <Bar className={styles.most} index={index} share={shareOf(topOf(day, measure), highest)} />
+            <Bar className={styles.least} index={index} share={shareOf(baseOf(day, measure), highest)} />
           </g>
         ))}
       </svg>
@@ -39,14 +36,14 @@ export function DayChart({ days, measure }: { days: readonly DayUsage[]; measure
 }
 
 function Bar({ className, index, share }: { className: string | undefined; index: number; share: number }) {
-  const tall = share * height;
+  const barHeight = share * height;
   return (
     <rect
       className={className}
       x={index * step + gap / 2}
       width={step - gap}
-      y={height - tall}
-      height={tall}
+      y={height - barHeight}
+      height={barHeight}
     />
   );
 }
@@ -59,6 +56,6 @@ function baseOf({ usd, matches }: DayUsage, measure: Measure): number {
   return measure === 'usd' ? usd.min : matches;
 }
 
-function shareOf(value: number, most: number): number {
-  return most === 0 ? 0 : value / most;
+function shareOf(value: number, highest: number): number {
+  return highest === 0 ? 0 : value / highest;
 }

@@ -1,4 +1,4 @@
-/** A UTC day as the reader writes it. */
+/** Formats a UTC day in the locale of the browser. */
 export function dayName(day: string): string {
   return new Intl.DateTimeFormat(undefined, {
     weekday: 'short',
@@ -8,7 +8,7 @@ export function dayName(day: string): string {
   }).format(new Date(`${day}T00:00:00Z`));
 }
 
-/** With its year. */
+/** Formats a UTC day with its year. */
 export function dateName(day: string): string {
   return new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' }).format(
     new Date(`${day}T00:00:00Z`),

@@ -1,16 +1,16 @@
 import { Table } from '../../parts/table.tsx';
 import { dayName } from './day-name.ts';
-import { FigureCells, FigureHeads } from './figure-cells.tsx';
+import { FigureCells, FigureHeaders } from './figure-cells.tsx';
 import type { DayUsage } from './usage.ts';
 
-/** Newest first. */
+/** One row per day, newest first. */
 export function DayTable({ days }: { days: readonly DayUsage[] }) {
   return (
     <Table label="Usage by day">
       <thead>
         <tr>
           <th scope="col">Day (UTC)</th>
-          <FigureHeads />
+          <FigureHeaders />
         </tr>
       </thead>
       <tbody>

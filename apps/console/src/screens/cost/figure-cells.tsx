@@ -2,7 +2,7 @@ import { formatUsdRange } from '../../parts/format.ts';
 import styles from './cost.module.css';
 import type { Figures } from './usage.ts';
 
-export function FigureHeads() {
+export function FigureHeaders() {
   return (
     <>
       <th scope="col" className={styles.number}>
@@ -14,11 +14,15 @@ export function FigureHeads() {
       <th scope="col" className={styles.number}>
         Posts
       </th>
-      <th scope="col" className={styles.number} title="Posts that came along with a post">
-        Along: posts
+      <th scope="col" className={styles.number} title="Posts that were delivered with a post">
+        Referenced posts
       </th>
-      <th scope="col" className={styles.number} title="Authors and others that came along with a post">
-        Along: users
+      <th
+        scope="col"
+        className={styles.number}
+        title="Authors and other users that were delivered with a post"
+      >
+        Users
       </th>
       <th scope="col" className={styles.number}>
         Pages
@@ -42,7 +46,7 @@ export function FigureCells({ figures: { usd, matches, resources } }: { figures:
   );
 }
 
-/** An item that several rules matched is divided among them: these need not be whole. */
+/** Amounts can be fractions: an item that several rules match is divided among them. */
 function amount(value: number): string {
   return value === 0 ? '–' : value.toLocaleString(undefined, { maximumFractionDigits: 1 });
 }

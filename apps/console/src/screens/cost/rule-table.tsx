@@ -5,28 +5,28 @@ import { Loading } from '../../parts/loading.tsx';
 import { platformNames } from '../../parts/platforms.ts';
 import { Table } from '../../parts/table.tsx';
 import styles from './cost.module.css';
-import { FigureCells, FigureHeads } from './figure-cells.tsx';
+import { FigureCells, FigureHeaders } from './figure-cells.tsx';
 import { byRule, type RuleUsage } from './usage.ts';
 import { type SpanName, useUsage } from './use-usage.ts';
 
-/** The API lists no more. */
+/** The most rules that the API lists. */
 const rulesMax = 1_000;
 
 export function RuleTable({ span }: { span: SpanName }) {
   const { data, error, refetch } = useUsage('rule', span, null);
   const rules = useRules().data ?? [];
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Loading what="Adding up the rules" />;
+  if (!data) return <Loading what="Loading the costs of the rules" />;
   if (data.usage.length === 0) return null;
   return (
     <section className={styles.section} aria-labelledby="rules">
-      <h2 id="rules">Rules, the dearest first</h2>
+      <h2 id="rules">Rules by cost</h2>
       <Table label="Usage by rule">
         <thead>
           <tr>
             <th scope="col">Rule</th>
             <th scope="col">Platforms</th>
-            <FigureHeads />
+            <FigureHeaders />
           </tr>
         </thead>
         <tbody>
@@ -42,7 +42,7 @@ export function RuleTable({ span }: { span: SpanName }) {
         </tbody>
       </Table>
       {data.usage.length >= rulesMax && (
-        <p className={styles.quiet}>Only the dearest {rulesMax.toLocaleString()} are listed.</p>
+        <p className={styles.quiet}>Only the {rulesMax.toLocaleString()} most expensive rules are listed.</p>
       )}
     </section>
   );

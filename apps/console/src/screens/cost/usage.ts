@@ -9,7 +9,7 @@ export interface DayUsage extends Figures {
   readonly day: string;
 }
 
-const nothing: Figures = {
+const zeroFigures: Figures = {
   matches: 0,
   resources: { posts: 0, referenced_posts: 0, users: 0, pages: 0 },
   usd: { min: 0, max: 0 },
@@ -17,18 +17,18 @@ const nothing: Figures = {
 
 const dayMs = 86_400_000;
 
-/** Every UTC day of the window, those without matches too: a chart without them would lie about time. */
+/** One entry for every UTC day of the window, including days without matches, so that the time axis is linear. */
 export function byDay(
   entries: readonly UsageEntry[],
   { from, to }: { from: number; to: number },
 ): DayUsage[] {
   const sums = new Map<string, Figures>();
   for (const entry of entries)
-    if (entry.day !== undefined) sums.set(entry.day, add(sums.get(entry.day) ?? nothing, entry));
+    if (entry.day !== undefined) sums.set(entry.day, add(sums.get(entry.day) ?? zeroFigures, entry));
   const days: DayUsage[] = [];
   for (let at = startOfDay(from); at <= to; at += dayMs) {
     const day = new Date(at).toISOString().slice(0, 10);
-    days.push({ day, ...(sums.get(day) ?? nothing) });
+    days.push({ day, ...(sums.get(day) ?? zeroFigures) });
   }
   return days;
 }
@@ -39,12 +39,12 @@ export function startOfDay(time: number): number {
 
 export interface RuleUsage extends Figures {
   readonly ruleId: string;
-  /** Null for a rule that is deleted. */
+  /** Null for a deleted rule. */
   readonly name: string | null;
   readonly platforms: readonly UsageEntry['platform'][];
 }
 
-/** One line per rule, the dearest first. */
+/** One entry per rule, the most expensive first. */
 export function byRule(
   entries: readonly UsageEntry[],
   rules: readonly Pick<Rule, 'id' | 'name'>[],
@@ -55,7 +55,7 @@ export function byRule(
       ruleId,
       name: names.get(ruleId) ?? null,
       platforms: own.map(({ platform }) => platform),
-      ...own.reduce(add, nothing),
+      ...own.reduce(add, zeroFigures),
     }))
     .toSorted((a, b) => b.usd.max - a.usd.max || b.matches - a.matches);
 }

@@ -11,7 +11,7 @@ export function isSpanName(name: string | null): name is SpanName {
 
 const dayMs = 86_400_000;
 
-/** What the rules brought in on the last UTC days, today included. */
+/** Matches and costs of the last UTC days, including today. */
 export function useUsage(by: 'day' | 'rule', span: SpanName, ruleId: string | null) {
   const api = useApi();
   return useQuery({

@@ -8,18 +8,18 @@ import { Screen } from '../../parts/screen.tsx';
 import { Time } from '../../parts/time.tsx';
 import styles from './coverage.module.css';
 import { Gaps } from './gaps.tsx';
-import { isNews } from './intervals.ts';
+import { isOutage } from './intervals.ts';
 import { Axis, Lanes } from './lanes.tsx';
 import { RuleLanes } from './rule-lanes.tsx';
 import { Legend } from './strip.tsx';
 import { type CoverageAnswer, useCoverage } from './use-coverage.ts';
 import { isWindowName, type WindowName, windowLabels } from './windows.ts';
 
-/** When somebody was listening: whether nothing happened, or nobody heard it. */
+/** Shows when Earshot received events: distinguishes a quiet period from an outage. */
 export function Coverage() {
   const [params, setParams] = useSearchParams();
-  const asked = params.get('window');
-  const window: WindowName = isWindowName(asked) ? asked : '24h';
+  const requested = params.get('window');
+  const window: WindowName = isWindowName(requested) ? requested : '24h';
   const ruleId = params.get('rule');
   const change = (name: string, value: string | null) =>
     setParams((before) => changed(before, name, value), { replace: true });
@@ -52,13 +52,13 @@ function Platforms({ window }: { window: WindowName }) {
   const { data, error, refetch } = useCoverage(window);
   const hasNoRule = useRules().data?.length === 0;
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Loading what="Reading the coverage" />;
-  // That there is no rule is said below, with what to do.
+  if (!data) return <Loading what="Loading the coverage" />;
+  // Without rules, `RuleLanes` says what to do.
   if (data.intervals.length === 0 && hasNoRule) return null;
   if (data.intervals.length === 0)
     return (
-      <EmptyNote title="No rule was active in this time.">
-        <p>Coverage begins with the first active rule.</p>
+      <EmptyNote title="No rule was active in this period.">
+        <p>Coverage starts when the first rule becomes active.</p>
       </EmptyNote>
     );
   return (
@@ -71,29 +71,29 @@ function Platforms({ window }: { window: WindowName }) {
         <Lanes intervals={data.intervals} window={data.window} />
       </ul>
       <Axis window={data.window} />
-      <Through answer={data} />
-      {data.intervals.some(isNews) ? (
+      <CompleteThrough answer={data} />
+      {data.intervals.some(isOutage) ? (
         <Gaps intervals={data.intervals} now={data.window.to} of="the platforms" />
       ) : (
-        <p className={styles.quiet}>There is no gap in this time.</p>
+        <p className={styles.quiet}>No gaps in this period.</p>
       )}
     </section>
   );
 }
 
-function Through({ answer: { complete_through, from, window } }: { answer: CoverageAnswer }) {
+function CompleteThrough({ answer: { complete_through, from, window } }: { answer: CoverageAnswer }) {
   const isShorter = Date.parse(from) - window.from > 60_000;
   return (
     <p className={styles.quiet}>
       {complete_through !== null && (
         <>
-          Everything up to <Time at={complete_through} /> is in the feed, apart from the gaps.
+          The feed is complete up to <Time at={complete_through} />, apart from the gaps.
         </>
       )}
       {isShorter && (
         <>
           {' '}
-          What was before <Time at={from} /> is not kept, or is too much to show.
+          Coverage before <Time at={from} /> is no longer stored, or is too much to show.
         </>
       )}
     </p>

@@ -1,14 +1,14 @@
 import { formatDuration } from '../../parts/duration.ts';
 import { platformNames } from '../../parts/platforms.ts';
-import { Standing } from '../../parts/standing.tsx';
-import type { StandingKind } from '../../parts/standing-kind.ts';
+import type { StatusKind } from '../../parts/status-kind.ts';
+import { StatusMark } from '../../parts/status-mark.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import styles from './coverage.module.css';
-import { endOf, type Interval, isNews } from './intervals.ts';
+import { endOf, type Interval, isOutage } from './intervals.ts';
 import { reasonWords, repairWords } from './words.ts';
 
-/** Every gap, the newest first, with why and what was done about it. */
+/** All gaps, newest first, with their causes and repairs. */
 export function Gaps({
   intervals,
   now,
@@ -16,20 +16,20 @@ export function Gaps({
 }: {
   intervals: readonly Interval[];
   now: number;
-  /** Whose they are. */
+  /** The platforms or the rule that the gaps belong to. */
   of: string;
 }) {
-  const gaps = intervals.filter(isNews).toSorted((a, b) => Date.parse(b.from) - Date.parse(a.from));
+  const gaps = intervals.filter(isOutage).toSorted((a, b) => Date.parse(b.from) - Date.parse(a.from));
   return (
     <Table label={`Gaps of ${of}`}>
       <thead>
         <tr>
-          <th scope="col">Began</th>
-          <th scope="col">Ended</th>
-          <th scope="col">Lasted</th>
+          <th scope="col">Start</th>
+          <th scope="col">End</th>
+          <th scope="col">Duration</th>
           <th scope="col">Platform</th>
-          <th scope="col">Why it was not listening</th>
-          <th scope="col">What was missed</th>
+          <th scope="col">Cause</th>
+          <th scope="col">Missed events</th>
         </tr>
       </thead>
       <tbody>
@@ -38,12 +38,12 @@ export function Gaps({
             <td>
               <Time at={gap.from} />
             </td>
-            <td>{gap.to === null ? 'lasts' : <Time at={gap.to} />}</td>
-            <td className={styles.lasted}>{formatDuration(endOf(gap, now) - Date.parse(gap.from))}</td>
+            <td>{gap.to === null ? 'ongoing' : <Time at={gap.to} />}</td>
+            <td className={styles.duration}>{formatDuration(endOf(gap, now) - Date.parse(gap.from))}</td>
             <td>{platformNames[gap.platform]}</td>
             <td>{reasonWords(gap.reason)}</td>
             <td>
-              <Standing kind={kindOf(gap)}>{repairWords(gap)}</Standing>
+              <StatusMark kind={kindOf(gap)}>{repairWords(gap)}</StatusMark>
             </td>
           </tr>
         ))}
@@ -52,7 +52,7 @@ export function Gaps({
   );
 }
 
-function kindOf({ state, repair }: Interval): StandingKind {
+function kindOf({ state, repair }: Interval): StatusKind {
   if (state === 'repaired') return 'good';
   return repair?.state === 'waiting' ? 'warn' : 'bad';
 }

@@ -5,10 +5,10 @@ import { laneWords } from './lane-words.ts';
 import styles from './lanes.module.css';
 import { Strip } from './strip.tsx';
 
-/** The first line stays the same when the lines are known: a title that has the focus keeps it. */
+/** The first row keeps its key when the data arrives, so that its title keeps the focus. */
 const firstKey = 'first';
 
-/** One line of time per platform. */
+/** One timeline per platform. */
 export function Lanes({
   intervals,
   window,
@@ -17,9 +17,9 @@ export function Lanes({
 }: {
   intervals: readonly Interval[];
   window: Window;
-  /** Of what: shown before the platforms' names, and told to screen readers. */
+  /** Shown before the platform names. */
   title?: ReactNode;
-  /** Stands where there is nothing to draw. */
+  /** Shown if there are no intervals. */
   empty?: string;
 }) {
   const platforms = [...Map.groupBy(intervals, ({ platform }) => platform)];
@@ -45,7 +45,7 @@ export function Lanes({
   });
 }
 
-/** Never 100 % of what has a gap. */
+/** Rounds down, so that a timeline with a gap never shows 100%. */
 function percent(share: number): string {
   const floored = Math.floor(share * 10_000) / 10_000;
   return new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 2 }).format(floored);
@@ -53,7 +53,7 @@ function percent(share: number): string {
 
 const ticks = 4;
 
-/** The times under the lines. */
+/** The time axis under the timelines. */
 export function Axis({ window: { from, to }, isNamed = false }: { window: Window; isNamed?: boolean }) {
   const tickMs = (to - from) / ticks;
   return (
@@ -76,7 +76,7 @@ export function Axis({ window: { from, to }, isNamed = false }: { window: Window
 
 const dayMs = 86_400_000;
 
-/** Days where a tick is a day or more, times where it is less. */
+/** Labels ticks with days if they are at least a day apart, otherwise with times. */
 function tickFormat(tickMs: number): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat(
     undefined,

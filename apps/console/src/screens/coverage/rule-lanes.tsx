@@ -8,12 +8,12 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import styles from './coverage.module.css';
 import { Gaps } from './gaps.tsx';
-import { isNews } from './intervals.ts';
+import { isOutage } from './intervals.ts';
 import { Axis, Lanes } from './lanes.tsx';
 import { useCoverage } from './use-coverage.ts';
 import type { WindowName } from './windows.ts';
 
-/** Each line is a request of its own. */
+/** Limits the requests: each timeline needs its own. */
 const rulesAtOnce = 10;
 
 export function RuleLanes({
@@ -29,12 +29,12 @@ export function RuleLanes({
   const axis = useCoverage(window).data?.window;
   const [shown, setShown] = useState(rulesAtOnce);
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
-  if (!data) return <Loading what="Reading the rules" />;
+  if (!data) return <Loading what="Loading the rules" />;
   if (data.length === 0)
     return (
-      <EmptyNote title="There is no rule yet.">
+      <EmptyNote title="There are no rules yet.">
         <p>
-          <Link href="/rules/new">Create one</Link>, and its line begins here.
+          <Link href="/rules/new">Create a rule</Link> to see its coverage here.
         </p>
       </EmptyNote>
     );
@@ -100,7 +100,7 @@ function RuleLane({
           intervals={intervals}
           window={data?.window ?? unknownWindow}
           title={name}
-          empty={data ? 'was not watched in this time.' : '…'}
+          empty={data ? 'Not active in this period' : '…'}
         />
       </ul>
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
@@ -122,14 +122,14 @@ function RuleGaps({
 }) {
   return (
     <>
-      {intervals.some(isNews) ? (
+      {intervals.some(isOutage) ? (
         <Gaps intervals={intervals} now={now} of={rule.name} />
       ) : (
-        <p>There is no gap of this rule in this time.</p>
+        <p>This rule has no gaps in this period.</p>
       )}
       <p>
-        <Link href={`/feed?rule=${rule.id}`}>Its matches</Link> ·{' '}
-        <Link href={`/rules/${rule.id}`}>Open the rule</Link>
+        <Link href={`/feed?rule=${rule.id}`}>Matches of this rule</Link> ·{' '}
+        <Link href={`/rules/${rule.id}`}>Edit the rule</Link>
       </p>
     </>
   );

@@ -6,7 +6,7 @@ import { stateWords } from './words.ts';
 const width = 1_000;
 const height = 20;
 
-/** Height tells the state as well as colour does. */
+/** Each state also has its own height, for users who do not see colours. */
 const heights: Readonly<Record<Interval['state'], number>> = {
   live: 12,
   repaired: 16,
@@ -15,7 +15,7 @@ const heights: Readonly<Record<Interval['state'], number>> = {
   not_watched: 2,
 };
 
-/** One line of time: what was heard, and what was not. Whoever shows it says the same in words beside it. */
+/** A timeline. It is hidden from screen readers: put the same information in words beside it. */
 export function Strip({ intervals, window }: { intervals: readonly Interval[]; window: Window }) {
   return (
     <svg
@@ -38,14 +38,13 @@ export function Strip({ intervals, window }: { intervals: readonly Interval[]; w
   );
 }
 
-/** What the forms mean. */
 export function Legend() {
   return (
-    <ul className={styles.legend} aria-label="Key">
-      {Object.entries(heights).map(([state, tall]) => (
+    <ul className={styles.legend} aria-label="Legend">
+      {Object.entries(heights).map(([state, stateHeight]) => (
         <li key={state}>
           <svg viewBox={`0 0 16 ${height}`} aria-hidden="true">
-            <rect className={styles[state]} width="16" y={(height - tall) / 2} height={tall} />
+            <rect className={styles[state]} width="16" y={(height - stateHeight) / 2} height={stateHeight} />
           </svg>
           {stateWords[state as Interval['state']]}
         </li>

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
 import { type WindowName, windowMs } from './windows.ts';
 
-/** What was heard for the rule, or for all of the account; the window ends when the server answers. */
+/** The coverage of a rule, or of the whole account. The window ends at the time of the server. */
 export function useCoverage(name: WindowName, ruleId?: string) {
   const api = useApi();
   return useQuery({
@@ -16,7 +16,7 @@ export function useCoverage(name: WindowName, ruleId?: string) {
       const to = Date.parse(answer.to);
       return { ...answer, window: { from: to - windowMs[name], to } };
     },
-    // A key on the free plan has 60 requests a minute, and there is a line for each rule.
+    // A key on the free plan may send 60 requests per minute, and each rule needs its own request.
     refetchInterval: ruleId === undefined ? 30_000 : 120_000,
   });
 }

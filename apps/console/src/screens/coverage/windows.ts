@@ -1,6 +1,6 @@
 const hourMs = 3_600_000;
 
-/** How far back a look reaches. */
+/** The periods that the user can choose. They end now. */
 export const windowLabels = { '1h': '1 h', '6h': '6 h', '24h': '24 h', '7d': '7 d', '30d': '30 d' } as const;
 
 export type WindowName = keyof typeof windowLabels;

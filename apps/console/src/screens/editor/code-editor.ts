@@ -29,14 +29,17 @@ export interface CodeEditorOptions {
   readonly onChange: (value: string) => void;
 }
 
-/** One rule's value, coloured by our own lexer, completed from the syntax tables. Tab leaves it: nobody is caught in it. */
+/**
+ * An editor for one query, with the highlighting and completion of `@earshot/query`. Tab leaves the editor, so that
+ * keyboard users can move on.
+ */
 export function createCodeEditor(options: CodeEditorOptions): EditorView {
   const { parent, platform, value, labelledBy, describedBy, onChange } = options;
   return new EditorView({
     parent,
     doc: value,
     extensions: [
-      // The page's policy refuses styles without it.
+      // The content security policy refuses styles without the nonce.
       EditorView.cspNonce.of(nonceOf(document)),
       EditorView.contentAttributes.of({
         'aria-labelledby': labelledBy,
@@ -64,7 +67,7 @@ export function createCodeEditor(options: CodeEditorOptions): EditorView {
   });
 }
 
-/** Replaces the text if it is another one: typing comes back as a property and must not move the cursor. */
+/** Replaces the text only if it differs. Typed text returns as a property, and replacing it would move the cursor. */
 export function setValue(view: EditorView, value: string): void {
   const { doc } = view.state;
   if (doc.toString() === value) return;
@@ -84,7 +87,7 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
   view.dispatch(setDiagnostics(view.state, markers));
 }
 
-/** Of the placeholder that the server fills; browsers hide the attribute and keep the property. */
+/** Reads the nonce that the server wrote. Browsers hide the attribute but keep the property. */
 function nonceOf(page: Document): string {
   return page.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 }

@@ -1,11 +1,11 @@
 import type { SyntaxGuide } from '@earshot/query';
 
 export interface Suggestion {
-  /** What is put in, up to where the value begins. */
+  /** The text to insert, up to the operator's value. */
   readonly insert: string;
   readonly form: string;
   readonly meaning: string;
-  /** Empty for everybody's. */
+  /** The plan tier that the operator needs; empty for the standard tier. */
   readonly tier: string;
 }
 
@@ -14,7 +14,7 @@ export interface Suggestions {
   readonly options: readonly Suggestion[];
 }
 
-/** The operators of the syntax tables that begin like the word before the cursor; within quotes there are none. */
+/** Suggests the operators that start with the word before the cursor. Returns null inside quotes. */
 export function suggest(guide: SyntaxGuide, text: string, at: number): Suggestions | null {
   const before = text.slice(0, at);
   if ((before.match(/"/g)?.length ?? 0) % 2 === 1) return null;
@@ -30,7 +30,7 @@ export function suggest(guide: SyntaxGuide, text: string, at: number): Suggestio
   return options.length === 0 ? null : { from: at - word.length, options };
 }
 
-/** `from:` of `from:user`, all of `is:reply`; nothing of a form that is only words. */
+/** `from:` for `from:user`, the whole form for `is:reply`, and an empty string for a form without an operator. */
 function insertionOf(form: string): string {
   const [, field, value] = /^-?([a-z_]+:)(\S*)$/.exec(form) ?? [];
   if (field === undefined) return '';

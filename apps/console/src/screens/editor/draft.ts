@@ -7,21 +7,21 @@ export type Expectation = 'must_match' | 'must_not_match';
 type Examples = NonNullable<Rule['examples']>;
 export type Example = Examples[Expectation][number];
 
-/** A rule as the form has it. */
+/** The state of the rule form. */
 export interface Draft {
   readonly name: string;
   readonly intent: string;
-  /** Of all platforms: one that is not chosen keeps its text. */
-  readonly values: Readonly<Record<Platform, string>>;
+  /** One query per platform. A platform that is not chosen keeps its text. */
+  readonly queries: Readonly<Record<Platform, string>>;
   readonly chosen: readonly Platform[];
   readonly examples: Examples;
   readonly budget: BudgetDraft;
-  /** As a field for local times has it: `2026-11-16T18:30`; empty for never. */
+  /** The value of a `datetime-local` field, such as `2026-11-16T18:30`; empty for never. */
   readonly expires: string;
 }
 
 export interface BudgetDraft {
-  /** Empty: no budget. */
+  /** Empty for no budget. */
   readonly amount: string;
   readonly unit: 'usd' | 'matches';
   readonly period: 'day' | 'month' | 'lifetime';
@@ -31,7 +31,7 @@ export interface BudgetDraft {
 export const emptyDraft: Draft = {
   name: '',
   intent: '',
-  values: { x: '', firehose: '' },
+  queries: { x: '', firehose: '' },
   chosen: ['x'],
   examples: { must_match: [], must_not_match: [] },
   budget: { amount: '', unit: 'usd', period: 'day', reaction: 'pause' },
@@ -44,7 +44,7 @@ export function draftOf(rule: Rule): Draft {
   return {
     name: rule.name,
     intent: rule.intent,
-    values: { x: value('x'), firehose: value('firehose') },
+    queries: { x: value('x'), firehose: value('firehose') },
     chosen: platforms.filter((platform) => rule.platforms[platform] !== undefined),
     examples: examples ?? emptyDraft.examples,
     budget: budget
@@ -59,11 +59,11 @@ export function draftOf(rule: Rule): Draft {
   };
 }
 
-export function overridesOf({ chosen, values }: Pick<Draft, 'chosen' | 'values'>) {
-  return Object.fromEntries(chosen.map((platform) => [platform, values[platform]]));
+export function overridesOf({ chosen, queries }: Pick<Draft, 'chosen' | 'queries'>) {
+  return Object.fromEntries(chosen.map((platform) => [platform, queries[platform]]));
 }
 
-/** Examples of platforms that the rule is not on would be refused. */
+/** The examples for the chosen platforms. The API refuses others. */
 export function examplesOf({ examples, chosen }: Pick<Draft, 'examples' | 'chosen'>): Examples {
   const own = (list: readonly Example[]) => list.filter(({ platform }) => chosen.includes(platform));
   return { must_match: own(examples.must_match), must_not_match: own(examples.must_not_match) };
@@ -83,20 +83,20 @@ export function creationOf(draft: Draft): Requests['CreateRule'] {
   };
 }
 
-/** Only what differs from the rule: everything else stays as it is, whoever changed it meanwhile. */
+/** A request with only the fields that differ, so that it does not undo concurrent changes of other fields. */
 export function updateOf(rule: Rule, draft: Draft): Requests['UpdateRule'] {
   const before = draftOf(rule);
   const differs = (part: keyof Draft) => JSON.stringify(before[part]) !== JSON.stringify(draft[part]);
-  const values =
+  const queriesDiffer =
     before.chosen.join() !== draft.chosen.join() ||
-    draft.chosen.some((platform) => before.values[platform] !== draft.values[platform]);
+    draft.chosen.some((platform) => before.queries[platform] !== draft.queries[platform]);
   const examples = examplesOf(draft);
   return {
     rule_id: rule.id,
     if_version: rule.version,
     ...(differs('name') && { name: draft.name }),
     ...(differs('intent') && { intent: draft.intent }),
-    ...(values && { platforms: [...draft.chosen], overrides: overridesOf(draft) }),
+    ...(queriesDiffer && { platforms: [...draft.chosen], overrides: overridesOf(draft) }),
     ...(differs('budget') && { budget: budgetOf(draft.budget) }),
     ...(differs('expires') && {
       expires_at: draft.expires === '' ? null : new Date(draft.expires).toISOString(),
@@ -107,7 +107,7 @@ export function updateOf(rule: Rule, draft: Draft): Requests['UpdateRule'] {
   };
 }
 
-/** Null without an amount. What is no number is sent as it is, so that the server says what is wrong with it. */
+/** Null without an amount. An amount that is not a number is sent as NaN, so that the server reports it. */
 function budgetOf({ amount, unit, period, reaction }: BudgetDraft) {
   if (amount.trim() === '') return null;
   return { period, [unit]: Number(amount), on_reached: reaction };

@@ -12,9 +12,9 @@ import styles from './editor.module.css';
 import { ExamplesField } from './examples-field.tsx';
 import { FieldProblems, type Violation } from './field-problems.tsx';
 import { LimitsFields } from './limits-fields.tsx';
-import { type Accepted, PlanDialog } from './plan-dialog.tsx';
+import { type AcceptOptions, PlanDialog } from './plan-dialog.tsx';
 import { PreviewPanel } from './preview-panel.tsx';
-import { ValueField } from './value-field.tsx';
+import { QueryField } from './query-field.tsx';
 
 export function EditorForm({ rule }: { rule?: Rule }) {
   const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : emptyDraft));
@@ -30,13 +30,13 @@ export function EditorForm({ rule }: { rule?: Rule }) {
         <NameFields draft={draft} violations={violations} onChange={change} isNew={!rule} />
         <PlatformChoice draft={draft} violations={violations} onChange={change} />
         {draft.chosen.map((platform) => (
-          <ValueField
+          <QueryField
             key={platform}
             platform={platform}
-            value={draft.values[platform]}
+            value={draft.queries[platform]}
             violations={violations}
             onChange={(value) =>
-              setDraft((before) => ({ ...before, values: { ...before.values, [platform]: value } }))
+              setDraft((before) => ({ ...before, queries: { ...before.queries, [platform]: value } }))
             }
           />
         ))}
@@ -55,7 +55,7 @@ export function EditorForm({ rule }: { rule?: Rule }) {
         previews={preview.data?.platforms}
         error={violationsOf(preview.error).length > 0 ? null : preview.error}
         isPending={preview.isPending}
-        isStale={JSON.stringify(preview.variables?.values) !== JSON.stringify(draft.values)}
+        isStale={JSON.stringify(preview.variables?.queries) !== JSON.stringify(draft.queries)}
       />
       {isPlanning && (
         <PlanDialog
@@ -83,23 +83,23 @@ function usePreview(rule: Rule | undefined) {
   });
 }
 
-/** A new rule is next seen in the feed, where its first match appears. */
-function useSave(draft: Draft, rule: Rule | undefined, onRefusedField: () => void) {
+/** Saves the rule. Then shows a new rule in the feed, where its first match appears, and a changed one in the list. */
+function useSave(draft: Draft, rule: Rule | undefined, onInvalidField: () => void) {
   const api = useApi();
-  const queries = useQueryClient();
+  const queryClient = useQueryClient();
   const [, navigate] = useLocation();
   return useMutation({
-    mutationFn: async (accepted: Accepted) => {
+    mutationFn: async (accepted: AcceptOptions) => {
       if (rule) return (await api.updateRule({ ...updateOf(rule, draft), ...accepted })).id;
       return (await api.createRule({ ...creationOf(draft), ...accepted })).rule_id;
     },
     onSuccess: async (id) => {
-      await queries.invalidateQueries({ queryKey: rulesKey });
+      await queryClient.invalidateQueries({ queryKey: rulesKey });
       navigate(rule ? '/rules' : `/feed?rule=${id}`);
     },
     onError: (error) => {
-      // What is wrong with a field is said there.
-      if (violationsOf(error).length > 0) onRefusedField();
+      // The form shows violations at their fields.
+      if (violationsOf(error).length > 0) onInvalidField();
     },
   });
 }
@@ -117,7 +117,7 @@ interface FieldsProps {
 function NameFields({ draft, violations, onChange, isNew }: FieldsProps & { isNew: boolean }) {
   const id = useId();
   const name = useRef<HTMLInputElement>(null);
-  // Whoever asks for a new rule begins with its name; a rule that exists is read first.
+  // A new rule starts with its name. For an existing rule, the focus stays, so that screen readers start at the top.
   useEffect(() => {
     if (isNew) name.current?.focus();
   }, [isNew]);
@@ -143,7 +143,7 @@ function NameFields({ draft, violations, onChange, isNew }: FieldsProps & { isNe
           id={`${id}-intent`}
           rows={2}
           value={draft.intent}
-          placeholder="What the rule is for, in a sentence or two"
+          placeholder="The purpose of the rule in one or two sentences"
           onChange={({ target }) => onChange({ intent: target.value })}
         />
         <FieldProblems violations={violations} field="intent" />

@@ -10,7 +10,7 @@ import { Screen } from '../../parts/screen.tsx';
 import { RuleActions } from '../rules/rule-actions.tsx';
 import { EditorForm } from './editor-form.tsx';
 
-/** Writes a new rule, or changes one. */
+/** Creates a rule, or changes the rule with the id. */
 export function Editor({ ruleId }: { ruleId?: string }) {
   if (ruleId === undefined)
     return (
@@ -30,8 +30,8 @@ function StoredRule({ ruleId }: { ruleId: string }) {
   if (error instanceof EarshotError && error.code === 'not_found')
     return (
       <Screen title="Rule">
-        <EmptyNote title="There is no such rule.">
-          <Link href="/rules">Go to the rules</Link>
+        <EmptyNote title="The rule does not exist.">
+          <Link href="/rules">Show all rules</Link>
         </EmptyNote>
       </Screen>
     );
@@ -42,7 +42,7 @@ function StoredRule({ ruleId }: { ruleId: string }) {
     >
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading />}
-      {/* What somebody else changes meanwhile must not overwrite what is being typed: a save names its version. */}
+      {/* A new version resets the form. A save names the version that it is based on. */}
       {data && <EditorForm key={data.version} rule={data} />}
     </Screen>
   );
@@ -52,7 +52,7 @@ function StoredActions({ rule }: { rule: Rule }) {
   const [, navigate] = useLocation();
   return (
     <>
-      <Link href={`/feed?rule=${rule.id}`}>Its matches</Link>
+      <Link href={`/feed?rule=${rule.id}`}>Matches of this rule</Link>
       <RuleActions rule={rule} onDeleted={() => navigate('/rules')} />
     </>
   );

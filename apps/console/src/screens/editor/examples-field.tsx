@@ -20,11 +20,13 @@ interface ExamplesFieldProps {
 
 const titles = { must_match: 'Must match', must_not_match: 'Must not match' };
 
-/** Posts that tell what the rule is for, judged while the rule is typed. */
+/** Example posts that the rule must or must not match. They are checked while the user types. */
 export function ExamplesField({ draft, violations, onChange }: ExamplesFieldProps) {
-  const { chosen, values } = draft;
+  const { chosen, queries } = draft;
   const examples = examplesOf(draft);
-  const invalid = new Set(chosen.filter((platform) => !languages[platform].validate(values[platform]).valid));
+  const invalid = new Set(
+    chosen.filter((platform) => !languages[platform].validate(queries[platform]).valid),
+  );
   const judged = judgeExamples(overridesOf(draft), examples, invalid);
   const [first = 'x'] = chosen;
   const set = (expectation: Expectation, list: readonly Example[]) =>
@@ -36,7 +38,7 @@ export function ExamplesField({ draft, violations, onChange }: ExamplesFieldProp
         <div key={expectation} className={styles.examples}>
           {examples[expectation].map((example, index) => (
             <ExampleRow
-              // Examples have no identity but their place.
+              // Examples have no id, so their position is the key.
               key={`${expectation} ${index.toString()}`}
               title={titles[expectation]}
               example={example}
@@ -51,7 +53,7 @@ export function ExamplesField({ draft, violations, onChange }: ExamplesFieldProp
               set(expectation, [...examples[expectation], { platform: first, payload: { text: '' } }])
             }
           >
-            Add one that {expectation === 'must_match' ? 'must match' : 'must not match'}
+            Add an example that {expectation === 'must_match' ? 'must match' : 'must not match'}
           </Button>
         </div>
       ))}
@@ -102,7 +104,7 @@ function ExampleRow({ title, example, chosen, verdict, onChange, onRemove }: Exa
 }
 
 function outcomeWords(verdict: ExampleRowProps['verdict']): string {
-  if (!verdict) return '– the value has errors';
-  if (verdict.outcome === 'holds') return '✓ holds';
+  if (!verdict) return '– the query has errors';
+  if (verdict.outcome === 'holds') return '✓ passes';
   return `${verdict.outcome === 'fails' ? '✗' : '?'} ${verdict.message}`;
 }

@@ -3,7 +3,7 @@ import styles from './editor.module.css';
 
 export type Violation = NonNullable<ErrorDetails['violations']>[number];
 
-/** What the server says about a field, beside the field. */
+/** The violations that the server reports for a field and its nested fields. */
 export function FieldProblems({ violations, field }: { violations: readonly Violation[]; field: string }) {
   const own = violations.filter(
     (violation) =>

@@ -9,7 +9,7 @@ interface LimitsFieldsProps {
   readonly onChange: (changes: Partial<Draft>) => void;
 }
 
-/** What the rule may cost, and when it ends. */
+/** The budget and the expiry of the rule. */
 export function LimitsFields({ draft, violations, onChange }: LimitsFieldsProps) {
   const id = useId();
   const { budget, expires } = draft;
@@ -35,13 +35,13 @@ export function LimitsFields({ draft, violations, onChange }: LimitsFieldsProps)
           <Choice
             label="Period"
             value={budget.period}
-            options={{ day: 'a day', month: 'a month', lifetime: 'in all' }}
+            options={{ day: 'per day', month: 'per month', lifetime: 'in total' }}
             onChange={(period) => set({ period })}
           />
           <Choice
-            label="When it is reached"
+            label="When it is spent"
             value={budget.reaction}
-            options={{ pause: 'then pause', notify: 'then tell me' }}
+            options={{ pause: 'then pause the rule', notify: 'then only notify' }}
             onChange={(reaction) => set({ reaction })}
           />
         </div>
@@ -74,7 +74,7 @@ function Choice<Value extends string>({
   options: Readonly<Record<Value, string>>;
   onChange: (value: Value) => void;
 }) {
-  // `Object.entries` forgets the names.
+  // `Object.entries` widens the keys to `string`.
   const entries = Object.entries(options) as [Value, string][];
   return (
     <select

@@ -8,7 +8,7 @@ import type { Draft } from './draft.ts';
 import styles from './editor.module.css';
 import { planOf } from './plan.ts';
 
-export interface Accepted {
+export interface AcceptOptions {
   readonly accept_suspicious?: true;
   readonly accept_estimate?: true;
 }
@@ -18,24 +18,24 @@ interface PlanProps {
   readonly rule: Rule | undefined;
   readonly error: Error | null;
   readonly isPending: boolean;
-  readonly onApply: (accepted: Accepted) => void;
+  readonly onApply: (accepted: AcceptOptions) => void;
   readonly onClose: () => void;
 }
 
-/** What saving would do, before it is done. */
+/** Shows what saving changes, and asks for confirmation. */
 export function PlanDialog({ draft, rule, error, isPending, onApply, onClose }: PlanProps) {
   const [acceptsSuspicious, setAcceptsSuspicious] = useState(false);
   const [estimate, setEstimate] = useState(false);
   const lines = planOf(draft, rule);
   const hasSuspicious = draft.chosen.some((platform) =>
     languages[platform]
-      .validate(draft.values[platform])
+      .validate(draft.queries[platform])
       .diagnostics.some(({ severity }) => severity === 'suspicious'),
   );
   const isAboveBudget = error instanceof EarshotError && 'estimate' in error.details;
   return (
     <Modal title={rule ? 'Change the rule' : 'Create the rule'} onClose={onClose}>
-      {lines.length === 0 ? <p>The draft does not differ from the rule.</p> : null}
+      {lines.length === 0 ? <p>There are no changes to save.</p> : null}
       <dl className={styles.plan}>
         {lines.map(({ what, before, after, isCode }) => (
           <div key={what}>

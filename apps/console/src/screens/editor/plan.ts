@@ -6,14 +6,14 @@ import { type BudgetDraft, type Draft, draftOf, examplesOf, type Platform, platf
 
 export interface PlanLine {
   readonly what: string;
-  /** Null where there was nothing. */
+  /** Null if it is new. */
   readonly before: string | null;
-  /** Null where nothing is left. */
+  /** Null if it is removed. */
   readonly after: string | null;
   readonly isCode: boolean;
 }
 
-/** What saving would do, line by line; of a change only what differs. */
+/** Lists what saving changes. For a new rule, this is everything. */
 export function planOf(draft: Draft, rule: Rule | undefined): PlanLine[] {
   const before = rule ? linesOf(draftOf(rule)) : new Map<string, Line>();
   const after = linesOf(draft);
@@ -27,12 +27,12 @@ export function planOf(draft: Draft, rule: Rule | undefined): PlanLine[] {
 
 interface Line {
   readonly words: string;
-  /** Two lines are the same where this is. */
+  /** Lines are equal if this is equal. */
   readonly compared: string;
   readonly isCode: boolean;
 }
 
-/** What a rule with this draft is, by name. */
+/** Describes the draft, by label. */
 function linesOf(draft: Draft): ReadonlyMap<string, Line> {
   const text = (words: string, compared = words): Line => ({ words, compared, isCode: false });
   const examples = examplesOf(draft);
@@ -43,7 +43,7 @@ function linesOf(draft: Draft): ReadonlyMap<string, Line> {
     ['Intent', text(draft.intent)],
     ...platforms
       .filter((platform) => draft.chosen.includes(platform))
-      .map((platform) => [`Registered on ${platformNames[platform]}`, valueLine(draft, platform)] as const),
+      .map((platform) => [`Registered on ${platformNames[platform]}`, queryLine(draft, platform)] as const),
     ['Budget', text(budgetWords(draft.budget))],
     ['Expires', text(draft.expires === '' ? 'never' : formatExactTime(draft.expires), draft.expires)],
     ...(hasExamples
@@ -60,14 +60,14 @@ function linesOf(draft: Draft): ReadonlyMap<string, Line> {
   ]);
 }
 
-function valueLine({ values }: Draft, platform: Platform): Line {
-  const value = values[platform];
+function queryLine({ queries }: Draft, platform: Platform): Line {
+  const value = queries[platform];
   return { words: languages[platform].validate(value).canonical ?? value, compared: value, isCode: true };
 }
 
 function budgetWords({ amount, unit, period, reaction }: BudgetDraft): string {
-  if (amount.trim() === '') return 'none of its own; the operator’s default may apply';
+  if (amount.trim() === '') return 'none; the operator’s default may apply';
   const what = unit === 'usd' ? `$${amount}` : `${amount} matches`;
-  const often = { day: 'a day', month: 'a month', lifetime: 'in all' }[period];
-  return `${what} ${often}, then ${reaction === 'pause' ? 'it is paused' : 'a notice is raised'}`;
+  const often = { day: 'per day', month: 'per month', lifetime: 'in total' }[period];
+  return `${what} ${often}, then ${reaction === 'pause' ? 'the rule is paused' : 'you get a notice'}`;
 }

@@ -3,14 +3,14 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { formatCount, formatTime, formatUsd, formatUsdRange } from '../../parts/format.ts';
 import { Loading } from '../../parts/loading.tsx';
 import { platformNames } from '../../parts/platforms.ts';
-import { StrangersText } from '../../parts/strangers-text.tsx';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import { platforms } from './draft.ts';
 import styles from './editor.module.css';
 
 type Previews = Answers['PreviewRule']['platforms'];
 type Preview = NonNullable<Previews['x']>;
 
-/** What the draft would bring and cost, and which stored posts it matches. */
+/** The estimated matches and cost of the draft, and the stored posts that it matches. */
 export function PreviewPanel({
   previews,
   error,
@@ -29,11 +29,13 @@ export function PreviewPanel({
       {error && <ErrorNote error={error} />}
       {!previews && !error && !isPending && (
         <p className={styles.quiet}>
-          Shows how many matches a day the rule would bring, what they cost, and which stored posts it
-          matches. Nothing is created.
+          Estimates the matches and the cost per day, and shows which stored posts the rule matches. It does
+          not create the rule.
         </p>
       )}
-      {previews && isStale && <p className={styles.quiet}>For the values before the last change.</p>}
+      {previews && isStale && (
+        <p className={styles.quiet}>This preview is for the queries before your last change.</p>
+      )}
       {platforms.map((platform) => {
         const preview = previews?.[platform];
         return preview && <PlatformPreview key={platform} platform={platform} preview={preview} />;
@@ -57,9 +59,9 @@ function PlatformPreview({ platform, preview }: { platform: keyof typeof platfor
     <div className={styles.platformPreview}>
       <h3>{platformNames[platform]}</h3>
       <dl>
-        <dt>Matches a day</dt>
+        <dt>Matches per day</dt>
         <dd>{perDay ? `${bound}${dayWords(perDay)}` : 'unknown'}</dd>
-        <dt>Cost a day</dt>
+        <dt>Cost per day</dt>
         <dd>{usd ? `${bound}${formatUsdRange(usd)}` : 'unknown'}</dd>
         {busiest && (
           <>
@@ -89,7 +91,7 @@ function PlatformPreview({ platform, preview }: { platform: keyof typeof platfor
       <ul className={styles.samples}>
         {sample.matches.map(({ id, payload }) => (
           <li key={id}>
-            <StrangersText text={payload.title ?? payload.text ?? ''} />
+            <UntrustedText text={payload.title ?? payload.text ?? ''} />
           </li>
         ))}
       </ul>

@@ -1,4 +1,4 @@
-/** How the histogram divides a time: bars wide enough to be hit, few enough to be read. */
+/** The time range of the histogram and the width of its bars. */
 export interface Division {
   readonly from: string;
   readonly to: string;
@@ -9,7 +9,7 @@ const barsMax = 120;
 const stepsSeconds = [10, 60, 300, 900, 3_600, 21_600, 86_400];
 const defaultSpanMs = 24 * 3_600_000;
 
-/** Whole steps that contain the range; without one, the last day. */
+/** Extends the range to whole steps. Without a range, the last day is used. */
 export function divide(range: { from?: string | undefined; to?: string | undefined }, now: Date): Division {
   const to = range.to === undefined ? now.getTime() : Date.parse(range.to);
   const from = range.from === undefined ? to - defaultSpanMs : Date.parse(range.from);

@@ -45,7 +45,7 @@ export function FeedFilters({
       {(from !== undefined || to !== undefined) && (
         <Button onClick={() => onChange({ from: null, to: null, peek: null })}>
           {from === undefined ? '…' : formatTime(from)} – {to === undefined ? 'now' : formatTime(to)} ×
-          <span className={styles.unseen}> Show all times</span>
+          <span className={styles.visuallyHidden}> Show all times</span>
         </Button>
       )}
     </>

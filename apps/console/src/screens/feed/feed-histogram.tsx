@@ -7,7 +7,7 @@ import { Histogram } from './histogram.tsx';
 import type { FeedQuery } from './use-feed.ts';
 
 const refreshMs = 15_000;
-/** The first match is not left beside a chart that says there is none; and where there is nothing, counting costs nothing. */
+/** An empty chart is refreshed sooner, so that it shows the first match. Counting no matches is cheap. */
 const emptyRefreshMs = 3_000;
 
 export function FeedHistogram({
@@ -15,7 +15,7 @@ export function FeedHistogram({
   onRange,
 }: {
   query: FeedQuery;
-  /** Null: a time that goes on. */
+  /** `to` is null for a range that ends now. */
   onRange: (changes: { from: string; to: string | null }) => void;
 }) {
   const api = useApi();
@@ -36,7 +36,7 @@ export function FeedHistogram({
     placeholderData: keepPreviousData,
   });
   const onChosen = useCallback(
-    // The last bar goes beyond now: whoever chooses it wants to see what comes.
+    // The last bar ends in the future. If it is chosen, the range stays open for new matches.
     (from: string, to: string) => onRange({ from, to: Date.parse(to) > Date.now() ? null : to }),
     [onRange],
   );

@@ -1,47 +1,47 @@
 import type { Match } from '@earshot/sdk';
 import { findMarks, type Marks } from './marks.ts';
 
-/** A match without the platform's own form of it, which would be most of the tab's memory. */
+/** A match without `payload.raw`, which would use most of the memory. */
 export interface FeedItem {
   readonly match: Omit<Match, 'payload'> & { readonly payload: Omit<Match['payload'], 'raw'> };
   readonly marks: Marks;
 }
 
-/** How to ask for what comes behind the last item; null when nothing does. A cursor counts only beside the `until` it came with. */
-export type Older = { readonly until?: string; readonly cursor?: string } | null;
+/** The parameters that list the matches after the last item; null at the end. A cursor is valid only with its `to`. */
+export type OlderPage = { readonly to?: string; readonly cursor?: string } | null;
 
 /**
- * The feed, newest first. While the reader is away from its top, what arrives waits in `fresh`, so that nothing moves
- * under the eyes. Both are bounded: what falls out of them is asked for again when the reader gets there.
+ * The feed, newest first. While the user reads below the top, the feed is paused: new matches wait in `fresh`, so that the
+ * list does not move. Both lists are bounded. Matches that were dropped are loaded again when the user scrolls to them.
  */
 export interface FeedState {
   readonly items: readonly FeedItem[];
   readonly fresh: readonly FeedItem[];
-  /** May be more than `fresh` holds. */
+  /** The number of waiting matches. It can exceed the length of `fresh`. */
   readonly freshCount: number;
-  readonly older: Older;
+  readonly older: OlderPage;
   readonly isListed: boolean;
-  readonly isAway: boolean;
-  /** The latest removals: a page that was on its way may still have their matches. */
+  readonly isPaused: boolean;
+  /** Ids of the latest removals: a page that was requested before may still contain them. */
   readonly removed: readonly string[];
 }
 
 export type FeedEvent =
-  /** The page behind `asked`, and how to ask for the next one. */
+  /** The page that was requested with `requested`, and the parameters of the next page. */
   | {
       readonly type: 'listed';
-      readonly asked: Older;
+      readonly requested: OlderPage;
       readonly matches: readonly Match[];
-      readonly older: Older;
+      readonly older: OlderPage;
     }
-  /** In the order of the log, the oldest first. */
+  /** In log order, oldest first. */
   | { readonly type: 'arrived'; readonly matches: readonly Match[] }
   | { readonly type: 'removed'; readonly ids: readonly string[] }
-  | { readonly type: 'away'; readonly isAway: boolean };
+  | { readonly type: 'paused'; readonly isPaused: boolean };
 
 export const liveItemsMax = 1_000;
 const removalsKept = 1_000;
-const timesOverlapMs = 1_000;
+const overlapMs = 1_000;
 
 export const emptyFeed: FeedState = {
   items: [],
@@ -49,15 +49,15 @@ export const emptyFeed: FeedState = {
   freshCount: 0,
   older: null,
   isListed: false,
-  isAway: false,
+  isPaused: false,
   removed: [],
 };
 
 export function nextFeed(state: FeedState, event: FeedEvent): FeedState {
   switch (event.type) {
     case 'listed':
-      // The list was cut while the page was on its way: behind what is left there would be a hole.
-      if (event.asked !== state.older) return { ...state, isListed: true };
+      // The list was cut after the page was requested, so the page would leave a hole.
+      if (event.requested !== state.older) return { ...state, isListed: true };
       return {
         ...state,
         items: [...state.items, ...newItems(state, event.matches)],
@@ -68,15 +68,15 @@ export function nextFeed(state: FeedState, event: FeedEvent): FeedState {
       return arrive(state, newItems(state, event.matches).toReversed());
     case 'removed':
       return remove(state, event.ids);
-    case 'away':
-      if (event.isAway === state.isAway) return state;
-      return event.isAway ? { ...state, isAway: true } : comeBack({ ...state, isAway: false });
+    case 'paused':
+      if (event.isPaused === state.isPaused) return state;
+      return event.isPaused ? { ...state, isPaused: true } : resume({ ...state, isPaused: false });
   }
 }
 
 function arrive(state: FeedState, items: readonly FeedItem[]): FeedState {
   if (items.length === 0) return state;
-  if (!state.isAway) return bounded(state, [...items, ...state.items]);
+  if (!state.isPaused) return bounded(state, [...items, ...state.items]);
   return {
     ...state,
     fresh: [...items, ...state.fresh].slice(0, liveItemsMax),
@@ -84,43 +84,43 @@ function arrive(state: FeedState, items: readonly FeedItem[]): FeedState {
   };
 }
 
-function comeBack(state: FeedState): FeedState {
+function resume(state: FeedState): FeedState {
   const { fresh, freshCount, items } = state;
   const caughtUp = { ...state, fresh: [], freshCount: 0 };
   if (freshCount === fresh.length) return bounded(caughtUp, [...fresh, ...items]);
-  // More came than was kept: the list goes on from what was, and asks for the rest.
-  return { ...caughtUp, items: fresh, older: behind(fresh) };
+  // Some waiting matches were dropped. The list continues with the kept ones and loads the others again.
+  return { ...caughtUp, items: fresh, older: olderThan(fresh) };
 }
 
 function bounded(state: FeedState, items: readonly FeedItem[]): FeedState {
   if (items.length <= liveItemsMax) return { ...state, items };
   const kept = items.slice(0, liveItemsMax);
-  return { ...state, items: kept, older: behind(kept) };
+  return { ...state, items: kept, older: olderThan(kept) };
 }
 
 /**
- * A cursor for a place in the middle of the list is not to be had, but times are those of the log. A little more is asked
- * for, since a clock may be set back and what was stored together has one time; what is already there is left out.
+ * There is no cursor for a place in the middle of the list, so this uses the time of the last item. It adds an overlap,
+ * because several matches can have the same time and a clock can be set back. Duplicates are left out later.
  */
-function behind(kept: readonly FeedItem[]): Older {
+function olderThan(kept: readonly FeedItem[]): OlderPage {
   const last = kept.at(-1);
-  return last ? { until: new Date(Date.parse(last.match.created_at) + timesOverlapMs).toISOString() } : null;
+  return last ? { to: new Date(Date.parse(last.match.created_at) + overlapMs).toISOString() } : null;
 }
 
 function remove(state: FeedState, ids: readonly string[]): FeedState {
   const gone = new Set(ids);
-  const stays = ({ match }: FeedItem) => !gone.has(match.id);
-  const fresh = state.fresh.filter(stays);
+  const remains = ({ match }: FeedItem) => !gone.has(match.id);
+  const fresh = state.fresh.filter(remains);
   return {
     ...state,
-    items: state.items.filter(stays),
+    items: state.items.filter(remains),
     fresh,
     freshCount: state.freshCount - (state.fresh.length - fresh.length),
     removed: [...state.removed, ...ids].slice(-removalsKept),
   };
 }
 
-/** Goes through everything that is there, at each page and each flush: no copy is made of it. */
+/** The matches that are not in the feed yet. Runs for every page and flush, so it does not copy the lists. */
 function newItems({ items, fresh, removed }: FeedState, matches: readonly Match[]): FeedItem[] {
   const missing = new Map(matches.map((match) => [match.id, match]));
   for (const { match } of items) missing.delete(match.id);

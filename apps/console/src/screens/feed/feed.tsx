@@ -18,23 +18,26 @@ import { useFeedAddress } from './use-feed-address.ts';
 export function Feed() {
   const address = useFeedAddress();
   const [attempt, setAttempt] = useState(0);
-  const beginAnew = useCallback(() => setAttempt((before) => before + 1), []);
-  return <Matches key={`${attempt} ${JSON.stringify(address.query)}`} {...address} beginAnew={beginAnew} />;
+  const restart = useCallback(() => setAttempt((before) => before + 1), []);
+  return <Matches key={`${attempt} ${JSON.stringify(address.query)}`} {...address} restart={restart} />;
 }
 
 interface MatchesProps extends ReturnType<typeof useFeedAddress> {
-  readonly beginAnew: () => void;
+  readonly restart: () => void;
 }
 
-function Matches({ query, peek, change, beginAnew }: MatchesProps) {
+function Matches({ query, peek, change, restart }: MatchesProps) {
   const { data: rules = [] } = useRules();
   const [wantsOlder, setWantsOlder] = useState(false);
-  const { state, dispatch, error, connection } = useFeed(query, wantsOlder, beginAnew);
+  const { state, dispatch, error, connection } = useFeed(query, wantsOlder, restart);
   const [isAtTop, setAtTop] = useState(true);
-  const { items, isAway, freshCount, isListed } = state;
+  const { items, isPaused, freshCount, isListed } = state;
   const ruleNames = useMemo(() => new Map(rules.map(({ id, name }) => [id, name])), [rules]);
 
-  useEffect(() => dispatch({ type: 'away', isAway: !isAtTop || peek !== null }), [dispatch, isAtTop, peek]);
+  useEffect(
+    () => dispatch({ type: 'paused', isPaused: !isAtTop || peek !== null }),
+    [dispatch, isAtTop, peek],
+  );
   const show = useCallback((id: string | null) => change({ peek: id }, { replace: true }), [change]);
   usePeekKeys({ items, peek, show });
 
@@ -42,13 +45,13 @@ function Matches({ query, peek, change, beginAnew }: MatchesProps) {
     (range: { from: string; to: string | null }) => change({ ...range, peek: null }),
     [change],
   );
-  // Not looked for in vain among a hundred thousand.
+  // Without an open match, does not search the list, which can have 100,000 items.
   const peekIndex = peek === null ? -1 : items.findIndex(({ match }) => match.id === peek);
   const peeked = items[peekIndex];
   const showNew = () => {
     show(null);
     setAtTop(true);
-    dispatch({ type: 'away', isAway: false });
+    dispatch({ type: 'paused', isPaused: false });
     document.querySelector(`.${styles.list}`)?.scrollTo({ top: 0 });
   };
   return (
@@ -57,13 +60,18 @@ function Matches({ query, peek, change, beginAnew }: MatchesProps) {
       fills
       actions={
         <>
-          <LiveStatus connection={connection} isAway={isAway} freshCount={freshCount} onShowNew={showNew} />
+          <LiveStatus
+            connection={connection}
+            isPaused={isPaused}
+            freshCount={freshCount}
+            onShowNew={showNew}
+          />
           <FeedFilters query={query} rules={rules} onChange={change} />
         </>
       }
     >
       {rules.length > 0 && <FeedHistogram query={query} onRange={showRange} />}
-      {error && <ErrorNote error={error} onRetry={beginAnew} />}
+      {error && <ErrorNote error={error} onRetry={restart} />}
       {!isListed && items.length === 0 && !error && <Loading />}
       {isListed && items.length === 0 && <SilenceNote query={query} rules={rules} />}
       {(items.length > 0 || peek !== null) && (

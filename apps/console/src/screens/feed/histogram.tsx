@@ -14,21 +14,21 @@ interface HistogramProps {
 
 const heightPx = 96;
 
-/** Matches over time. Dragging over it chooses a time; the table has the same figures and the same choice. */
+/** Matches over time. Dragging selects a range. The table has the same data and selection for keyboards and screen readers. */
 export function Histogram(props: HistogramProps) {
   const themeVersion = useThemeVersion();
   const total = props.counts.reduce((sum, count) => sum + count, 0);
   return (
     <figure className={styles.figure}>
-      {/* A canvas keeps the colours that it was drawn with. */}
+      {/* A canvas does not follow theme changes, so the key draws it again. */}
       <Chart key={themeVersion} {...props} />
       <figcaption>
         <details>
           <summary>
             {formatCount(total)} {total === 1 ? 'match' : 'matches'} from {formatTime(props.division.from)} to{' '}
-            {formatTime(props.division.to)}; as a table
+            {formatTime(props.division.to)} (table)
           </summary>
-          <Twin {...props} />
+          <CountTable {...props} />
         </details>
       </figcaption>
     </figure>
@@ -38,7 +38,7 @@ export function Histogram(props: HistogramProps) {
 function Chart({ division, counts, onRange }: HistogramProps) {
   const holder = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(null);
-  // What the chart asks for while it lives: new figures do not end a choice that somebody is about to make.
+  // The chart reads its properties from here: recreating it for new data would cancel a selection in progress.
   const latest = useRef({ division, counts, onRange });
   useEffect(() => {
     latest.current = { division, counts, onRange };
@@ -60,7 +60,7 @@ function Chart({ division, counts, onRange }: HistogramProps) {
   return <div ref={holder} className={styles.chart} aria-hidden="true" />;
 }
 
-/** In the middle of its step, where a bar stands. */
+/** Each count is at the middle of its step, where uPlot centres the bar. */
 function dataOf({ division, counts }: HistogramProps): uPlot.AlignedData {
   const begin = Date.parse(division.from) / 1_000;
   return [counts.map((_, index) => begin + (index + 0.5) * division.stepSeconds), [...counts]];
@@ -113,13 +113,13 @@ function optionsOf(element: HTMLElement, latest: RefObject<HistogramProps>): uPl
   };
 }
 
-/** Midnight is the day's name. */
+/** Labels midnight with the day, other times with the clock. */
 function axisLabel(seconds: number): string {
   const time = new Date(seconds * 1_000);
   return time.getHours() === 0 && time.getMinutes() === 0 ? formatDay(time) : formatClock(time);
 }
 
-/** A canvas does not know custom properties; an element resolves them. */
+/** Resolves a CSS variable to a colour: a canvas does not understand variables. */
 function colorOf(element: HTMLElement, value: string): string {
   element.style.color = value;
   const { color } = getComputedStyle(element);
@@ -127,18 +127,18 @@ function colorOf(element: HTMLElement, value: string): string {
   return color;
 }
 
-function Twin({ division, counts, onRange }: HistogramProps) {
+function CountTable({ division, counts, onRange }: HistogramProps) {
   const begin = Date.parse(division.from);
   const time = (index: number) => new Date(begin + index * division.stepSeconds * 1_000).toISOString();
   return (
-    <div className={styles.twin}>
+    <div className={styles.table}>
       <table>
         <thead>
           <tr>
             <th scope="col">From</th>
             <th scope="col">Matches</th>
             <th scope="col">
-              <span className={styles.unseen}>Choose</span>
+              <span className={styles.visuallyHidden}>Choose</span>
             </th>
           </tr>
         </thead>

@@ -8,15 +8,15 @@ export interface Filter {
 export interface Listener {
   readonly onMatch: (match: Match) => void;
   readonly onRemoved: (removal: Removal) => void;
-  /** The service went back to an earlier state: what is shown may not exist any more. */
+  /** The match log was restored to an earlier state, so shown matches may no longer exist. */
   readonly onRestored: () => void;
 }
 
 const openPollMs = 50;
 
 /**
- * Follows matches while the tab is visible; a hidden one would only fill its memory. When it is seen again, the stream
- * goes on from where it ended. Ends by throwing: the reason of the signal, or what the stream is refused with.
+ * Follows matches while the tab is visible, because a hidden tab would only fill its memory. When the tab is visible again, the
+ * stream continues from its cursor. `ended` rejects with the reason of the signal, or with the error of the stream.
  */
 export function followVisible(api: Earshot, filter: Filter, listener: Listener, signal: AbortSignal) {
   const { onMatch, onRemoved, onRestored } = listener;
@@ -28,7 +28,7 @@ export function followVisible(api: Earshot, filter: Filter, listener: Listener, 
       using hidden = abortWhenHidden();
       const ends = AbortSignal.any([signal, hidden.signal]);
       const live = api.followMatches({ ...filter, cursor }, { signal: ends, onRemoved, onRestored });
-      // The follower says nothing when its stream is open: its cursor appears.
+      // The SDK has no event for an open stream, but the cursor is set from then on.
       const watch = setInterval(() => {
         if (live.cursor === undefined) return;
         clearInterval(watch);
@@ -45,22 +45,22 @@ export function followVisible(api: Earshot, filter: Filter, listener: Listener, 
     }
   };
   const ended = run();
-  // Whoever waits for the beginning may have gone when the end comes.
+  // Prevents an unhandled rejection if the caller no longer waits.
   ended.catch(() => undefined);
   return {
     ended,
-    /** The stream is open, so whatever is listed from now on leaves no gap before it. */
+    /** Resolves when the stream is open. A list that is requested after that leaves no gap before the stream. */
     opened: () => Promise.race([open.promise, ended]),
   };
 }
 
 function abortWhenHidden() {
   const controller = new AbortController();
-  const look = () => document.hidden && controller.abort();
-  document.addEventListener('visibilitychange', look);
+  const onChange = () => document.hidden && controller.abort();
+  document.addEventListener('visibilitychange', onChange);
   return {
     signal: controller.signal,
-    [Symbol.dispose]: () => document.removeEventListener('visibilitychange', look),
+    [Symbol.dispose]: () => document.removeEventListener('visibilitychange', onChange),
   };
 }
 

@@ -6,15 +6,15 @@ import type { Connection } from './use-feed.ts';
 
 const announceMs = 2_000;
 
-/** Whether the list moves, and how much waits. */
+/** Shows whether the feed is live, and how many new matches wait. */
 export function LiveStatus({
   connection,
-  isAway,
+  isPaused,
   freshCount,
   onShowNew,
 }: {
   connection: Connection;
-  isAway: boolean;
+  isPaused: boolean;
   freshCount: number;
   onShowNew: () => void;
 }) {
@@ -26,32 +26,32 @@ export function LiveStatus({
           +{formatCount(freshCount)} new
         </Button>
       )}
-      <span className={styles.state} data-state={isAway && connection === 'live' ? 'paused' : connection}>
-        {words(connection, isAway)}
+      <span className={styles.state} data-state={isPaused && connection === 'live' ? 'paused' : connection}>
+        {words(connection, isPaused)}
       </span>
-      <output className={styles.unseen}>
+      <output className={styles.visuallyHidden}>
         {announced > 0 ? `${formatCount(announced)} new matches` : ''}
       </output>
     </div>
   );
 }
 
-function words(connection: Connection, isAway: boolean): string {
+function words(connection: Connection, isPaused: boolean): string {
   switch (connection) {
     case 'connecting':
       return 'Connecting …';
     case 'reconnecting':
-      return 'Connection lost, trying again …';
+      return 'Connection lost. Reconnecting …';
     case 'crowded':
-      return 'Not live: the key has as many streams open as it may. Close another tab.';
+      return 'Not live: the key has reached its limit of open streams. Close another tab.';
     case 'none':
-      return 'A time in the past';
+      return 'Past matches';
     case 'live':
-      return isAway ? 'Paused while you read' : 'Live';
+      return isPaused ? 'Paused while you read' : 'Live';
   }
 }
 
-/** The value once it has not changed for a while: a screen reader must not be told of every match. */
+/** The value after it has not changed for `ms`, so that screen readers do not announce every match. */
 function useSettled(value: number, ms: number): number {
   const [settled, setSettled] = useState(value);
   useEffect(() => {

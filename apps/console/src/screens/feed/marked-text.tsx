@@ -2,7 +2,7 @@ import { unhidden } from '@earshot/mcp/visible';
 import styles from './feed.module.css';
 import { cutAtMarks, type Mark } from './marks.ts';
 
-/** A stranger's text with the places that made it match. `active` is the clause that the reader points at. */
+/** Untrusted content with marks at the matching words. `active` is the clause that the user points at. */
 export function MarkedText({
   text,
   marks,
@@ -13,7 +13,7 @@ export function MarkedText({
   active?: number | null;
 }) {
   return (
-    <bdi className={styles.strangers}>
+    <bdi className={styles.untrusted}>
       {cutAtMarks(text, marks).map((piece, index) =>
         piece.evidence === null ? (
           unhidden(piece.text, { lines: true })

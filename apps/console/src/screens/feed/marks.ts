@@ -1,6 +1,6 @@
 import type { Match } from '@earshot/sdk';
 
-/** A place in the text that speaks for a clause of the rule: `evidence` is the clause's number in `why`. */
+/** A span of the text that matches a clause of the rule. `evidence` is the index in `why.evidence`. */
 export interface Mark {
   readonly start: number;
   readonly end: number;
@@ -17,13 +17,13 @@ export interface Piece {
   readonly evidence: number | null;
 }
 
-/** Where the words of `why` are in the title and the text that are shown. What is elsewhere in the item has no mark. */
+/** Finds the evidence in the shown title and text. Evidence in other fields has no mark. */
 export function findMarks({ payload, why }: Pick<Match, 'payload' | 'why'>): Marks {
   const within = (shown: string | null) =>
     why.evidence.flatMap(({ path, text_span, text }, evidence): Mark[] => {
       const value = valueAt(payload.raw, path);
       if (shown === null || typeof value !== 'string' || text_span === null) return [];
-      // A page's text is made of several parts; a post's is one of them.
+      // The text of a web page is joined from several parts, so the part is searched in it.
       const offset = shown.indexOf(value);
       const start = offset + text_span.start;
       if (offset === -1 || shown.slice(start, start + text.length) !== text) return [];
@@ -44,7 +44,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-/** The text cut at its marks; where marks overlap, the first one counts. */
+/** Splits the text at its marks. Of overlapping marks, only the first one is used. */
 export function cutAtMarks(text: string, marks: readonly Mark[]): Piece[] {
   const pieces: Piece[] = [];
   let done = 0;

@@ -8,7 +8,7 @@ import { MarkedText } from './marked-text.tsx';
 
 const rowPx = 68;
 const overscan = 8;
-/** How close to the end older ones are asked for. */
+/** Older matches are requested this many rows before the end. */
 const rowsAhead = 30;
 
 interface MatchListProps {
@@ -17,15 +17,15 @@ interface MatchListProps {
   readonly peekIndex: number;
   readonly ruleNames: ReadonlyMap<string, string>;
   readonly onPeek: (id: string) => void;
-  /** Whether older ones should be there soon. */
+  /** Reports whether older matches should be loaded. */
   readonly onNearEnd: (isNearEnd: boolean) => void;
   readonly onScrolled: (isAtTop: boolean) => void;
 }
 
-/** Rows of one height, of which only the visible ones exist: a hundred thousand scroll like ten. */
+/** A virtual list: all rows have the same height, and only visible rows exist. */
 export function MatchList({ items, peekIndex, ruleNames, onPeek, onNearEnd, onScrolled }: MatchListProps) {
   const scroller = useRef<HTMLDivElement>(null);
-  // With another function all rows are measured again, at every step of the scrolling.
+  // Must be stable: a new function makes the virtualizer measure all rows again.
   const getItemKey = useCallback((index: number) => items[index]?.match.id ?? index, [items]);
   const rows = useVirtualizer({
     count: items.length,
@@ -67,7 +67,7 @@ interface MatchRowProps extends Pick<MatchListProps, 'ruleNames' | 'onPeek'> {
   readonly isPeeked: boolean;
 }
 
-/** Scrolling renders the list at every frame: rows that stay are left alone. */
+/** Memoised, because scrolling renders the list at every frame. */
 const MatchRow = memo(({ item: { match, marks }, ruleNames, isPeeked, onPeek }: MatchRowProps) => {
   const { payload } = match;
   return (

@@ -3,14 +3,14 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
 import { platformNames } from '../../parts/platforms.ts';
-import { StrangersLink, StrangersText } from '../../parts/strangers-text.tsx';
 import { Time } from '../../parts/time.tsx';
+import { UntrustedLink, UntrustedText } from '../../parts/untrusted-text.tsx';
 import styles from './feed.module.css';
 import type { FeedItem } from './feed-state.ts';
 import { MarkedText } from './marked-text.tsx';
 import type { Mark } from './marks.ts';
 
-/** One match beside the list: the post, why it matched, and which words of the rule did it. Not modal: the list goes on. */
+/** A panel with one match: the post, and the clauses of the rule that matched. It is not modal, so the list stays usable. */
 export function Peek({
   item,
   rule,
@@ -35,7 +35,7 @@ export function Peek({
           <WhyPart item={item} rule={rule} active={active} onActive={setActive} />
         </>
       ) : (
-        <p>It is not among the matches that are loaded, or it was removed.</p>
+        <p>The match is not loaded or was removed. Scroll the list to load older matches.</p>
       )}
     </aside>
   );
@@ -53,10 +53,10 @@ function Post({ item: { match, marks }, active }: { item: FeedItem; active: numb
       </p>
       {payload.author && (
         <p>
-          <StrangersText text={payload.author.name ?? payload.author.id} />{' '}
+          <UntrustedText text={payload.author.name ?? payload.author.id} />{' '}
           {payload.author.handle !== null && (
             <span className={styles.quiet}>
-              @<StrangersText text={payload.author.handle} />
+              @<UntrustedText text={payload.author.handle} />
             </span>
           )}
         </p>
@@ -73,7 +73,7 @@ function Post({ item: { match, marks }, active }: { item: FeedItem; active: numb
       )}
       {payload.url !== null && (
         <p>
-          <StrangersLink href={payload.url} />
+          <UntrustedLink href={payload.url} />
         </p>
       )}
     </article>
@@ -102,7 +102,7 @@ function WhyPart({ item: { match }, rule, active, onActive }: WhyPartProps) {
       )}
       {rule && !isSameVersion && (
         <p className={styles.quiet}>
-          Version {match.rule_version} of the rule matched; it has version {rule.version} now.
+          Version {match.rule_version} of the rule matched. The current version is {rule.version}.
         </p>
       )}
       <ul className={styles.evidence}>
@@ -118,7 +118,7 @@ function WhyPart({ item: { match }, rule, active, onActive }: WhyPartProps) {
             >
               <code>{value?.slice(rule_span.start, rule_span.end) ?? field}</code>
               <span className={styles.quiet}>{field}</span>
-              <StrangersText text={text} />
+              <UntrustedText text={text} />
             </button>
           </li>
         ))}
@@ -134,8 +134,8 @@ function WhyPart({ item: { match }, rule, active, onActive }: WhyPartProps) {
 }
 
 function verdictWords(verdict: string, confidence: string): string {
-  if (verdict === 'unknown') return 'The platform matched it; the post alone does not show why.';
+  if (verdict === 'unknown') return 'The platform matched this post. Its content alone does not show why.';
   return confidence === 'exact'
-    ? 'Our own reading of the rule agrees with the platform.'
-    : 'Our own reading of the rule agrees, as closely as the platform’s way of splitting words is known.';
+    ? 'Earshot’s own evaluation of the rule agrees with the platform.'
+    : 'Earshot’s own evaluation agrees, but the platform may split words differently.';
 }

@@ -6,7 +6,7 @@ import { EmptyNote } from '../../parts/empty-note.tsx';
 import { describeSilence } from './silence.ts';
 import type { FeedQuery } from './use-feed.ts';
 
-/** Instead of an empty list: whether silence means that nothing happened. */
+/** Replaces an empty list: says whether nothing matched or Earshot was not receiving. */
 export function SilenceNote({ query, rules }: { query: FeedQuery; rules: readonly Rule[] }) {
   const api = useApi();
   const { data, dataUpdatedAt } = useQuery({
@@ -14,9 +14,9 @@ export function SilenceNote({ query, rules }: { query: FeedQuery; rules: readonl
     queryFn: ({ signal }) => api.getCoverage(query, { signal }),
     refetchInterval: 5_000,
   });
-  const asked = query.rule_id === undefined ? rules : rules.filter(({ id }) => id === query.rule_id);
+  const selected = query.rule_id === undefined ? rules : rules.filter(({ id }) => id === query.rule_id);
   const { title, lines, link } = describeSilence({
-    rules: asked,
+    rules: selected,
     intervals: data?.intervals ?? null,
     isRange: query.from !== undefined || query.to !== undefined,
     now: new Date(dataUpdatedAt),

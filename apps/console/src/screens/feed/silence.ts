@@ -11,27 +11,29 @@ export interface Silence {
   readonly link: { readonly href: string; readonly label: string } | null;
 }
 
-export interface Silent {
+export interface SilenceFacts {
   readonly rules: readonly Rule[];
-  /** Null while it is not known. */
+  /** Null while the coverage loads. */
   readonly intervals: readonly Interval[] | null;
   readonly isRange: boolean;
   readonly now: Date;
 }
 
-/** Why nothing is listed: what is known about each platform, and what to do next. */
-export function describeSilence({ rules, intervals, isRange, now }: Silent): Silence {
+/** Explains why no matches are listed: the coverage of each platform, and what to do next. */
+export function describeSilence({ rules, intervals, isRange, now }: SilenceFacts): Silence {
   if (rules.length === 0)
     return {
-      title: 'There is no rule yet.',
-      lines: ['A rule says what to listen for. Matches appear here within seconds.'],
-      link: { href: '/rules/new', label: 'Write the first rule' },
+      title: 'There are no rules yet.',
+      lines: [
+        'A rule describes the posts and pages that you want to get. Matches appear here within seconds.',
+      ],
+      link: { href: '/rules/new', label: 'Create the first rule' },
     };
   if (rules.every(({ state }) => state === 'paused'))
     return {
-      title: 'Nothing can match: every rule here is paused.',
+      title: 'Nothing can match, because every selected rule is paused.',
       lines: [],
-      link: { href: '/rules', label: 'Go to the rules' },
+      link: { href: '/rules', label: 'Show all rules' },
     };
   if (intervals === null) return { title: 'Nothing matched.', lines: [], link: null };
   const lines = [...Map.groupBy(intervals, ({ platform }) => platform)].map(
@@ -39,29 +41,29 @@ export function describeSilence({ rules, intervals, isRange, now }: Silent): Sil
   );
   const hasGap = intervals.some(({ state }) => state === 'gap');
   return {
-    title: isRange ? 'Nothing matched in this time.' : 'Nothing has matched yet.',
+    title: isRange ? 'Nothing matched in this period.' : 'Nothing has matched yet.',
     lines,
-    link: hasGap ? { href: '/coverage', label: 'See the gaps' } : null,
+    link: hasGap ? { href: '/coverage', label: 'Show the gaps' } : null,
   };
 }
 
 function describePlatform(intervals: readonly Interval[], now: Date): string {
   const last = intervals.at(-1);
-  if (!last || last.state === 'not_watched') return 'not watched.';
+  if (!last || last.state === 'not_watched') return 'no active rule.';
   const time = (at: string) => formatTime(at, now);
   if (last.state === 'starting')
-    return `the platform has the rule and applies it ${last.to === null ? 'soon' : `from ${time(last.to)} on`}.`;
+    return `the platform will apply the rule ${last.to === null ? 'soon' : `from ${time(last.to)} on`}.`;
   if (last.state === 'gap' && last.to === null)
-    return `not heard since ${time(last.from)}. ${reasonWords(last.reason)}.`;
+    return `disconnected since ${time(last.from)}. ${reasonWords(last.reason)}.`;
   const gaps = intervals.filter(({ state }) => state === 'gap');
   const since = coveredSince(intervals);
-  if (since === null) return 'not heard.';
+  if (since === null) return 'disconnected.';
   const before =
     gaps.length === 0 ? '' : `; before that, ${gaps.length === 1 ? 'a gap' : `${gaps.length} gaps`}`;
   return `covered without a gap since ${time(since)}, and nothing matched${before}.`;
 }
 
-/** Where the unbroken stretch begins that ends with the last interval; a repaired gap does not break it. */
+/** When the uninterrupted coverage at the end began. Repaired gaps count as covered. */
 function coveredSince(intervals: readonly Interval[]): string | null {
   let since: string | null = null;
   for (const { state, from } of intervals.toReversed()) {

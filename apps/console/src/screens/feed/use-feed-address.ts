@@ -6,11 +6,11 @@ const platforms = ['x', 'firehose'] as const;
 
 export interface FeedAddress {
   readonly query: FeedQuery;
-  /** The match that is looked at. */
+  /** The id of the open match. */
   readonly peek: string | null;
 }
 
-/** What the feed shows is in its address: it can be sent to somebody. */
+/** Keeps the state of the feed in the address, so that it can be shared. */
 export function useFeedAddress() {
   const [params, setParams] = useSearchParams();
   const address = useMemo((): FeedAddress => {
@@ -38,7 +38,7 @@ export function useFeedAddress() {
   return { ...address, change };
 }
 
-/** A damaged address shows everything rather than an error. */
+/** Ignores an invalid time in the address. */
 function timeOf(text: string | undefined): string | undefined {
   return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
 }

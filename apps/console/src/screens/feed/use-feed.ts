@@ -1,7 +1,7 @@
 import type { Earshot, Match } from '@earshot/sdk';
 import { type Dispatch, useCallback, useEffect, useReducer, useState } from 'react';
-import { createApi, isPassing, useApi } from '../../api/api.tsx';
-import { emptyFeed, type FeedEvent, nextFeed, type Older } from './feed-state.ts';
+import { createApi, isTemporary, useApi } from '../../api/api.tsx';
+import { emptyFeed, type FeedEvent, nextFeed, type OlderPage } from './feed-state.ts';
 import { type Filter, followVisible } from './live-matches.ts';
 
 export interface FeedQuery extends Filter {
@@ -14,12 +14,12 @@ export type Connection = 'connecting' | 'live' | 'reconnecting' | 'crowded' | 'n
 const pageSize = 100;
 const flushMs = 250;
 const retryMs = 3_000;
-/** A stream that is not open by then does not keep the list waiting. */
+/** The list waits this long for the stream to open. */
 const openMs = 3_000;
 
 /**
- * The matches of a query: the newest first, older ones while `wantsOlder`, new ones as they come unless the range has ended.
- * Whoever calls it begins anew, by another key, when the query changes or `onRestored` is called.
+ * The matches of a query, newest first. Loads older matches while `wantsOlder`, and streams new ones unless the range ends in
+ * the past. If the query changes or `onRestored` is called, the caller must remount the component with a new key.
  */
 export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () => void) {
   const [state, dispatch] = useReducer(nextFeed, emptyFeed);
@@ -39,7 +39,7 @@ export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () =>
       const isInTime = await Promise.race([opened.then(() => true), sleep(openMs).then(() => false)]);
       await load(null, signal);
       if (isInTime) return;
-      // What came after the list and before the stream is in neither of them.
+      // Matches between the list and the opening of the stream are in neither, so everything is loaded again.
       await opened;
       onRestored();
     };
@@ -58,12 +58,12 @@ export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () =>
   return { state, dispatch, error, connection };
 }
 
-/** Reads one page, and tries again for as long as that may help: a server that comes back needs no hand. */
+/** Loads one page. Retries temporary errors until the server is back. */
 function useLoad(query: FeedQuery, dispatch: Dispatch<FeedEvent>, setError: (error: Error | null) => void) {
   const api = useApi();
   const { rule_id, platform, from, to } = query;
   return useCallback(
-    async (older: Older, signal: AbortSignal) => {
+    async (older: OlderPage, signal: AbortSignal) => {
       for (;;) {
         try {
           dispatch(await listPage(api, { rule_id, platform, from, to }, older, signal));
@@ -72,7 +72,7 @@ function useLoad(query: FeedQuery, dispatch: Dispatch<FeedEvent>, setError: (err
         } catch (problem) {
           if (signal.aborted) return;
           setError(asError(problem));
-          if (!isPassing(problem)) return;
+          if (!isTemporary(problem)) return;
         }
         await sleep(retryMs);
         if (signal.aborted) return;
@@ -87,14 +87,14 @@ interface StreamParts {
   readonly dispatch: Dispatch<FeedEvent>;
   readonly setConnection: (connection: Connection) => void;
   readonly setError: (error: Error) => void;
-  /** The service went back to an earlier state: all is asked for again. */
+  /** The match log was restored to an earlier state, so everything is loaded again. */
   readonly onRestored: () => void;
 }
 
-/** By the status of the answer; 0 is none. */
+/** The connection state by the HTTP status of the stream. All other statuses mean that it reconnects. */
 const connections: Readonly<Record<number, Connection>> = { 200: 'live', 429: 'crowded' };
 
-/** Resolves when the stream is open. What arrives is shown in batches: each render costs the same for one as for many. */
+/** Resolves when the stream is open. New matches are dispatched in batches to save renders. */
 async function openStream(filter: Filter, parts: StreamParts): Promise<void> {
   const { signal, dispatch, setConnection, setError, onRestored } = parts;
   let waiting: Match[] = [];
@@ -124,16 +124,16 @@ async function openStream(filter: Filter, parts: StreamParts): Promise<void> {
 async function listPage(
   api: Earshot,
   query: FeedQuery,
-  asked: Older,
+  requested: OlderPage,
   signal: AbortSignal,
 ): Promise<FeedEvent> {
   const { rule_id, platform, from, to } = query;
   const { matches, next_cursor } = await api.listMatches(
-    { limit: pageSize, rule_id, platform, since: from, until: to, ...asked },
+    { limit: pageSize, rule_id, platform, from, to, ...requested },
     { signal },
   );
-  const older = next_cursor === null ? null : { ...asked, cursor: next_cursor };
-  return { type: 'listed', asked, matches, older };
+  const older = next_cursor === null ? null : { ...requested, cursor: next_cursor };
+  return { type: 'listed', requested, matches, older };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -4,13 +4,13 @@ import { formatCount, formatUsd } from '../../parts/format.ts';
 type Terms = NonNullable<Answers['ListKeys']['keys'][number]['budget']>;
 
 const periods: Readonly<Record<Terms['period'], string>> = {
-  day: 'a day',
-  month: 'a month',
-  lifetime: 'in all',
+  day: 'per day',
+  month: 'per month',
+  lifetime: 'in total',
 };
 
-/** A budget as it was set: `$5.00 a day, then only a notice`. */
+/** Describes the terms of a budget: `$5.00 per day, then only notify`. */
 export function budgetWords({ period, usd, matches, on_reached }: Terms): string {
   const amount = usd === undefined ? `${formatCount(matches ?? 0)} matches` : formatUsd(usd);
-  return `${amount} ${periods[period]}, then ${on_reached === 'pause' ? 'paused' : 'only a notice'}`;
+  return `${amount} ${periods[period]}, then ${on_reached === 'pause' ? 'pause its rules' : 'only notify'}`;
 }

@@ -4,19 +4,19 @@ type CreateKey = Requests['CreateKey'];
 type Scope = NonNullable<CreateKey['scopes']>[number];
 type Budget = NonNullable<CreateKey['budget']>;
 
-/** What the form holds. */
+/** The state of the form. */
 export interface KeyDraft {
   readonly scopes: readonly Scope[];
-  /** As a `datetime-local` field has it; empty: none. */
+  /** The value of a `datetime-local` field; empty for none. */
   readonly expires: string;
-  /** As it was typed; empty: no budget. */
+  /** As typed; empty for no budget. */
   readonly amount: string;
   readonly unit: 'usd' | 'matches';
   readonly period: Budget['period'];
   readonly on_reached: NonNullable<Budget['on_reached']>;
 }
 
-/** The API says what is wrong with it: what is no number is sent as none, and refused there. */
+/** Does not validate: an amount that is not a number is sent as NaN, so that the API reports it. */
 export function requestOf({ scopes, expires, amount, unit, period, on_reached }: KeyDraft): CreateKey {
   const value = Number(amount.trim().replace(',', '.'));
   return {
@@ -30,13 +30,14 @@ const known: Readonly<Record<Scope, true>> = {
   'rules:read': true,
   'rules:write': true,
   'matches:read': true,
+  'readers:write': true,
   'keys:write': true,
   'audit:read': true,
   'webhooks:read': true,
   'webhooks:write': true,
 };
 
-/** Those of a session that this page knows. */
+/** The scopes that this version of the console knows. */
 export function scopesOf(scopes: readonly string[]): Scope[] {
   return scopes.filter((scope): scope is Scope => Object.hasOwn(known, scope));
 }

@@ -9,7 +9,7 @@ import { Loading } from '../../parts/loading.tsx';
 import { Screen } from '../../parts/screen.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { Unseen } from '../../parts/unseen.tsx';
+import { VisuallyHidden } from '../../parts/visually-hidden.tsx';
 import { budgetWords } from './budget-words.ts';
 import styles from './keys.module.css';
 import { NewKey } from './new-key.tsx';
@@ -17,7 +17,7 @@ import { RevokeKey } from './revoke-key.tsx';
 
 type Key = Answers['ListKeys']['keys'][number];
 
-/** The keys of the account, of which nobody can show the keys themselves. */
+/** Lists the keys of the account, without their secrets. */
 export function Keys() {
   const api = useApi();
   const [isCreating, setCreating] = useState(false);
@@ -37,12 +37,12 @@ export function Keys() {
       }
     >
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading what="Reading the keys" />}
+      {!data && !error && <Loading what="Loading the keys" />}
       {data && (
         <>
           <p className={styles.quiet}>
-            {data.keys.length === 1 ? 'One key is valid.' : `${data.keys.length} keys are valid.`} What a key
-            may spend is what all rules that it creates may spend together.
+            {data.keys.length === 1 ? '1 valid key.' : `${data.keys.length} valid keys.`} The budget of a key
+            limits the total cost of the rules that it creates.
           </p>
           <KeyTable keys={data.keys} ownId={ownId} onRevoke={setRevoked} />
         </>
@@ -69,12 +69,12 @@ function KeyTable({
       <thead>
         <tr>
           <th scope="col">Key</th>
-          <th scope="col">May do</th>
-          <th scope="col">May spend</th>
+          <th scope="col">Scopes</th>
+          <th scope="col">Budget</th>
           <th scope="col">Last used</th>
-          <th scope="col">Works</th>
+          <th scope="col">Valid</th>
           <th scope="col">
-            <Unseen>Actions</Unseen>
+            <VisuallyHidden>Actions</VisuallyHidden>
           </th>
         </tr>
       </thead>
@@ -92,7 +92,7 @@ function KeyRow({ listed, isOwn, onRevoke }: { listed: Key; isOwn: boolean; onRe
     <tr>
       <th scope="row">
         <code>{listed.display}</code>
-        {isOwn && <span className={styles.own}> signed in with it</span>}
+        {isOwn && <span className={styles.own}> your key</span>}
         <div className={styles.id}>{listed.id}</div>
       </th>
       <td>
@@ -102,16 +102,14 @@ function KeyRow({ listed, isOwn, onRevoke }: { listed: Key; isOwn: boolean; onRe
           ))}
         </ul>
       </td>
-      <td className={styles.budget}>
-        {listed.budget === null ? 'no limit of its own' : budgetWords(listed.budget)}
-      </td>
+      <td className={styles.budget}>{listed.budget === null ? 'none' : budgetWords(listed.budget)}</td>
       <td>{listed.last_used_at === null ? 'never' : <Time at={listed.last_used_at} />}</td>
-      <td className={styles.works}>
+      <td className={styles.validity}>
         <div>
           since <Time at={listed.created_at} />
         </div>
         {listed.expires_at === null ? (
-          'without end'
+          'no expiry'
         ) : (
           <>
             until <Time at={listed.expires_at} />

@@ -11,7 +11,7 @@ import { type KeyDraft, requestOf, scopesOf } from './key-draft.ts';
 
 const fields = ['scopes', 'expires_at', 'budget'];
 
-/** Creates one that may do no more than the key that is signed in, then shows it. */
+/** Creates a key with at most the scopes of the session, then shows it. */
 export function NewKey({ onClose }: { onClose: () => void }) {
   const offered = scopesOf(useSession().data?.scopes ?? []);
   const [draft, setDraft] = useState<KeyDraft>({
@@ -26,7 +26,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const change = (part: Partial<KeyDraft>) => setDraft({ ...draft, ...part });
   if (create.data?.key)
     return (
-      <Modal title="The key is created" onClose={onClose}>
+      <Modal title="Key created" onClose={onClose}>
         <ShownOnce what="key" value={create.data.key} />
       </Modal>
     );
@@ -45,8 +45,8 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           problem={violationOf(create.error, 'scopes')}
         />
         <Field
-          label="Ends, in your time zone"
-          hint="If left out, when the key that you are signed in with ends."
+          label="Expires (your time zone)"
+          hint="If empty, the new key expires with the key that you are signed in with."
           problem={violationOf(create.error, 'expires_at')}
         >
           {(control) => (
@@ -85,7 +85,11 @@ function ScopeFields({
   onChange: (part: Partial<KeyDraft>) => void;
 }) {
   return (
-    <FieldGroup label="May do" hint="No more than the key that you are signed in with." problem={problem}>
+    <FieldGroup
+      label="Scopes"
+      hint="A new key can have at most the scopes of the key that you are signed in with."
+      problem={problem}
+    >
       {offered.map((scope) => (
         <Check
           key={scope}
@@ -113,8 +117,8 @@ function BudgetFields({
 }) {
   return (
     <FieldGroup
-      label="May spend"
-      hint="What all rules that it creates may spend together. If left out, the same as the key that you are signed in with."
+      label="Budget"
+      hint="Limits the total cost of the rules that the key creates. If empty, the budget of the key that you are signed in with applies."
       problem={problem}
     >
       <input
@@ -138,17 +142,17 @@ function BudgetFields({
         value={draft.period}
         onChange={({ target }) => onChange({ period: periods.find((one) => one === target.value) ?? 'day' })}
       >
-        <option value="day">a day</option>
-        <option value="month">a month</option>
-        <option value="lifetime">in all</option>
+        <option value="day">per day</option>
+        <option value="month">per month</option>
+        <option value="lifetime">in total</option>
       </select>
       <select
         aria-label="When it is spent"
         value={draft.on_reached}
         onChange={({ target }) => onChange({ on_reached: target.value === 'notify' ? 'notify' : 'pause' })}
       >
-        <option value="pause">then its rules are paused</option>
-        <option value="notify">then there is only a notice</option>
+        <option value="pause">then pause its rules</option>
+        <option value="notify">then only notify</option>
       </select>
     </FieldGroup>
   );

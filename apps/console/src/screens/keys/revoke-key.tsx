@@ -32,12 +32,12 @@ export function RevokeKey({
         onSubmit={() => revoke.mutate()}
       >
         <p>
-          Within five seconds <code>{revoked.display}</code> is refused everywhere, and open streams and
-          sessions end. Keys that were created with it stay valid. This cannot be undone.
+          The key <code>{revoked.display}</code> stops working within 5 seconds, and its open streams and
+          sessions end. Keys that were created with it stay valid. You cannot undo this.
         </p>
         {isOwn && (
           <p>
-            <strong>You are signed in with this key: your session ends with it.</strong>
+            <strong>You are signed in with this key, so your session also ends.</strong>
           </p>
         )}
       </Form>

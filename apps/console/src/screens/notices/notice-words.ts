@@ -1,24 +1,24 @@
 import type { Notice } from '@earshot/sdk';
-import type { StandingKind } from '../../parts/standing-kind.ts';
+import type { StatusKind } from '../../parts/status-kind.ts';
 
 const titles: Readonly<Record<Notice['type'], string>> = {
-  'budget.threshold': 'Much of a budget is spent',
+  'budget.threshold': 'A budget is nearly spent',
   'budget.reached': 'A budget is spent',
   'budget.forecast': 'A budget will be spent before its period ends',
   'rate.unusual': 'Far more matches than usual',
-  'coverage.gap': 'There was a gap in the coverage',
-  'coverage.repaired': 'A gap in the coverage was filled',
-  'source.action_required': 'A source is not listening',
+  'coverage.gap': 'The coverage has a gap',
+  'coverage.repaired': 'A gap in the coverage was repaired',
+  'source.action_required': 'A source needs action',
   'rule.paused': 'The rule was paused',
   'rule.expired': 'The rule has expired',
   'rule.refused': 'A platform refuses the rule',
   'webhook.failing': 'The endpoint is failing',
   'webhook.disabled': 'The webhook is disabled',
   'digest.failing': 'The digest cannot be sent',
-  'digest.given_up': 'An issue of the digest was not sent',
+  'digest.given_up': 'A digest message was not sent',
 };
 
-/** A type that is newer than this page is shown as it is. */
+/** A type that this version does not know is shown as it is. */
 export function noticeTitle(type: string): string {
   return Object.hasOwn(titles, type) ? titles[type as Notice['type']] : type;
 }
@@ -29,7 +29,7 @@ export const severityWords: Readonly<Record<Notice['severity'], string>> = {
   info: 'Information',
 };
 
-export function standingOfNotice({ severity, resolved_at }: Notice): StandingKind {
+export function statusOfNotice({ severity, resolved_at }: Notice): StatusKind {
   if (resolved_at !== null) return 'idle';
   return severity === 'critical' ? 'bad' : severity === 'warning' ? 'warn' : 'idle';
 }
@@ -44,7 +44,7 @@ const kindPaths: Readonly<Record<Notice['subject']['kind'], (id: string) => stri
   digest: () => '/notices',
 };
 
-/** Where more is to be seen of what the notice is about. */
+/** The page with details about the subject of the notice. */
 export function subjectPath({ type, subject: { kind, id } }: Pick<Notice, 'type' | 'subject'>): string {
   if (type.startsWith('coverage.')) return '/coverage';
   if (type.startsWith('budget.') && kind === 'rule') return `/cost?rule=${encodeURIComponent(id)}`;

@@ -9,10 +9,10 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { More } from '../../parts/more.tsx';
 import { Screen } from '../../parts/screen.tsx';
-import { Standing } from '../../parts/standing.tsx';
-import { StrangersText } from '../../parts/strangers-text.tsx';
+import { StatusMark } from '../../parts/status-mark.tsx';
 import { Time } from '../../parts/time.tsx';
-import { noticeTitle, severityWords, standingOfNotice, subjectPath } from './notice-words.ts';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
+import { noticeTitle, severityWords, statusOfNotice, subjectPath } from './notice-words.ts';
 import styles from './notices.module.css';
 
 const shows = { open: 'Open', all: 'All' } as const;
@@ -28,7 +28,7 @@ export function Notices() {
       title="Notices"
       actions={
         <Choice
-          label="Which"
+          label="Filter"
           options={shows}
           value={show}
           onChange={(chosen) => setParams(chosen === 'all' ? { show: chosen } : {}, { replace: true })}
@@ -36,7 +36,7 @@ export function Notices() {
       }
     >
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading what="Reading the notices" />}
+      {!data && !error && <Loading what="Loading the notices" />}
       {data && notices.length === 0 && <NoNotices show={show} />}
       <ul className={styles.notices}>
         {notices.map((notice) => (
@@ -64,14 +64,13 @@ function useNotices(show: Show) {
 
 function NoNotices({ show }: { show: Show }) {
   return show === 'open' ? (
-    <EmptyNote title="Nothing is open.">
+    <EmptyNote title="There are no open notices.">
       <p>
-        All notices are resolved. New ones appear here at once, and can be sent to a{' '}
-        <Link href="/webhooks">webhook</Link>.
+        New notices appear here. To receive them elsewhere, create a <Link href="/webhooks">webhook</Link>.
       </p>
     </EmptyNote>
   ) : (
-    <EmptyNote title="There are no notices yet, or they are no longer kept." />
+    <EmptyNote title="There are no notices, or they are no longer stored." />
   );
 }
 
@@ -81,21 +80,21 @@ function NoticeRow({ notice }: { notice: Notice }) {
   return (
     <li className={styles.notice} data-resolved={resolved_at !== null}>
       <div className={styles.severity}>
-        <Standing kind={standingOfNotice(notice)}>
+        <StatusMark kind={statusOfNotice(notice)}>
           {resolved_at === null ? severityWords[severity] : 'Resolved'}
-        </Standing>
+        </StatusMark>
       </div>
       <div className={styles.body}>
         <h2 className={styles.title}>
           {noticeTitle(type)}:{' '}
           <Link href={subjectPath(notice)}>
-            <StrangersText text={subject.name} />
+            <UntrustedText text={subject.name} />
           </Link>
         </h2>
         <p>{what_to_do}</p>
         {typeof problem === 'string' && (
           <p className={styles.quiet}>
-            In the platform's words: <StrangersText text={problem} />
+            Error message: <UntrustedText text={problem} />
           </p>
         )}
       </div>

@@ -3,8 +3,8 @@ import { formatCount, formatUsd } from '../../parts/format.ts';
 import { forecast } from './budget-forecast.ts';
 import styles from './rules.module.css';
 
-/** What is spent, and where it leads by the end of the period. */
-export function BudgetCell({ budget, now }: { budget: Rule['budget']; now: Date }) {
+/** The spending of the budget, and a forecast for the end of the period. */
+export function BudgetCell({ budget, now }: { budget: Rule['effective_budget']; now: Date }) {
   if (!budget) return <span className={styles.quiet}>none</span>;
   const { amount, spent, expected } = forecast(budget, now);
   const format = budget.usd === undefined ? formatCount : formatUsd;
@@ -16,7 +16,7 @@ export function BudgetCell({ budget, now }: { budget: Rule['budget']; now: Date 
         {format(spent)} of {format(amount)}
         {budget.usd === undefined && ' matches'} {periodWords[budget.period]}
       </span>
-      {/* What is spent is paused: nothing more is expected of it. */}
+      {/* A spent budget needs no forecast. */}
       {expected !== null && spent < amount && (
         <span className={isOver ? styles.over : styles.quiet}>forecast {format(expected)}</span>
       )}
@@ -24,4 +24,4 @@ export function BudgetCell({ budget, now }: { budget: Rule['budget']; now: Date 
   );
 }
 
-const periodWords = { day: 'a day', month: 'a month', lifetime: 'in all' };
+const periodWords = { day: 'per day', month: 'per month', lifetime: 'in total' };

@@ -1,17 +1,17 @@
 import type { Rule } from '@earshot/sdk';
 
-type Budget = NonNullable<Rule['budget']>;
+type Budget = NonNullable<Rule['effective_budget']>;
 
 const dayMs = 86_400_000;
 
 export interface Forecast {
   readonly amount: number;
   readonly spent: number;
-  /** At the end of the period, if it goes on as in its elapsed part; null when too little of it has passed, or it never ends. */
+  /** The spending at the end of the period at the rate so far; null if the period has just begun or never ends. */
   readonly expected: number | null;
 }
 
-/** Below this part of a period, a single match would look like a disaster. */
+/** There is no forecast before this part of the period has passed, because a single match would dominate it. */
 const elapsedPartMin = 0.02;
 
 export function forecast(budget: Budget, now: Date): Forecast {

@@ -8,7 +8,7 @@ import styles from './rules.module.css';
 
 const dayMs = 86_400_000;
 
-/** The last 24 hours of a rule, one line per platform: heard, gap, repaired, not watched. */
+/** The coverage of a rule in the last 24 hours, one timeline per platform. */
 export function CoverageStrip({ ruleId }: { ruleId: string }) {
   const api = useApi();
   const { data, error } = useQuery({
@@ -27,8 +27,8 @@ export function CoverageStrip({ ruleId }: { ruleId: string }) {
   return (
     <div className={styles.strips}>
       {data?.platforms.map(([platform, intervals]) => {
-        const told = laneWords(intervals, summarise(intervals, data.window), new Date(data.window.to));
-        const words = `${platformNames[platform]}: ${told}`;
+        const summary = summarise(intervals, data.window);
+        const words = `${platformNames[platform]}: ${laneWords(intervals, summary, new Date(data.window.to))}`;
         return (
           <div key={platform} role="img" aria-label={words} title={words}>
             <Strip intervals={intervals} window={data.window} />

@@ -8,11 +8,11 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Modal } from '../../parts/modal.tsx';
 import styles from './rules.module.css';
 
-/** Pause, resume and delete. A deletion takes the matches along, so it asks first. */
+/** Buttons to pause, resume and delete a rule. Deleting also deletes its matches, so it needs a confirmation. */
 export function RuleActions({ rule, onDeleted }: { rule: Rule; onDeleted?: () => void }) {
   const api = useApi();
   const queries = useQueryClient();
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const onSuccess = () => queries.invalidateQueries({ queryKey: rulesKey });
   const isPaused = rule.state === 'paused';
   const request = { rule_id: rule.id };
@@ -23,8 +23,8 @@ export function RuleActions({ rule, onDeleted }: { rule: Rule; onDeleted?: () =>
   const remove = useMutation({
     mutationFn: () => api.deleteRule(request),
     onSuccess: () => {
-      setAsking(false);
-      // Before its screen reads that it is gone.
+      setConfirming(false);
+      // Leaves the screen of the rule before it finds that the rule does not exist.
       onDeleted?.();
       return onSuccess();
     },
@@ -38,19 +38,19 @@ export function RuleActions({ rule, onDeleted }: { rule: Rule; onDeleted?: () =>
       >
         {isPaused ? 'Resume' : 'Pause'}
       </Button>
-      <Button aria-label={`Delete ${rule.name}`} onClick={() => setAsking(true)}>
+      <Button aria-label={`Delete ${rule.name}`} onClick={() => setConfirming(true)}>
         Delete
       </Button>
       {toggle.error && <ErrorNote error={toggle.error} />}
-      {isAsking && (
-        <Modal title={`Delete “${rule.name}”?`} onClose={() => setAsking(false)}>
+      {isConfirming && (
+        <Modal title={`Delete “${rule.name}”?`} onClose={() => setConfirming(false)}>
           <p>
-            Its matches are no longer listed, and it leaves its platforms within seconds. This cannot be
-            undone.
+            Earshot removes the rule from its platforms within seconds and no longer lists its matches. You
+            cannot undo this.
           </p>
           {remove.error && <ErrorNote error={remove.error} />}
           <div className={styles.answers}>
-            <Button onClick={() => setAsking(false)}>Keep it</Button>
+            <Button onClick={() => setConfirming(false)}>Cancel</Button>
             <Button kind="danger" onClick={() => remove.mutate()} isBusy={remove.isPending}>
               Delete the rule
             </Button>

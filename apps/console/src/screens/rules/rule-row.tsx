@@ -41,7 +41,7 @@ export function RuleRow({ rule, figures, cost, now }: RuleRowProps) {
       </td>
       <td className={styles.number}>{formatUsdRange(cost ?? { min: 0, max: 0 })}</td>
       <td>
-        <BudgetCell budget={rule.budget} now={now} />
+        <BudgetCell budget={rule.effective_budget} now={now} />
       </td>
       <td>
         <CoverageStrip ruleId={rule.id} />
@@ -54,24 +54,31 @@ export function RuleRow({ rule, figures, cost, now }: RuleRowProps) {
   );
 }
 
-/** What is true of the rule, with the reason where it is not heard. */
-function stateWords({ state, pause, expires_at, platforms }: Rule): string {
+function stateWords({ state, pause, platforms }: Rule): string {
   if (state === 'failed') return 'refused by a platform';
-  if (state === 'paused') {
-    if (pause?.reason === 'suspension') return 'paused with the account, resumes soon';
-    if (pause)
-      return `paused: its budget is spent${pause.resumes_at === null ? '' : `, resumes ${formatTime(pause.resumes_at)}`}`;
-    return expires_at !== null && Date.parse(expires_at) < Date.now() ? 'expired' : 'paused';
-  }
+  if (pause) return pauseWords(pause);
   return Object.entries(platformNames)
     .flatMap(([id, name]) => {
       const platform = platforms[id as keyof typeof platformNames];
-      return platform ? [`${name} ${heardWords(platform)}`] : [];
+      return platform ? [`${name} ${listeningWords(platform.listening)}`] : [];
     })
     .join(', ');
 }
 
-function heardWords({ heard, heard_reason }: NonNullable<Rule['platforms']['x']>): string {
-  if (heard === 'live' || heard === 'starting') return heard;
-  return heard_reason === null ? 'not heard' : `not heard: ${reasonWords(heard_reason)}`;
+function pauseWords({ reason, resumes_at }: NonNullable<Rule['pause']>): string {
+  switch (reason) {
+    case 'request':
+      return 'paused';
+    case 'expired':
+      return 'expired';
+    case 'budget':
+      return `paused: its budget is spent${resumes_at === null ? '' : `, resumes ${formatTime(resumes_at)}`}`;
+    case 'suspension':
+      return 'paused with the account, resumes soon';
+  }
+}
+
+function listeningWords({ state, reason }: NonNullable<Rule['platforms']['x']>['listening']): string {
+  if (state !== 'down') return state;
+  return reason === null ? 'not receiving' : `not receiving: ${reasonWords(reason)}`;
 }

@@ -12,7 +12,7 @@ import { RuleRow } from './rule-row.tsx';
 import styles from './rules.module.css';
 import { useCosts, useCounts } from './use-rule-figures.ts';
 
-/** Each row asks for its coverage. */
+/** Limits the requests: each row requests its coverage. */
 const rowsAtOnce = 50;
 
 export function Rules() {
@@ -44,16 +44,16 @@ export function Rules() {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!rules && !error && <Loading />}
       {rules?.length === 0 && (
-        <EmptyNote title="There is no rule yet.">
+        <EmptyNote title="There are no rules yet.">
           <p>
-            A rule says what to listen for on X and Firehose, in their own syntax. The editor checks it as you
-            type.
+            A rule has a query for X, Firehose or both, in the syntax of the platform. The editor checks it
+            while you type.
           </p>
-          <Link href="/rules/new">Write the first rule</Link>
+          <Link href="/rules/new">Create the first rule</Link>
         </EmptyNote>
       )}
       {rules && rules.length > 0 && found.length === 0 && (
-        <EmptyNote title={`None of the ${rules.length} rules has “${filter}” in its name or intent.`} />
+        <EmptyNote title={`No name or intent of the ${rules.length} rules contains “${filter}”.`} />
       )}
       {found.length > 0 && <RuleTable rules={found.slice(0, rowsMax)} now={new Date(dataUpdatedAt)} />}
       {found.length > rowsMax && (
@@ -86,12 +86,12 @@ function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
               Cost today
             </th>
             <th scope="col">Budget</th>
-            <th scope="col">Heard, 24 h</th>
+            <th scope="col">Coverage, 24 h</th>
             <th scope="col" className={styles.wide}>
               Last match
             </th>
             <th scope="col">
-              <span className={styles.unseen}>Actions</span>
+              <span className={styles.visuallyHidden}>Actions</span>
             </th>
           </tr>
         </thead>
@@ -100,7 +100,7 @@ function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
             <RuleRow
               key={rule.id}
               rule={rule}
-              figures={counts.data && (counts.data.get(rule.id) ?? nothing)}
+              figures={counts.data && (counts.data.get(rule.id) ?? noMatches)}
               cost={costs.data?.get(rule.id)}
               now={now}
             />
@@ -111,13 +111,13 @@ function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
   );
 }
 
-const nothing = { week: [0, 0], day: 0 };
+const noMatches = { week: [0, 0], day: 0 };
 
 function contains(text: string, part: string): boolean {
   return text.toLocaleLowerCase().includes(part.trim().toLocaleLowerCase());
 }
 
-/** `j` and `k` walk over the names; Enter opens one, as it opens any link. */
+/** `j` and `k` move the focus between the rule links; Enter opens the focused one. */
 function useRuleKeys(focusFilter: () => void): void {
   const [, navigate] = useLocation();
   const step = (by: number) => {

@@ -3,7 +3,7 @@ import styles from './rules.module.css';
 
 const [width, height] = [112, 24];
 
-/** Counts as a line: its shape, no figures. The words have the sum. */
+/** A line chart without numbers. Its label has the sum. */
 export function Sparkline({ counts }: { counts: readonly number[] | undefined }) {
   if (!counts) return null;
   const max = Math.max(1, ...counts);

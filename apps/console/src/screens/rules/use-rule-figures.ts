@@ -6,7 +6,7 @@ const weekHours = 7 * 24;
 const pointHours = 6;
 
 export interface RuleFigures {
-  /** Matches of 7 days, in steps of six hours. */
+  /** Matches of the last 7 days, in steps of 6 hours. */
   readonly week: readonly number[];
   readonly day: number;
 }
@@ -16,7 +16,7 @@ export interface RuleCost {
   readonly max: number;
 }
 
-/** Matches of each rule. The API counts at most a hundred rules at once: those with the most matches. */
+/** The matches of each rule. The API counts at most 100 rules: those with the most matches. */
 export function useCounts() {
   const api = useApi();
   return useQuery({
@@ -31,7 +31,7 @@ export function useCounts() {
   });
 }
 
-/** What each rule has cost today: the API tells costs per UTC day. */
+/** The cost of each rule today. A day is a UTC day, as in the API. */
 export function useCosts() {
   const api = useApi();
   return useQuery({

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** A one-time link that somebody came by. */
+/** A one-time sign-in link that opened the page. */
 export interface Link {
   readonly code: string | null;
   readonly forget: () => void;
@@ -9,18 +9,18 @@ export interface Link {
 export function useLink(): Link {
   const [code, setCode] = useState(takeCode);
   useEffect(() => {
-    // Another link in the same tab, after one that was too old, does not load the page again.
-    const look = () => {
+    // A second link in the same tab changes only the hash, which does not reload the page.
+    const onChange = () => {
       const found = takeCode();
       if (found !== null) setCode(found);
     };
-    window.addEventListener('hashchange', look);
-    return () => window.removeEventListener('hashchange', look);
+    window.addEventListener('hashchange', onChange);
+    return () => window.removeEventListener('hashchange', onChange);
   }, []);
   return { code, forget: () => setCode(null) };
 }
 
-/** The code is taken out of the address, so that neither history nor a copied address keeps it. */
+/** Reads the code and removes it from the address, so that it is not in the history or in a copied address. */
 function takeCode(): string | null {
   const code = new URLSearchParams(window.location.hash.slice(1)).get('code');
   if (code !== null) window.history.replaceState(null, '', window.location.pathname);

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button.tsx';
 import type { Link } from './link.ts';
 import styles from './sign-in.module.css';
 
-/** `session`: of somebody who is signed in already, and came by a link. */
+/** `session` is set if the user is already signed in and opened a sign-in link. */
 export function SignIn({ session, link }: { session: Session | null; link: Link }) {
   const { code, forget } = link;
   const { mutate, error, isPending } = useSignIn(forget);
@@ -45,8 +45,8 @@ export function SignIn({ session, link }: { session: Session | null; link: Link 
         </Button>
         {session && !isPending && <Button onClick={forget}>Stay signed in as {session.account_name}</Button>}
         <p className={styles.hint}>
-          The key is exchanged for a session and not kept by this page. <code>earshot console</code> prints a
-          link that signs you in without typing it.
+          The page exchanges the key for a session and does not store it. To sign in without typing a key, run{' '}
+          <code>earshot console</code> and open the link.
         </p>
       </form>
     </main>

@@ -6,14 +6,14 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { platformNames } from '../../parts/platforms.ts';
 import { Screen } from '../../parts/screen.tsx';
-import { Standing } from '../../parts/standing.tsx';
-import { StrangersText } from '../../parts/strangers-text.tsx';
+import { StatusMark } from '../../parts/status-mark.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
-import { type Source, sourceStateWords, standingOf } from '../coverage/words.ts';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
+import { type Source, sourceStateWords, statusOf } from '../coverage/words.ts';
 import styles from './sources.module.css';
 
-/** The connections to the platforms, and what has to be done where one is not listening. */
+/** Lists the connections to the platforms, and what to do if one does not receive. */
 export function Sources() {
   const api = useApi();
   const { data, error, refetch } = useQuery({
@@ -24,7 +24,7 @@ export function Sources() {
   return (
     <Screen title="Sources">
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!error && !data && <Loading what="Asking the sources" />}
+      {!error && !data && <Loading what="Loading the sources" />}
       {data && <SourceTable sources={data.sources} />}
     </Screen>
   );
@@ -34,7 +34,10 @@ function SourceTable({ sources }: { sources: readonly Source[] }) {
   if (sources.length === 0)
     return (
       <EmptyNote title="There are no sources.">
-        <p>The operator has not configured a token of any platform, so nothing can be received.</p>
+        <p>
+          The operator has not configured a token for any platform, so Earshot cannot receive anything. Ask
+          the operator to add one.
+        </p>
       </EmptyNote>
     );
   return (
@@ -46,7 +49,7 @@ function SourceTable({ sources }: { sources: readonly Source[] }) {
             <th scope="col">Source</th>
             <th scope="col">State</th>
             <th scope="col">Since</th>
-            <th scope="col">Heard until</th>
+            <th scope="col">Received until</th>
             <th scope="col">What to do</th>
           </tr>
         </thead>
@@ -57,14 +60,14 @@ function SourceTable({ sources }: { sources: readonly Source[] }) {
         </tbody>
       </Table>
       <p className={styles.quiet}>
-        What was missed meanwhile is in <Link href="/coverage">coverage</Link>.
+        To see missed periods, open <Link href="/coverage">coverage</Link>.
       </p>
     </>
   );
 }
 
 function SourceRow({
-  source: { platform, name, state, since, received_until, what_to_do, problem },
+  source: { platform, name, state, since, received_until, what_to_do, message },
 }: {
   source: Source;
 }) {
@@ -74,9 +77,9 @@ function SourceRow({
         {platformNames[platform]} <span className={styles.quiet}>{name}</span>
       </th>
       <td>
-        <Standing kind={standingOf(state)}>
+        <StatusMark kind={statusOf(state)}>
           {sourceStateWords[state]} <code className={styles.quiet}>{state}</code>
-        </Standing>
+        </StatusMark>
       </td>
       <td>
         <Time at={since} />
@@ -84,10 +87,10 @@ function SourceRow({
       <td>{received_until === null ? 'never' : <Time at={received_until} />}</td>
       <td className={styles.todo}>
         {what_to_do}
-        {problem !== undefined && (
+        {message !== undefined && (
           <blockquote className={styles.problem}>
-            <span className={styles.quiet}>{platformNames[platform]} says:</span>{' '}
-            <StrangersText text={problem} />
+            <span className={styles.quiet}>Message from {platformNames[platform]}:</span>{' '}
+            <UntrustedText text={message} />
           </blockquote>
         )}
       </td>
@@ -96,11 +99,11 @@ function SourceRow({
 }
 
 function overview(sources: readonly Source[]): string {
-  const bad = sources.filter(({ state }) => standingOf(state) === 'bad').length;
+  const bad = sources.filter(({ state }) => statusOf(state) === 'bad').length;
   if (bad > 0)
-    return `${bad} of ${sources.length} ${bad === 1 ? 'is' : 'are'} not listening and ${bad === 1 ? 'needs' : 'need'} attention.`;
+    return `${bad} of ${sources.length} sources ${bad === 1 ? 'does not receive and needs' : 'do not receive and need'} attention.`;
   const live = sources.filter(({ state }) => state === 'live').length;
   return live === sources.length
-    ? 'All of them are listening.'
-    : `${live} of ${sources.length} are listening; no action is needed.`;
+    ? 'All sources are receiving.'
+    : `${live} of ${sources.length} sources are receiving. No action is needed.`;
 }

@@ -1,14 +1,14 @@
-import { Standing } from '../../parts/standing.tsx';
-import { StrangersText } from '../../parts/strangers-text.tsx';
+import { StatusMark } from '../../parts/status-mark.tsx';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import { type Delivery, outcomeMeaning, outcomeWords } from './deliveries.ts';
-import { standingOfOutcome } from './webhook-words.ts';
+import { statusOfOutcome } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
-type Attempt = Pick<Delivery, 'outcome' | 'status' | 'latency_ms' | 'detail' | 'response'>;
+type Attempt = Pick<Delivery, 'outcome' | 'status' | 'latency_ms' | 'message' | 'response'>;
 
-/** What came back, in full. */
+/** The full result of an attempt. */
 export function AttemptFacts({
-  attempt: { outcome, status, latency_ms, detail, response },
+  attempt: { outcome, status, latency_ms, message, response },
 }: {
   attempt: Attempt;
 }) {
@@ -16,7 +16,7 @@ export function AttemptFacts({
     <dl className={styles.facts}>
       <dt>Outcome</dt>
       <dd>
-        <Standing kind={standingOfOutcome(outcome)}>{outcomeWords[outcome]}</Standing>
+        <StatusMark kind={statusOfOutcome(outcome)}>{outcomeWords[outcome]}</StatusMark>
         <p className={styles.quiet}>{outcomeMeaning[outcome]}</p>
       </dd>
       {status !== null && (
@@ -27,15 +27,15 @@ export function AttemptFacts({
       )}
       {latency_ms !== null && (
         <>
-          <dt>Took</dt>
+          <dt>Duration</dt>
           <dd>{latency_ms.toLocaleString()} ms</dd>
         </>
       )}
-      {detail !== null && (
+      {message !== null && (
         <>
-          <dt>Why</dt>
+          <dt>Message</dt>
           <dd>
-            <StrangersText text={detail} />
+            <UntrustedText text={message} />
           </dd>
         </>
       )}
@@ -54,7 +54,7 @@ export function AttemptFacts({
 function Answer({ text }: { text: string }) {
   return (
     <pre className={styles.answer}>
-      <StrangersText text={text} />
+      <UntrustedText text={text} />
     </pre>
   );
 }

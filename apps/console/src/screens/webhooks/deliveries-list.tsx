@@ -8,7 +8,7 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { More } from '../../parts/more.tsx';
 import { Table } from '../../parts/table.tsx';
-import { Unseen } from '../../parts/unseen.tsx';
+import { VisuallyHidden } from '../../parts/visually-hidden.tsx';
 import { type Delivery, messagesOf, outcomeMeaning, outcomeWords, type Webhook } from './deliveries.ts';
 import { MessageRows } from './message-rows.tsx';
 import { ReplayFrom } from './webhook-dialogs.tsx';
@@ -16,11 +16,11 @@ import styles from './webhooks.module.css';
 
 type Outcome = Delivery['outcome'];
 
-/** Messages with their attempts, newest first. */
+/** The messages of a webhook with their attempts, newest first. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const [params, setParams] = useSearchParams();
-  const asked = params.get('outcome');
-  const outcome = isOutcome(asked) ? asked : null;
+  const requested = params.get('outcome');
+  const outcome = isOutcome(requested) ? requested : null;
   const [replayFrom, setReplayFrom] = useState<string | null>(null);
   const { data, error, refetch, ...pages } = useDeliveries(webhook.id, outcome);
   const messages = messagesOf(data?.pages.flatMap(({ deliveries }) => deliveries) ?? []);
@@ -38,20 +38,20 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       )}
       {outcome !== null && <p className={styles.quiet}>{outcomeMeaning[outcome]}</p>}
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading what="Reading the deliveries" />}
+      {!data && !error && <Loading what="Loading the deliveries" />}
       {data && messages.length === 0 && <NoDeliveries outcome={outcome} />}
       {messages.length > 0 && (
         <Table label="Messages, newest first">
           <thead>
             <tr>
-              <th scope="col">When</th>
+              <th scope="col">Time</th>
               <th scope="col">Outcome</th>
               <th scope="col">Attempt</th>
               <th scope="col">Status</th>
-              <th scope="col">Took</th>
-              <th scope="col">Carries</th>
+              <th scope="col">Duration</th>
+              <th scope="col">Content</th>
               <th scope="col">
-                <Unseen>Actions</Unseen>
+                <VisuallyHidden>Actions</VisuallyHidden>
               </th>
             </tr>
           </thead>
@@ -61,7 +61,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         </Table>
       )}
       <More pages={pages} />
-      <p className={styles.quiet}>Delivered messages are listed for a day, all others for 30 days.</p>
+      <p className={styles.quiet}>Delivered messages are listed for 1 day, all others for 30 days.</p>
       {replayFrom !== null && (
         <ReplayFrom webhookId={webhook.id} matchId={replayFrom} onClose={() => setReplayFrom(null)} />
       )}
@@ -95,7 +95,7 @@ function useDeliveries(webhookId: string, outcome: Outcome | null) {
 function OutcomeSelect({ value, onChange }: { value: Outcome | null; onChange: (outcome: string) => void }) {
   return (
     <select aria-label="Outcome" value={value ?? ''} onChange={({ target }) => onChange(target.value)}>
-      <option value="">Every outcome</option>
+      <option value="">All outcomes</option>
       {Object.entries(outcomeWords).map(([outcome, words]) => (
         <option key={outcome} value={outcome}>
           {words}
@@ -105,7 +105,7 @@ function OutcomeSelect({ value, onChange }: { value: Outcome | null; onChange: (
   );
 }
 
-/** Says so where matches were left out: nothing else of the page would. */
+/** Warns about parked matches, which are otherwise easy to miss. */
 function Parked({ webhookId, onShow }: { webhookId: string; onShow: () => void }) {
   const { data } = useDeliveries(webhookId, 'parked');
   const count = data?.pages[0]?.deliveries.length ?? 0;
@@ -113,8 +113,8 @@ function Parked({ webhookId, onShow }: { webhookId: string; onShow: () => void }
   const isMore = data?.pages[0]?.next_cursor !== null;
   return (
     <p className={styles.warning}>
-      {isMore ? `More than ${count}` : count} {count === 1 && !isMore ? 'match was' : 'matches were'} left
-      out, because the endpoint refuses {count === 1 ? 'it' : 'them'} and takes others.{' '}
+      {isMore ? `More than ${count}` : count} {count === 1 && !isMore ? 'match was' : 'matches were'} parked,
+      because the endpoint refuses {count === 1 && !isMore ? 'it' : 'them'} and accepts others.{' '}
       <Button onClick={onShow}>Show parked</Button>
     </p>
   );
@@ -122,12 +122,12 @@ function Parked({ webhookId, onShow }: { webhookId: string; onShow: () => void }
 
 function NoDeliveries({ outcome }: { outcome: Outcome | null }) {
   if (outcome !== null)
-    return <EmptyNote title={`Nothing is listed as ${outcomeWords[outcome].toLowerCase()}.`} />;
+    return <EmptyNote title={`No messages with the outcome “${outcomeWords[outcome]}”.`} />;
   return (
-    <EmptyNote title="Nothing was posted recently.">
+    <EmptyNote title="No recent deliveries.">
       <p>
-        Matches are posted as they arrive, from the creation of the webhook on. Send a test to see whether the
-        endpoint answers.
+        The webhook sends matches that arrive after its creation. To check that the endpoint answers, send a
+        test message.
       </p>
     </EmptyNote>
   );

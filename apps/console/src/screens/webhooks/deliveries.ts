@@ -3,7 +3,7 @@ import type { Answers } from '@earshot/sdk';
 export type Delivery = Answers['ListDeliveries']['deliveries'][number];
 export type Webhook = Answers['ListWebhooks']['webhooks'][number];
 
-/** A message with all attempts at it that are listed, or one match that was parked. */
+/** A message with its listed attempts, or a parked match. */
 export interface Message {
   readonly id: string;
   /** The latest attempt. */
@@ -12,7 +12,7 @@ export interface Message {
   readonly attempts: readonly Delivery[];
 }
 
-/** Newest first, as the deliveries are. */
+/** Groups deliveries by message and keeps their order. */
 export function messagesOf(deliveries: readonly Delivery[]): Message[] {
   const groups = Map.groupBy(deliveries, ({ id, message_id }) => message_id ?? id);
   return [...groups].flatMap(([id, attempts]) => {
@@ -32,9 +32,9 @@ export const outcomeWords: Readonly<Record<Delivery['outcome'], string>> = {
 
 export const outcomeMeaning: Readonly<Record<Delivery['outcome'], string>> = {
   delivered: 'The endpoint answered 2xx.',
-  failed: 'No answer, or one that says to try again. It is retried automatically.',
+  failed: 'The endpoint did not answer, or its answer allows a retry. Earshot retries automatically.',
   refused: 'The endpoint answered 4xx.',
-  gone: 'The endpoint is gone, and the webhook is disabled.',
-  not_sent: 'A failure of our own, which does not count as one of the endpoint.',
-  parked: 'The endpoint refuses this match and accepts others, so it was left out.',
+  gone: 'The endpoint no longer exists, so the webhook was disabled.',
+  not_sent: 'Earshot could not send the message. This does not count as a failure of the endpoint.',
+  parked: 'The endpoint refuses this match and accepts others, so Earshot skipped it.',
 };

@@ -1,16 +1,16 @@
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { Standing } from '../../parts/standing.tsx';
+import { StatusMark } from '../../parts/status-mark.tsx';
 import { Time } from '../../parts/time.tsx';
 import { AttemptFacts } from './attempt-facts.tsx';
 import { type Delivery, type Message, outcomeWords } from './deliveries.ts';
-import { standingOfOutcome } from './webhook-words.ts';
+import { statusOfOutcome } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
-/** Of the table that they are in. */
+/** The number of columns of the table. */
 const columns = 7;
 
-/** The latest attempt at a message; opened, all of them with what came back. */
+/** A row with the latest attempt of a message. It expands to all attempts with their results. */
 export function MessageRows({
   message: { latest, attempts },
   onReplay,
@@ -30,17 +30,17 @@ export function MessageRows({
             aria-expanded={isOpen}
             onClick={() => setOpen(!isOpen)}
           >
-            <Time at={latest.at} />
+            <Time at={latest.created_at} />
           </button>
         </td>
         <td>
-          <Standing kind={standingOfOutcome(outcome)}>{outcomeWords[outcome]}</Standing>
+          <StatusMark kind={statusOfOutcome(outcome)}>{outcomeWords[outcome]}</StatusMark>
         </td>
         <td>{attempt ?? '–'}</td>
         <td>{status ?? '–'}</td>
-        <td className={styles.took}>{latency_ms === null ? '–' : `${latency_ms.toLocaleString()} ms`}</td>
+        <td className={styles.duration}>{latency_ms === null ? '–' : `${latency_ms.toLocaleString()} ms`}</td>
         <td>
-          <Carries delivery={latest} />
+          <Content delivery={latest} />
         </td>
         <td>
           {first_match_id !== null && (
@@ -63,7 +63,7 @@ function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; m
           {attempts.map((one) => (
             <li key={one.id}>
               <h3>
-                {one.attempt === null ? 'Parked' : `Attempt ${one.attempt}`}, <Time at={one.at} />
+                {one.attempt === null ? 'Parked' : `Attempt ${one.attempt}`}, <Time at={one.created_at} />
               </h3>
               <AttemptFacts attempt={one} />
             </li>
@@ -79,7 +79,7 @@ function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; m
   );
 }
 
-function Carries({
+function Content({
   delivery: { match_count, first_match_id, last_match_id, notice_id },
 }: {
   delivery: Delivery;

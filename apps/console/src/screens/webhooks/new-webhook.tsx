@@ -12,8 +12,8 @@ import type { Webhook } from './deliveries.ts';
 
 const fields = ['name', 'url', 'format', 'rule_id', 'platform', 'events'];
 const formats = {
-  standard: 'a program (Standard Webhooks)',
-  cloudevents: 'a program (CloudEvents)',
+  standard: 'Standard Webhooks',
+  cloudevents: 'CloudEvents',
   slack: 'Slack',
   discord: 'Discord',
   teams: 'Microsoft Teams',
@@ -25,12 +25,12 @@ interface Draft {
   readonly name: string;
   readonly url: string;
   readonly format: string;
-  /** Empty: every one. */
+  /** Empty for all rules. */
   readonly rule_id: string;
   readonly platform: string;
 }
 
-/** What a control of the field is given. */
+/** Returns the properties of a field's control. */
 type Change = (field: keyof Draft) => {
   readonly value: string;
   readonly onChange: (event: { readonly target: { readonly value: string } }) => void;
@@ -38,7 +38,7 @@ type Change = (field: keyof Draft) => {
 
 const emptyDraft: Draft = { name: '', url: '', format: 'standard', rule_id: '', platform: '' };
 
-/** Creates one, then shows its secret. */
+/** Creates a webhook, then shows its secret. */
 export function NewWebhook({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState<Draft>(emptyDraft);
   const [events, setEvents] = useState<readonly Event[]>(['matches']);
@@ -49,8 +49,8 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
   });
   if (create.data?.secret)
     return (
-      <Modal title="The webhook is created" onClose={onClose}>
-        <ShownOnce what="secret that its messages are signed with" value={create.data.secret} />
+      <Modal title="Webhook created" onClose={onClose}>
+        <ShownOnce what="signing secret" value={create.data.secret} />
       </Modal>
     );
   const toggle = (event: Event) => (isOn: boolean) =>
@@ -67,13 +67,13 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
           {(control) => <input {...control} {...change('name')} autoComplete="off" />}
         </Field>
         <Field
-          label="Address"
-          hint="https, on the public internet, port 443 or 8443."
+          label="URL"
+          hint="HTTPS, on the public internet, port 443 or 8443."
           problem={violationOf(create.error, 'url')}
         >
           {(control) => <input {...control} {...change('url')} type="url" autoComplete="off" />}
         </Field>
-        <Field label="For" problem={violationOf(create.error, 'format')}>
+        <Field label="Format" problem={violationOf(create.error, 'format')}>
           {(control) => (
             <select {...control} {...change('format')}>
               {Object.entries(formats).map(([id, name]) => (
@@ -84,7 +84,7 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
             </select>
           )}
         </Field>
-        <FieldGroup label="What is posted" problem={violationOf(create.error, 'events')}>
+        <FieldGroup label="Events" problem={violationOf(create.error, 'events')}>
           <Check label="Matches" checked={events.includes('matches')} onChange={toggle('matches')} />
           <Check label="Notices" checked={events.includes('notices')} onChange={toggle('notices')} />
         </FieldGroup>
@@ -94,15 +94,15 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** Which matches are posted. */
+/** The fields that filter the matches to send. */
 function MatchFields({ change, error }: { change: Change; error: Error | null }) {
   const rules = useRules().data ?? [];
   return (
     <>
-      <Field label="Matches of" problem={violationOf(error, 'rule_id')}>
+      <Field label="Rule" problem={violationOf(error, 'rule_id')}>
         {(control) => (
           <select {...control} {...change('rule_id')}>
-            <option value="">every rule</option>
+            <option value="">All rules</option>
             {rules.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name}
@@ -111,10 +111,10 @@ function MatchFields({ change, error }: { change: Change; error: Error | null })
           </select>
         )}
       </Field>
-      <Field label="Matches on" problem={violationOf(error, 'platform')}>
+      <Field label="Platform" problem={violationOf(error, 'platform')}>
         {(control) => (
           <select {...control} {...change('platform')}>
-            <option value="">every platform</option>
+            <option value="">All platforms</option>
             {Object.entries(platformNames).map(([id, name]) => (
               <option key={id} value={id}>
                 {name}

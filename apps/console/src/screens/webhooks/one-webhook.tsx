@@ -3,15 +3,15 @@ import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Screen } from '../../parts/screen.tsx';
-import { Standing } from '../../parts/standing.tsx';
-import { StrangersText } from '../../parts/strangers-text.tsx';
+import { StatusMark } from '../../parts/status-mark.tsx';
 import { Time } from '../../parts/time.tsx';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import type { Webhook } from './deliveries.ts';
 import { Deliveries } from './deliveries-list.tsx';
-import { Posts } from './posts.tsx';
 import { useSetState, useTest } from './webhook-changes.ts';
 import { DeleteWebhook, ReplayWebhook, RotateSecret, TestResult } from './webhook-dialogs.tsx';
-import { standingOfWebhook } from './webhook-words.ts';
+import { WebhookEvents } from './webhook-events.tsx';
+import { statusOfWebhook } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
 type Dialog = 'replay' | 'rotate' | 'delete' | 'test';
@@ -35,7 +35,7 @@ export function OneWebhook({ webhook }: { webhook: Webhook }) {
           >
             Test
           </Button>
-          <Button onClick={() => setDialog('replay')}>Replay since …</Button>
+          <Button onClick={() => setDialog('replay')}>Replay from …</Button>
           <Button onClick={() => setDialog('rotate')}>Rotate secret …</Button>
           <Button
             disabled={setState.isPending}
@@ -64,13 +64,13 @@ export function OneWebhook({ webhook }: { webhook: Webhook }) {
 }
 
 function Facts({ webhook }: { webhook: Webhook }) {
-  const { kind, words, whatToDo } = standingOfWebhook(webhook);
+  const { kind, words, whatToDo } = statusOfWebhook(webhook);
   const { failing_since, next_attempt_at, created_at, url, id } = webhook;
   return (
     <dl className={styles.facts}>
       <dt>State</dt>
       <dd>
-        <Standing kind={kind}>{words}</Standing>
+        <StatusMark kind={kind}>{words}</StatusMark>
         {failing_since !== null && (
           <>
             {' '}
@@ -84,13 +84,13 @@ function Facts({ webhook }: { webhook: Webhook }) {
         )}
         {whatToDo !== null && <p>{whatToDo}</p>}
       </dd>
-      <dt>Posts</dt>
+      <dt>Events</dt>
       <dd>
-        <Posts webhook={webhook} />
+        <WebhookEvents webhook={webhook} />
       </dd>
-      <dt>To</dt>
+      <dt>URL</dt>
       <dd>
-        <StrangersText text={url} />
+        <UntrustedText text={url} />
       </dd>
       <dt>Created</dt>
       <dd>

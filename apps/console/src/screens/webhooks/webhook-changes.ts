@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
 
-/** Everything that shows webhooks or their deliveries is read again after a change. */
-function useReadAgain() {
+/** Returns a function that reloads webhooks and deliveries after a change. */
+function useReload() {
   const queries = useQueryClient();
   return () =>
     Promise.all([
@@ -15,7 +15,7 @@ export function useSetState(webhook_id: string) {
   const api = useApi();
   return useMutation({
     mutationFn: (state: 'active' | 'paused') => api.updateWebhook({ webhook_id, state }),
-    onSuccess: useReadAgain(),
+    onSuccess: useReload(),
   });
 }
 
@@ -27,9 +27,9 @@ export function useTest(webhook_id: string) {
 export function useReplay(webhook_id: string) {
   const api = useApi();
   return useMutation({
-    mutationFn: (from: { since: string } | { from_match_id: string }) =>
-      api.replayWebhook({ webhook_id, ...from }),
-    onSuccess: useReadAgain(),
+    mutationFn: (start: { from: string } | { from_match_id: string }) =>
+      api.replayWebhook({ webhook_id, ...start }),
+    onSuccess: useReload(),
   });
 }
 
@@ -40,13 +40,13 @@ export function useRotate(webhook_id: string) {
 
 export function useDelete(webhook_id: string, onDeleted: () => void) {
   const api = useApi();
-  const readAgain = useReadAgain();
+  const reload = useReload();
   return useMutation({
     mutationFn: () => api.deleteWebhook({ webhook_id }),
     onSuccess: () => {
-      // Before its screen reads that it is gone.
+      // Leaves the screen of the webhook before it finds that the webhook does not exist.
       onDeleted();
-      return readAgain();
+      return reload();
     },
   });
 }

@@ -15,7 +15,7 @@ import { useDelete, useReplay, useRotate, type useTest } from './webhook-changes
 export function TestResult({ test, onClose }: { test: ReturnType<typeof useTest>; onClose: () => void }) {
   return (
     <Modal title="Test message" onClose={onClose}>
-      {test.isPending && <Loading what="Posting a test message" />}
+      {test.isPending && <Loading what="Sending a test message" />}
       {test.error && <ErrorNote error={test.error} onRetry={() => test.mutate()} />}
       {test.data && <AttemptFacts attempt={test.data} />}
     </Modal>
@@ -25,9 +25,9 @@ export function TestResult({ test, onClose }: { test: ReturnType<typeof useTest>
 const hourMs = 3_600_000;
 
 export function ReplayWebhook({ webhookId, onClose }: { webhookId: string; onClose: () => void }) {
-  const [since, setSince] = useState(() => toLocalInput(new Date(Date.now() - hourMs)));
+  const [from, setFrom] = useState(() => toLocalInput(new Date(Date.now() - hourMs)));
   const replay = useReplay(webhookId);
-  const time = new Date(since);
+  const time = new Date(from);
   const isTime = !Number.isNaN(time.getTime());
   return (
     <Modal title="Replay" onClose={onClose}>
@@ -36,24 +36,26 @@ export function ReplayWebhook({ webhookId, onClose }: { webhookId: string; onClo
       ) : (
         <Form
           submit="Send again"
-          error={otherError(replay.error, ['since'])}
+          error={otherError(replay.error, ['from'])}
           isPending={replay.isPending}
-          onSubmit={() => isTime && replay.mutate({ since: time.toISOString() })}
+          onSubmit={() => isTime && replay.mutate({ from: time.toISOString() })}
         >
           <p>
-            Everything from then on is sent again as new messages, parked matches included. The endpoint gets
-            what it already has once more.
+            Earshot sends all matches from this time on again, as new messages. This includes parked matches
+            and matches that the endpoint already has.
           </p>
           <Field
-            label="Since, in your time zone"
-            problem={isTime ? violationOf(replay.error, 'since') : 'Choose a day and a time.'}
+            label="From (your time zone)"
+            problem={
+              isTime ? violationOf(replay.error, 'from') : 'The time is incomplete. Choose a date and a time.'
+            }
           >
             {(control) => (
               <input
                 {...control}
                 type="datetime-local"
-                value={since}
-                onChange={({ target }) => setSince(target.value)}
+                value={from}
+                onChange={({ target }) => setFrom(target.value)}
               />
             )}
           </Field>
@@ -63,7 +65,7 @@ export function ReplayWebhook({ webhookId, onClose }: { webhookId: string; onClo
   );
 }
 
-/** What a `datetime-local` field takes. */
+/** Formats a time for a `datetime-local` field. */
 function toLocalInput(time: Date): string {
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
@@ -90,8 +92,8 @@ export function ReplayFrom({
           onSubmit={() => replay.mutate({ from_match_id: matchId })}
         >
           <p>
-            The match <code>{matchId}</code> and everything after it is sent again as new messages, parked
-            matches included.
+            Earshot sends the match <code>{matchId}</code> and all later matches again, as new messages. This
+            includes parked matches.
           </p>
         </Form>
       )}
@@ -103,10 +105,10 @@ function ReplayOutcome({ firstMatch }: { firstMatch: string | null }) {
   return (
     <output>
       {firstMatch === null ? (
-        'There is no match from there on, and nothing changed.'
+        'There are no matches to send, so nothing changed.'
       ) : (
         <>
-          Everything from <code>{firstMatch}</code> on is sent again.
+          Earshot sends all matches from <code>{firstMatch}</code> on again.
         </>
       )}
     </output>
@@ -121,8 +123,8 @@ export function RotateSecret({ webhookId, onClose }: { webhookId: string; onClos
         <>
           <ShownOnce what="new secret" value={rotate.data.secret} />
           <p>
-            Until <Time at={rotate.data.previous_valid_until} /> every message also carries the signature of
-            the previous one.
+            Until <Time at={rotate.data.previous_expires_at} />, every message also has the signature of the
+            previous secret.
           </p>
         </>
       ) : (
@@ -133,8 +135,8 @@ export function RotateSecret({ webhookId, onClose }: { webhookId: string; onClos
           onSubmit={() => rotate.mutate()}
         >
           <p>
-            Messages get a new signing secret. For 24 hours they carry both signatures, so that the endpoint
-            can switch.
+            The webhook gets a new signing secret. For 24 hours, messages have the signatures of both secrets,
+            so that you can update the endpoint.
           </p>
         </Form>
       )}
@@ -155,8 +157,8 @@ export function DeleteWebhook({ webhook, onClose }: { webhook: Webhook; onClose:
         onSubmit={() => remove.mutate()}
       >
         <p>
-          Nothing more is posted to <strong>{webhook.name}</strong>, and its deliveries are not listed any
-          more. This cannot be undone.
+          Earshot stops sending to <strong>{webhook.name}</strong> and no longer lists its deliveries. You
+          cannot undo this.
         </p>
       </Form>
     </Modal>

@@ -1,34 +1,39 @@
-import type { StandingKind } from '../../parts/standing-kind.ts';
+import type { StatusKind } from '../../parts/status-kind.ts';
 import type { Delivery, Webhook } from './deliveries.ts';
 
-export interface WebhookStanding {
-  readonly kind: StandingKind;
+export interface WebhookStatus {
+  readonly kind: StatusKind;
   readonly words: string;
   readonly whatToDo: string | null;
 }
 
-/** How a webhook is doing, and what has to be done about it. */
-export function standingOfWebhook(webhook: Webhook): WebhookStanding {
+/** The status of a webhook, and what to do about it. */
+export function statusOfWebhook(webhook: Webhook): WebhookStatus {
   const { state, reason, failing_since, window_seconds } = webhook;
-  const gone = window_seconds === null ? 'the endpoint answered 410' : 'the chat takes no more messages';
+  const gone = window_seconds === null ? 'the endpoint answered 410' : 'the chat no longer accepts messages';
   if (state === 'disabled')
     return {
       kind: 'bad',
-      words: reason === 'gone' ? `Disabled: ${gone}` : 'Disabled: five days of failures',
-      whatToDo: 'Fix the endpoint, then enable the webhook: it continues where it stopped.',
+      words: reason === 'gone' ? `Disabled: ${gone}` : 'Disabled: failed for 5 days',
+      whatToDo: 'Fix the endpoint, then enable the webhook. It continues where it stopped.',
     };
   if (state === 'paused')
-    return { kind: 'idle', words: 'Paused', whatToDo: 'Enable it, and it continues where it stopped.' };
+    return {
+      kind: 'idle',
+      words: 'Paused',
+      whatToDo: 'When you enable the webhook, it continues where it stopped.',
+    };
   if (failing_since !== null)
     return {
       kind: 'warn',
       words: 'Failing',
-      whatToDo: 'Check what the endpoint answers. It is retried automatically, and disabled after five days.',
+      whatToDo:
+        'Check the answers of the endpoint. Earshot retries automatically, and disables the webhook after 5 days.',
     };
   return { kind: 'good', words: 'Active', whatToDo: null };
 }
 
-export function standingOfOutcome(outcome: Delivery['outcome']): StandingKind {
+export function statusOfOutcome(outcome: Delivery['outcome']): StatusKind {
   if (outcome === 'delivered') return 'good';
   if (outcome === 'not_sent') return 'idle';
   return outcome === 'failed' ? 'warn' : 'bad';

@@ -7,15 +7,15 @@ import { EmptyNote } from '../../parts/empty-note.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Screen } from '../../parts/screen.tsx';
-import { Standing } from '../../parts/standing.tsx';
-import { StrangersText } from '../../parts/strangers-text.tsx';
+import { StatusMark } from '../../parts/status-mark.tsx';
 import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
+import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import type { Webhook } from './deliveries.ts';
 import { NewWebhook } from './new-webhook.tsx';
 import { OneWebhook } from './one-webhook.tsx';
-import { Posts } from './posts.tsx';
-import { standingOfWebhook } from './webhook-words.ts';
+import { WebhookEvents } from './webhook-events.tsx';
+import { statusOfWebhook } from './webhook-words.ts';
 
 export function Webhooks({ webhookId }: { webhookId?: string }) {
   const api = useApi();
@@ -25,7 +25,8 @@ export function Webhooks({ webhookId }: { webhookId?: string }) {
     queryFn: ({ signal }) => api.listWebhooks({}, { signal }),
     refetchInterval: 10_000,
   });
-  if (webhookId !== undefined && data) return <Found webhooks={data.webhooks} webhookId={webhookId} />;
+  if (webhookId !== undefined && data)
+    return <SelectedWebhook webhooks={data.webhooks} webhookId={webhookId} />;
   return (
     <Screen
       title="Webhooks"
@@ -36,20 +37,20 @@ export function Webhooks({ webhookId }: { webhookId?: string }) {
       }
     >
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
-      {!data && !error && <Loading what="Reading the webhooks" />}
+      {!data && !error && <Loading what="Loading the webhooks" />}
       {data && webhookId === undefined && <WebhookTable webhooks={data.webhooks} />}
       {isCreating && <NewWebhook onClose={() => setCreating(false)} />}
     </Screen>
   );
 }
 
-function Found({ webhooks, webhookId }: { webhooks: readonly Webhook[]; webhookId: string }) {
+function SelectedWebhook({ webhooks, webhookId }: { webhooks: readonly Webhook[]; webhookId: string }) {
   const webhook = webhooks.find(({ id }) => id === webhookId);
   if (webhook) return <OneWebhook webhook={webhook} />;
   return (
     <Screen title="Webhook">
-      <EmptyNote title="There is no such webhook.">
-        <Link href="/webhooks">All webhooks</Link>
+      <EmptyNote title="The webhook does not exist.">
+        <Link href="/webhooks">Show all webhooks</Link>
       </EmptyNote>
     </Screen>
   );
@@ -58,10 +59,10 @@ function Found({ webhooks, webhookId }: { webhooks: readonly Webhook[]; webhookI
 function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
   if (webhooks.length === 0)
     return (
-      <EmptyNote title="There is no webhook yet.">
+      <EmptyNote title="There are no webhooks yet.">
         <p>
-          A webhook posts each match to your URL as it arrives: signed, in order, and retried until it is
-          accepted. Create one with a name and a URL.
+          A webhook sends each match to your URL as it arrives. Messages are signed, in order, and retried
+          until your endpoint accepts them.
         </p>
       </EmptyNote>
     );
@@ -72,8 +73,8 @@ function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
           <th scope="col">Name</th>
           <th scope="col">State</th>
           <th scope="col">Next attempt</th>
-          <th scope="col">Posts</th>
-          <th scope="col">To</th>
+          <th scope="col">Events</th>
+          <th scope="col">URL</th>
         </tr>
       </thead>
       <tbody>
@@ -86,17 +87,17 @@ function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
 }
 
 function WebhookRow({ webhook }: { webhook: Webhook }) {
-  const { kind, words } = standingOfWebhook(webhook);
+  const { kind, words } = statusOfWebhook(webhook);
   const { failing_since, next_attempt_at } = webhook;
   return (
     <tr>
       <th scope="row">
         <Link href={`/webhooks/${webhook.id}`}>
-          <StrangersText text={webhook.name} />
+          <UntrustedText text={webhook.name} />
         </Link>
       </th>
       <td>
-        <Standing kind={kind}>
+        <StatusMark kind={kind}>
           {words}
           {failing_since !== null && (
             <>
@@ -104,14 +105,14 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
               since <Time at={failing_since} />
             </>
           )}
-        </Standing>
+        </StatusMark>
       </td>
       <td>{next_attempt_at === null ? '–' : <Time at={next_attempt_at} />}</td>
       <td>
-        <Posts webhook={webhook} />
+        <WebhookEvents webhook={webhook} />
       </td>
       <td>
-        <StrangersText text={webhook.url} />
+        <UntrustedText text={webhook.url} />
       </td>
     </tr>
   );

@@ -4,12 +4,12 @@ import { eventually } from '@earshot/testkit';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Console, type OpenPage, startConsole } from './console-page.ts';
-import { type Look, lookAt } from './look-at-page.ts';
+import { inspectPage, type PageInspection } from './inspect-page.ts';
 
 const within = { timeoutMs: 240_000 };
-const word = 'strangersword';
+const word = 'untrustedword';
 
-/** Besides those that attack agents, what attacks pages. */
+/** Texts that attack pages. `injections` has texts that attack agents. */
 const attacksOnPages = [
   '<script>document.title = "taken"</script>',
   '<img src="https://elsewhere.example/pixel.png" onerror="document.title=\'taken\'">',
@@ -22,7 +22,7 @@ const attacksOnPages = [
 const hostile = [...attacksOnPages, ...injections('0'.repeat(39)).map(({ text }) => text)];
 const texts = [harmless('Nothing of interest'), ...hostile];
 
-/** A preview shows ten matches: each ten have a word of their own. */
+/** A preview shows ten matches, so each ten texts share a word that finds only them. */
 const groupOf = (index: number) => `group${String(Math.floor(index / 10)).padStart(2, '0')}`;
 const groups = [...new Set(texts.map((_, index) => groupOf(index)))];
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => running?.[Symbol.asyncDispose]());
 
-/** The words are in everything that the author of a post or page chooses. */
+/** Puts the texts into every field that the author of a post or page controls. */
 async function publish(): Promise<void> {
   const posts = texts.map((text, index) => ({
     text: `${text}\n${word} ${groupOf(index)}`,
@@ -50,7 +50,7 @@ async function publish(): Promise<void> {
     lang: 'en',
   }));
   const pages = texts.map((text, index) => ({
-    // The server takes no page whose URL has U+0000 in it.
+    // The server refuses pages with U+0000 in the URL.
     url: `https://mallory${index}.example/#${text.replaceAll('\0', '')}`,
     title: text,
     language: 'en',
@@ -71,34 +71,37 @@ async function inject(path: string, body: object): Promise<void> {
   if (!response.ok) throw new Error(await response.text());
 }
 
-/** No script ran, and no request left or tried to. */
-function expectHarmless({ page, requested, problems }: OpenPage, looks: readonly Look[]): void {
-  expect(looks.flatMap(({ wrong }) => wrong)).toEqual([]);
-  expect(elsewhere(requested)).toEqual([]);
+/** Expects that no script ran and that no request was sent to another host. */
+function expectHarmless(
+  { page, requested, problems }: OpenPage,
+  inspections: readonly PageInspection[],
+): void {
+  expect(inspections.flatMap(({ wrong }) => wrong)).toEqual([]);
+  expect(toOtherHosts(requested)).toEqual([]);
   expect(problems).toEqual([]);
   expect(page.isClosed()).toBe(false);
 }
 
-const elsewhere = (requested: readonly string[]) =>
+const toOtherHosts = (requested: readonly string[]) =>
   requested.filter((url) => !url.startsWith(running.server.url));
 
-describe('what strangers write stays text', () => {
-  test('in the feed and in the match beside it, where nothing around it changes', async () => {
+describe('untrusted content stays text', () => {
+  test('in the feed and in the open match, without changing the page around it', async () => {
     const opened = await running.open();
     const { page } = opened;
     await page.locator('mark').first().waitFor();
-    // It takes its place above the list when it has been read.
+    // The histogram moves the list down when it has loaded.
     await page.locator('figure').waitFor();
-    const looks = new Map<string, Look>();
-    while (looks.size < 2 * texts.length) {
+    const inspections = new Map<string, PageInspection>();
+    while (inspections.size < 2 * texts.length) {
       await page.keyboard.press('j');
-      const look = await lookAt(page);
-      if (look.peek !== null) looks.set(look.peek, look);
+      const inspection = await inspectPage(page);
+      if (inspection.peek !== null) inspections.set(inspection.peek, inspection);
     }
-    expectHarmless(opened, [...looks.values()]);
-    // One frame for posts and one for pages, of which one each is harmless.
-    expect(distinct([...looks.values()].map(({ frame }) => frame))).toHaveLength(2);
-    expect(distinct([...looks.values()].flatMap(({ rows }) => rows))).toHaveLength(2);
+    expectHarmless(opened, [...inspections.values()]);
+    // All posts have the same frame as the harmless one, and so do all pages.
+    expect(distinct([...inspections.values()].map(({ frame }) => frame))).toHaveLength(2);
+    expect(distinct([...inspections.values()].flatMap(({ rows }) => rows))).toHaveLength(2);
   });
 
   test('in the preview of a draft', async () => {
@@ -106,31 +109,31 @@ describe('what strangers write stays text', () => {
     const { page } = opened;
     await page.goto(`${running.server.url}/rules/new`);
     await page.getByRole('checkbox', { name: 'Firehose' }).check();
-    const looks: Look[] = [];
+    const inspections: PageInspection[] = [];
     for (const group of groups) {
       for (const platform of ['X', 'Firehose'])
-        await page.getByRole('textbox', { name: `Value on ${platform}` }).fill(group);
+        await page.getByRole('textbox', { name: `Query on ${platform}` }).fill(group);
       const size = texts.filter((_, index) => groupOf(index) === group).length;
       const samples = page.getByRole('region', { name: 'Preview' }).locator('li');
       await eventually(async () => {
-        // On a busy machine a preview does not get through everything that is stored: then another one is asked for.
+        // On a busy machine, a preview may not evaluate all stored items. Then the test requests another one.
         await page.getByRole('button', { name: 'Preview' }).click();
         await page.locator('section[aria-label="Preview"][aria-busy="false"]').waitFor();
-        // Posts show their text, which has the word; pages show their title, which has not.
+        // Posts show their text, which has the word. Pages show their title, which does not.
         expect(await samples.filter({ hasText: group }).count()).toBe(size);
         expect(await samples.count()).toBe(2 * size);
       }, within);
-      looks.push(await lookAt(page));
+      inspections.push(await inspectPage(page));
     }
-    expectHarmless(opened, looks);
+    expectHarmless(opened, inspections);
   });
 
   test('in the answers of webhooks', async () => {
     const { webhook_id } = await call('CreateWebhook', { name: 'a', url: 'http://127.0.0.1:1/' });
-    // As if the endpoint had answered with each of them.
+    // Simulates an endpoint that answered with each of the texts.
     await running.world.database.query(
       `insert into deliveries (id, webhook_id, message_id, first_position, last_position, match_count, attempt, outcome,
-         status, latency_ms, detail, response)
+         status, latency_ms, message, response)
        select 'dlv_' || n, $1, 'msg_' || n, 1, 1, 1, 1, 'refused', 500, 1, text, text
        from unnest($2::text[]) with ordinality as answers (text, n)`,
       [webhook_id, texts.map(storable)],
@@ -145,25 +148,25 @@ describe('what strangers write stays text', () => {
     );
     const answers = page.locator('pre bdi');
     await expect.poll(() => answers.count(), { timeout: 120_000 }).toBe(texts.length);
-    expectHarmless(opened, [await lookAt(page)]);
+    expectHarmless(opened, [await inspectPage(page)]);
   });
 
-  test('in the names that somebody was talked into', async () => {
+  test('in names of rules', async () => {
     const name = `\u202e${attacksOnPages[1]}`;
     const api = running.server.api(running.account);
     const { rule_id } = await eventually(() => api.createRule({ x: 'nameword', name }), within);
     const opened = await running.open();
-    const looks: Look[] = [];
+    const inspections: PageInspection[] = [];
     const screens = ['/feed', '/rules', `/rules/${rule_id}`, '/coverage', '/audit'];
     for (const path of screens) {
       await opened.page.goto(`${running.server.url}${path}`);
       await opened.page.getByText('elsewhere.example').first().waitFor({ state: 'attached' });
-      looks.push(await lookAt(opened.page));
+      inspections.push(await inspectPage(opened.page));
     }
-    expectHarmless(opened, looks);
+    expectHarmless(opened, inspections);
   });
 
-  test('in what platforms say about their refusals', async () => {
+  test('in error messages of platforms', async () => {
     const { sandbox } = running.world;
     const message = attacksOnPages[1];
     await sandbox.arm({ kind: 'rule_refused', platform: 'x', contains: 'refusedword', message, count: null });
@@ -172,44 +175,44 @@ describe('what strangers write stays text', () => {
     await page.goto(`${running.server.url}/rules/new`);
     await page.getByLabel('Name', { exact: true }).fill('Refused');
     await page.getByLabel('Intent').fill('To be refused');
-    await page.getByRole('textbox', { name: 'Value on X' }).fill('refusedword');
+    await page.getByRole('textbox', { name: 'Query on X' }).fill('refusedword');
     await page.getByRole('button', { name: 'Save …' }).click();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByText('<img src="https://elsewhere.example').first().waitFor();
-    const looks = [await lookAt(page)];
+    const inspections = [await inspectPage(page)];
     await sandbox.clearFaults();
 
     await sandbox.arm({ kind: 'stream_status', platform: 'x', status: 403, message, count: null });
     await sandbox.arm({ kind: 'stream_cut', platform: 'x' });
     await page.goto(`${running.server.url}/sources`);
     await page.getByText('<img src="https://elsewhere.example').first().waitFor();
-    looks.push(await lookAt(page));
+    inspections.push(await inspectPage(page));
     await copyNotices();
     await page.goto(`${running.server.url}/notices?show=all`);
     await page.getByText('<img src="https://elsewhere.example').first().waitFor();
     await showAll(page);
-    looks.push(await lookAt(page));
+    inspections.push(await inspectPage(page));
     await sandbox.clearFaults();
-    expectHarmless(opened, looks);
-    expect(await page.getByText("In the platform's words").count()).toBeGreaterThan(texts.length);
+    expectHarmless(opened, inspections);
+    expect(await page.getByText('Error message:').count()).toBeGreaterThan(texts.length);
   });
 });
 
-test('a page that took a text as HTML would be noticed', async () => {
+test('control: finds a text that is inserted as HTML', async () => {
   const opened = await running.open({ bypassCSP: true });
   const { page, requested } = opened;
   await page.locator('mark').first().waitFor();
-  const before = await lookAt(page);
+  const before = await inspectPage(page);
   expect(before.wrong).toEqual([]);
   const put = (text: string) =>
     page.evaluate(`document.querySelector('main bdi').innerHTML = ${JSON.stringify(text)}`);
   await put(attacksOnPages[1] ?? '');
   await eventually(async () => expect(await page.title()).toBe('taken'), within);
-  const { wrong } = await lookAt(page);
+  const { wrong } = await inspectPage(page);
   expect(wrong).toEqual(expect.arrayContaining(['the title is taken', 'in a text: img', 'in the page: img']));
-  expect(elsewhere(requested)).toContain('https://elsewhere.example/pixel.png');
+  expect(toOtherHosts(requested)).toContain('https://elsewhere.example/pixel.png');
   await put('<a href="https://evil.example/">bank.example</a><div style="width: 3000px">\u202e</div>');
-  const after = (await lookAt(page)).wrong;
+  const after = (await inspectPage(page)).wrong;
   expect(after).toEqual(
     expect.arrayContaining(['evil.example is called bank.example', 'a link with rel ', 'hidden: U+202e']),
   );
@@ -217,7 +220,7 @@ test('a page that took a text as HTML would be noticed', async () => {
 
 const distinct = (all: readonly string[]) => [...new Set(all)];
 
-/** PostgreSQL keeps no U+0000. */
+/** PostgreSQL cannot store U+0000. */
 const storable = (text: string) => text.replaceAll('\0', '');
 
 async function call(operation: string, request: object) {
@@ -227,11 +230,11 @@ async function call(operation: string, request: object) {
 }
 
 async function showAll(page: Page): Promise<void> {
-  const more = page.getByRole('button', { name: /^(Show more|Reading …)$/ });
+  const more = page.getByRole('button', { name: /^(Show more|Loading …)$/ });
   while ((await more.count()) > 0) await more.click({ timeout: 5_000 }).catch(() => undefined);
 }
 
-/** As if the platform had said each of the texts. */
+/** Copies the notice for each text, as if the platform had sent the text. */
 async function copyNotices(): Promise<void> {
   const { database } = running.world;
   const raised = await eventually(async () => {

@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
-import styles from './standing.module.css';
-import type { StandingKind } from './standing-kind.ts';
+import type { StatusKind } from './status-kind.ts';
+import styles from './status-mark.module.css';
 
-/** How something is doing: a word, with a mark whose form tells the same as its colour. */
-export function Standing({ kind, children }: { kind: StandingKind; children: ReactNode }) {
+/** A status text with a mark. Its shape and its colour both show the kind, for users who do not see colours. */
+export function StatusMark({ kind, children }: { kind: StatusKind; children: ReactNode }) {
   return (
-    <span className={styles.standing}>
+    <span className={styles.status}>
       <svg className={styles[kind]} viewBox="0 0 10 10" aria-hidden="true">
         {marks[kind]}
       </svg>
@@ -14,7 +14,7 @@ export function Standing({ kind, children }: { kind: StandingKind; children: Rea
   );
 }
 
-const marks: Readonly<Record<StandingKind, ReactNode>> = {
+const marks: Readonly<Record<StatusKind, ReactNode>> = {
   good: <circle cx="5" cy="5" r="4" />,
   idle: <circle cx="5" cy="5" r="3.25" fill="none" strokeWidth="1.5" />,
   warn: <path d="M5 1 9.5 9h-9z" />,

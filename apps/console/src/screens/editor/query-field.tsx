@@ -9,15 +9,15 @@ import type { Platform } from './draft.ts';
 import styles from './editor.module.css';
 import { FieldProblems, type Violation } from './field-problems.tsx';
 
-interface ValueFieldProps {
+interface QueryFieldProps {
   readonly platform: Platform;
   readonly value: string;
   readonly violations: readonly Violation[];
   readonly onChange: (value: string) => void;
 }
 
-/** A value in its platform's own syntax, checked while it is typed by the same code that the server uses. */
-export function ValueField({ platform, value, violations, onChange }: ValueFieldProps) {
+/** A query in the syntax of its platform. It is validated while the user types, by the same code as on the server. */
+export function QueryField({ platform, value, violations, onChange }: QueryFieldProps) {
   const id = useId();
   const view = useCodeMirror({ id, platform, value, onChange });
   const checked = useMemo(() => languages[platform].validate(value), [platform, value]);
@@ -34,7 +34,7 @@ export function ValueField({ platform, value, violations, onChange }: ValueField
     <div className={styles.field}>
       <div className={styles.labelRow}>
         <span id={`${id}-label`} className={styles.label}>
-          Value on {platformNames[platform]}
+          Query on {platformNames[platform]}
         </span>
         <span className={value.length > lengthMax ? styles.bad : styles.quiet}>
           {formatCount(value.length)} of {formatCount(lengthMax)} characters
@@ -44,7 +44,7 @@ export function ValueField({ platform, value, violations, onChange }: ValueField
       <div id={`${id}-findings`}>
         {value.trim() !== '' && <Findings diagnostics={checked.diagnostics} onFix={fix} />}
         <FieldProblems
-          // What the page has found itself is already there, with its fixes.
+          // Findings of the page itself are listed above, with their fixes.
           violations={violations.filter(({ message }) =>
             checked.diagnostics.every((found) => found.message !== message),
           )}
@@ -65,7 +65,7 @@ function useCodeMirror({
   platform,
   value,
   onChange,
-}: { id: string } & Omit<ValueFieldProps, 'violations'>) {
+}: { id: string } & Omit<QueryFieldProps, 'violations'>) {
   const holder = useRef<HTMLDivElement>(null);
   const editor = useRef<EditorView>(null);
   const latest = useRef({ value, onChange });

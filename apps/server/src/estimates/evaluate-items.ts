@@ -2,60 +2,60 @@ import type { State } from '@earshot/query';
 import type { JudgeItems } from '../language/judge-items.ts';
 import { Failure } from '../runtime/failure.ts';
 import { planSample, type SampleRange, shuffled } from './plan-sample.ts';
-import type { ItemsAsked, StoredItem, StoredItems } from './stored-items.sql.ts';
+import type { ItemsQuery, StoredItem, StoredItems } from './stored-items.sql.ts';
 
-/** What was seen of the stored items. */
-export interface Looked {
-  readonly lookedAt: number;
-  /** Each item that was looked at stands for so many; 1 when all were. */
+/** The result of evaluating a query on stored items. */
+export interface EvaluatedItems {
+  readonly evaluated: number;
+  /** The number of stored items that each evaluated item stands for; 1 if all were evaluated. */
   readonly scale: number;
-  /** When the first of them came; null when there is none. */
+  /** When the earliest of them arrived; null if there is none. */
   readonly earliest: Date | null;
-  /** When each matched one came. */
+  /** When each matching item arrived. */
   readonly matchedAt: readonly Date[];
   readonly undecided: number;
-  /** To show: matches, or where there are none undecided ones. */
+  /** Items to show: matches, or undecided items if nothing matches. */
   readonly shown: readonly StoredItem[];
   readonly added: number;
   readonly removed: number;
-  /** Items that do not decide one of the two values. */
+  /** Items for which one of the two queries is undecided. */
   readonly incomparable: number;
 }
 
-export interface LookOptions {
+export interface EvaluateOptions {
   readonly items: StoredItems;
   readonly judge: JudgeItems;
   readonly value: string;
-  /** The value to compare with; null: none. */
+  /** The query to compare with; null for none. */
   readonly formerValue: string | null;
   readonly endsAtMs: number;
   readonly random: () => number;
 }
 
-/** More would not make the answer much better: one match in a hundred is then seen some forty times. */
+/** More items would hardly improve the answer: if one in a hundred matches, there are about forty matches. */
 const rowsMax = 4_000;
 const shownMax = 10;
-/** What is read at once, once it is known how large items are: between 2 and 400 KiB. Bounds what is held. */
+/** The size of a batch once the size of items is known: between 2 and 400 KiB. Bounds the memory. */
 const batchBytes = 256 * 1024;
 const firstRanges = 4;
 const batchRangesMax = 40;
-/** Beyond the time that the thread was given; for the first batch, which makes the answer, much longer. */
+/** Beyond the time that the thread was given. Longer for the first batch, because without it there is no answer. */
 const threadGraceMs = { first: 5_000, later: 300 };
 
 /**
- * Evaluates the draft on the account's stored items, or on as many of them as there is time for, in random order. The
- * payloads pass through this thread as text.
+ * Evaluates a query on the account's stored items, or on as many as there is time for, in random order. Payloads pass through this
+ * thread as text.
  */
-export async function lookAtItems(asked: ItemsAsked, options: LookOptions): Promise<Looked> {
+export async function evaluateItems(query: ItemsQuery, options: EvaluateOptions): Promise<EvaluatedItems> {
   const { items, random, endsAtMs } = options;
-  const places = await items.places(asked);
+  const places = await items.places(query);
   const { ranges, fraction } = planSample(places, { rowsMax, random });
   const seen = createSeen();
   let done = 0;
   let size = firstRanges;
   while (done < ranges.length && (done === 0 || performance.now() < endsAtMs)) {
     const batch = ranges.slice(done, done + size);
-    const share = await lookAtBatch(asked, options, {
+    const share = await evaluateBatch(query, options, {
       batch,
       hidden: places.hidden,
       seen,
@@ -75,14 +75,14 @@ interface Batch {
   readonly isFirst: boolean;
 }
 
-/** How much of the batch was looked at, and how many characters it had. */
-async function lookAtBatch(
-  asked: ItemsAsked,
-  { items, judge, value, formerValue, endsAtMs, random }: LookOptions,
+/** Returns the evaluated fraction of the batch and its number of characters. */
+async function evaluateBatch(
+  query: ItemsQuery,
+  { items, judge, value, formerValue, endsAtMs, random }: EvaluateOptions,
   { batch, hidden, seen, isFirst }: Batch,
 ): Promise<{ ofBatch: number; bytes: number }> {
-  const read = await items.read(asked, batch, hidden).catch((error: unknown) => {
-    // Too slow now, and what was seen before is an answer.
+  const read = await items.read(query, batch, hidden).catch((error: unknown) => {
+    // Too slow now. The items that were evaluated before are an answer.
     if (isFirst || !(error instanceof Failure)) throw error;
     return null;
   });
@@ -93,7 +93,7 @@ async function lookAtBatch(
   const payloads = found.map(({ payload }) => payload);
   const values = formerValue === null ? [value] : [value, formerValue];
   const graceMs = isFirst ? threadGraceMs.first : threadGraceMs.later;
-  const verdicts = await judge({ platform: asked.platform, values, payloads, forMs }, forMs + graceMs);
+  const verdicts = await judge({ platform: query.platform, values, payloads, forMs }, forMs + graceMs);
   for (const [index, [state = 'unknown', former]] of (verdicts ?? []).entries()) {
     const item = found[index];
     if (item) seen.add(item, state, former);
@@ -108,7 +108,7 @@ function nextSize(size: number, bytes: number): number {
 }
 
 function createSeen() {
-  let lookedAt = 0;
+  let evaluated = 0;
   let earliest: Date | null = null;
   let undecided = 0;
   let added = 0;
@@ -118,23 +118,23 @@ function createSeen() {
   const shown: Record<'match' | 'unknown', StoredItem[]> = { match: [], unknown: [] };
   return {
     add(item: StoredItem, state: State, formerState: State | undefined) {
-      lookedAt += 1;
+      evaluated += 1;
       if (earliest === null || item.createdAt < earliest) earliest = item.createdAt;
       if (state === 'match') matchedAt.push(item.createdAt);
       if (state === 'unknown') undecided += 1;
       if (state !== 'no_match' && shown[state].length < shownMax) shown[state].push(item);
       if (formerState === undefined) return;
-      // What the platform found counts, whatever we make of it.
+      // If the platform matched the item, it counts as a match, whatever Earshot's evaluation says.
       const former = item.ofRule ? 'match' : formerState;
       if (state === 'unknown' || former === 'unknown') incomparable += 1;
       else if (state === 'match' && former === 'no_match') added += 1;
       else if (state === 'no_match' && former === 'match') removed += 1;
     },
-    result(scale: number): Looked {
+    result(scale: number): EvaluatedItems {
       const toShow = shown.match.length > 0 ? shown.match : shown.unknown;
       return {
-        lookedAt,
-        // With all of them looked at, rounding must not make a sample of it.
+        evaluated,
+        // If all items were evaluated, a rounding error must not make it a sample.
         scale: scale < 1.000_001 ? 1 : scale,
         earliest,
         matchedAt,

@@ -1,18 +1,18 @@
 import { unseenIn } from '@earshot/mcp/injections';
 import type { Page } from 'playwright-core';
 
-/** What a page shows around strangers' texts, and what is wrong with it. */
-export interface Look {
-  /** The match that is looked at. */
+/** What a page shows around untrusted content, and what is wrong with it. */
+export interface PageInspection {
+  /** The id of the open match. */
   readonly peek: string | null;
-  /** All but what strangers wrote, times, the histogram and whether the list is live: the markup, and where its parts are. */
+  /** The markup and the positions of its parts, without untrusted content, times, the histogram and the live status. */
   readonly frame: string;
-  /** The same of the rows of the list, of which only those in sight exist. */
+  /** The same for each visible row of the list. */
   readonly rows: readonly string[];
   readonly wrong: readonly string[];
 }
 
-/** Strangers' words stand in `bdi`, with marks in them and nothing else. */
+/** Untrusted content is in `bdi` elements, which may contain only marks. */
 const wrongWithTexts = `
   for (const element of document.querySelectorAll('bdi :not(mark)')) wrong.push('in a text: ' + element.localName);
   for (const element of document.querySelectorAll('iframe, object, embed, base, img, body script, body style'))
@@ -30,7 +30,7 @@ const wrongWithPlaces = `
   for (const element of [document.documentElement, ...document.querySelectorAll('main, aside')])
     if (element.scrollWidth > element.clientWidth) wrong.push(element.localName + ' is wider than it has room');`;
 
-const look = `(() => {
+const inspect = `(() => {
   const wrong = [];
   if (!document.title.endsWith(' · Earshot')) wrong.push('the title is ' + document.title);
   ${wrongWithTexts}${wrongWithLinks}${wrongWithPlaces}
@@ -56,8 +56,11 @@ const look = `(() => {
   };
 })()`;
 
-export async function lookAt(page: Page): Promise<Look> {
-  const { text, ...seen } = await page.evaluate<Look & { text: string }>(look);
-  const unseen = unseenIn(text);
-  return { ...seen, wrong: [...seen.wrong, ...(unseen === undefined ? [] : [`hidden: ${unseen}`])] };
+export async function inspectPage(page: Page): Promise<PageInspection> {
+  const { text, ...inspection } = await page.evaluate<PageInspection & { text: string }>(inspect);
+  const hidden = unseenIn(text);
+  return {
+    ...inspection,
+    wrong: [...inspection.wrong, ...(hidden === undefined ? [] : [`hidden: ${hidden}`])],
+  };
 }
