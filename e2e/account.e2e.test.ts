@@ -80,7 +80,7 @@ describe('keys', () => {
     const api = server.api({ ...account, ...created });
     const later = new Date(expiresAt.getTime() + 1).toISOString();
     const refused = await api.call('POST', '/api.CreateKey', { expires_at: later });
-    const message = `Must not be after ${expiresAt.toISOString()}, when the key that asks expires.`;
+    const message = `Must not be after ${expiresAt.toISOString()}, when the calling key expires.`;
     expect([refused.status, refused.json]).toMatchObject([
       400,
       { code: 'invalid_argument', details: { violations: [{ field: 'expires_at', message }] } },

@@ -52,7 +52,7 @@ test('a created key works until it is revoked', async () => {
   await eventually(async () => expect(await statusWith(created.key)).toBe(401), { timeoutMs: 5_000 });
   const again = await admin('revoke-key', created.key_id);
   expect(again).toMatchObject({ code: 3, stdout: '' });
-  expect(again.stderr).toContain(`There is no key ${created.key_id} that still works.`);
+  expect(again.stderr).toContain(`There is no valid key ${created.key_id}.`);
 });
 
 test.for([

@@ -75,5 +75,5 @@ test('a rule on a blocked source is listed as down, with the reason', async () =
     { timeoutMs: 60_000, intervalMs: 500 },
   );
   const { stdout } = await cli.run(['rules', 'list']);
-  expect(stdout).toContain('not on x (no_credit)');
+  expect(stdout).toContain('down on x (no_credit)');
 });

@@ -123,7 +123,7 @@ describe('earshot watch', () => {
     await eventually(async () => expect((await batchesOf('crashing')).length).toBeGreaterThan(1), patiently);
     expect(await unacknowledged('crashing')).toEqual(ids);
     expect(running.output.stderr).toMatch(
-      /ended with SIGKILL, and nothing is acknowledged; again in \d+ s\./,
+      /ended with SIGKILL, so nothing is acknowledged\. It runs again in \d+ s\./,
     );
     await writeFile(join(cli.dir, 'fixed'), '');
     await eventually(async () => expect(await unacknowledged('crashing')).toEqual([]), patiently);

@@ -60,5 +60,5 @@ testNightly('X reconnects within 35 s after a crash with a stuck connection', {}
   console.info(`gap: crash ${crash?.ms} ms`);
   expect(crash).toMatchObject({ because: 'process_died' });
   expect(crash?.ms).toBeLessThan(35_000);
-  expect(await world.serverLog()).toContain('dead connections ended');
+  expect(await world.serverLog()).toContain('stale connections');
 });

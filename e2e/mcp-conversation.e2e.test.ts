@@ -92,7 +92,7 @@ describe('an agent over HTTP', () => {
   test('waits without a match, and learns that it is too early to judge', async () => {
     const { counts, cursor, own } = await wait({ wait_seconds: 1 });
     expect({ counts, cursor }).toEqual({ counts: { found: 0, shown: 0, left_out: 0 }, cursor: null });
-    expect(own).toMatch(/is active[^]*On x it has been active since[^]*Next: .*too early/);
+    expect(own).toMatch(/is active[^]*On x it has been live since[^]*Next: .*too early/);
   });
 
   test('waits, and gets the match as soon as it arrives', async () => {

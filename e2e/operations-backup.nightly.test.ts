@@ -108,7 +108,7 @@ test('a dump is restored on a new server: the rule, the match and the key exist,
   owner.port = String(fresh.port);
   const there = { PGPORT: String(fresh.port), EARSHOT_MIGRATION_DATABASE_URL: owner.href };
   await on.run(restoreDump, there);
-  expect(await on.run(isComplete, there)).toBe('Nothing is missing.\n');
+  expect(await on.run(isComplete, there)).toBe('There are no pending migrations.\n');
   const moved = (url: string) => url.replace(`:${machine.postgres.port}/`, `:${fresh.port}/`);
   const { api } = await startServer(
     Object.fromEntries(Object.entries(machine.env).map(([name, value]) => [name, moved(value)])),
@@ -158,7 +158,7 @@ test('one command reports what Earshot cannot detect automatically, and the node
     return rows;
   };
   const original = await installation();
-  expect(await on.run(isCopy)).toContain('This is now a separate installation; 0 webhooks are paused.');
+  expect(await on.run(isCopy)).toContain('This is now a separate installation. 0 webhooks are paused.');
   expect(original).toHaveLength(1);
   expect(await installation()).not.toEqual(original);
 });

@@ -156,7 +156,7 @@ test.for(['20', '22'])(
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(
-          new RegExp(`^Earshot needs Node 24 or newer: this is Node ${node}\\.\\S+\\.\n$`),
+          new RegExp(`^Earshot needs Node 24 or newer. This is Node ${node}\\.\\S+\\.\n$`),
         ),
       });
     }

@@ -65,7 +65,7 @@ function isOpen(port: number): Promise<boolean> {
 }
 
 test.for([
-  ['refuses our settings', ''],
+  ["refuses Earshot's settings", ''],
   [
     'ignores them',
     'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,options',
@@ -77,6 +77,6 @@ test.for([
     const before = (await world.serverLog()).length;
     await expect(world.startServer({ EARSHOT_DATABASE_URL: pool.url })).rejects.toThrow('the server');
     const said = (await world.serverLog()).slice(before);
-    expect(said).toContain('such as PgBouncer: give the address of PostgreSQL itself');
+    expect(said).toContain('such as PgBouncer, is between Earshot and PostgreSQL');
   },
 );

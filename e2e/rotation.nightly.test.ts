@@ -98,7 +98,7 @@ test('webhooks continue during the whole rotation of EARSHOT_SECRETS_KEY, on two
   await roll('new', fresh);
   for (const node of nodes) await eventually(async () => expect(await unreadableOn(node)).toBe('0'), within);
   expect(await world.serverLog()).not.toContain('cannot be read with EARSHOT_SECRETS_KEY');
-  expect(await world.serverLog()).not.toContain('a webhook secret cannot be opened');
+  expect(await world.serverLog()).not.toContain('a webhook secret cannot be decrypted');
 
   // Control: a node with only the old key logs that it cannot read them, and the command reports the same.
   const late = await start(old);

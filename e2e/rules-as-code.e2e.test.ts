@@ -117,7 +117,7 @@ describe('earshot apply', () => {
       ['ListRules', 'UpdateRule', 'CreateRule', 'DeleteRule'].map((id) => `/api.${id}`),
     );
     expect(stdout).toContain('    overrides.x\n      - rocket\n      + rocket launch\n');
-    expect(stdout).toContain('2 other rules of the account: not touched.');
+    expect(stdout).toContain('2 other rules of the account: not affected.');
     expect(await names()).toEqual([
       'by hand: rocket',
       'pies: pie',
@@ -135,7 +135,7 @@ describe('earshot apply', () => {
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket')]);
     const { code, stderr } = await earshot(['apply']);
     expect(code).toBe(2);
-    expect(stderr).toContain('say --yes');
+    expect(stderr).toContain('Confirm the plan with --yes.');
     expect(await names()).toEqual([]);
   });
 
@@ -152,8 +152,8 @@ describe('earshot apply', () => {
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch')]);
     const { code, stdout } = await earshot(['apply', '--yes'], proxy.url);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^✗ rockets was not changed: The rule has version 2, not 1/m);
-    expect(stdout).toMatch(/^✗ cakes was not deleted: The rule has version 2, not 1/m);
+    expect(stdout).toMatch(/^✗ rockets was not changed: The rule was changed: it has version 2, not 1/m);
+    expect(stdout).toMatch(/^✗ cakes was not deleted: The rule was changed: it has version 2, not 1/m);
     expect(await names()).toEqual(['cakes: cake', 'rockets: rocket']);
     expect((await earshot(['apply', '--yes'])).code).toBe(0);
     expect(await names()).toEqual(['rockets: rocket launch']);

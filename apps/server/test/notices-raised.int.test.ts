@@ -294,9 +294,7 @@ describe('a webhook', () => {
     const lasting = await database.many<{ data: object; what_to_do: string }>(
       `select data, what_to_do from notices where key = 'day'`,
     );
-    expect(lasting).toMatchObject([
-      { data: { days: 1 }, what_to_do: expect.stringContaining('a whole day') },
-    ]);
+    expect(lasting).toMatchObject([{ data: { days: 1 }, what_to_do: expect.stringContaining('24 hours') }]);
     await attempt(world, () => endpoint.received.length, endpoint.received.length + 2);
     expect(await noticesOf()).toHaveLength(2);
     status = 200;
