@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run by the image of PostgreSQL when it makes its cluster: the logins of Earshot, with the passwords of compose.yaml.
+# The PostgreSQL image runs this once, when it creates the database cluster. It creates Earshot's logins with the passwords of compose.yaml.
 set -eu
 psql --no-psqlrc --quiet --set=ON_ERROR_STOP=1 --username="$POSTGRES_USER" --dbname=postgres \
   --set=owner_password="$OWNER_PASSWORD" --set=runtime_password="$RUNTIME_PASSWORD" \

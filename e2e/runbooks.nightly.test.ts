@@ -17,13 +17,13 @@ const natsIsWell = /"status": *"ok"/;
 
 /** What the commands of each page print on a healthy node. The test of webhooks covers the other page. */
 const shownWhenWell: Readonly<Record<string, readonly RegExp[]>> = {
-  'docs/operations/database-restored.md': [/^earshot_event_log_holes_total\{fate="found"\} 0\n/, /^$/],
+  'docs/operations/database-restored.md': [/^earshot_event_log_gaps_total\{fate="found"\} 0\n/, /^$/],
   'docs/operations/database-unreachable.md': [/^reached; standby: false$/],
   'docs/operations/earshot-down.md': [/^\{"status":"ready"\}$/],
   'docs/operations/event-log-filling-up.md': [
     /^earshot_event_log_bytes \d+\nearshot_event_log_bytes_max \d+\nearshot_event_log_waiting \d+$/,
   ],
-  'docs/operations/event-log-gap.md': [/^earshot_event_log_holes_total\{fate="found"\} 0\n/],
+  'docs/operations/event-log-gap.md': [/^earshot_event_log_gaps_total\{fate="found"\} 0\n/],
   'docs/operations/event-log-lost.md': [/^earshot_event_log_losses_total\{fate="lost"\} 0\n/],
   'docs/operations/event-log-refusing.md': [/"status": *"ok"[^]*"storage": \d+[^]*"max_storage": \d+/],
   'docs/operations/matches-late.md': [/^\d+\nearshot_database_connected 1\nearshot_nats_connected 1\n/],
@@ -104,7 +104,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
     async () =>
       expect(await follow('docs/operations/webhooks-not-delivered.md', second)).toEqual([
         expect.stringMatching(
-          /^not_sent\|\|the signing secret cannot be read by the service\|1\n(.*\n)*earshot_webhook_secrets_unreadable 1$/m,
+          /^not_sent\|\|the service cannot read the signing secret\|1\n(.*\n)*earshot_webhook_secrets_unreadable 1$/m,
         ),
       ]),
     within,

@@ -7,8 +7,8 @@ import {
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** In the description of a panel whose series exist only in trouble. */
-const emptyWhenWell = 'Empty while all is well.';
+/** Description of panels whose series exist only if there are problems. */
+const emptyWithoutProblems = 'Empty without problems.';
 
 interface Panel {
   readonly title: string;
@@ -28,21 +28,21 @@ const quantiles = (histogram: string) => ({
 });
 
 const rows: Readonly<Record<string, readonly Panel[]>> = {
-  'Is it well?': [
+  Health: [
     {
       title: 'Alerts',
       unit: 'short',
       series: { '{{alertname}} {{source}}': 'ALERTS{alertstate="firing"}' },
-      about: emptyWhenWell,
+      about: emptyWithoutProblems,
     },
     {
-      title: 'Time since a source was heard',
+      title: 'Time since a source last received',
       unit: 's',
       series: { '{{source}}': 'time() - max by (source) (earshot_source_last_received_timestamp_seconds)' },
-      about: 'Up to 40 s on X, which says that it lives every 20 s.',
+      about: 'Up to 40 s on X, which sends a keep-alive every 20 s.',
     },
     {
-      title: 'Time since everything was matched, and tried at webhooks',
+      title: 'Age of the oldest unmatched event and unattempted webhook delivery',
       unit: 's',
       series: {
         matched: 'time() - max(earshot_matched_through_timestamp_seconds)',
@@ -55,27 +55,27 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{version}}, {{schema}}': 'count by (version, schema) (earshot_build_info)' },
     },
   ],
-  Promises: [
+  'Service level objectives': [
     {
-      title: 'Receipt to listed',
+      title: 'Receipt to list',
       unit: 's',
       series: quantiles('event_stored_seconds'),
-      about: 'Promised: half within 0.25 s, 99 of 100 within 2 s.',
+      about: 'SLO: 50% within 0.25 s, 99% within 2 s.',
     },
     {
-      title: 'Stored to the first attempt at a webhook',
+      title: 'Match stored to first webhook attempt',
       unit: 's',
       series: quantiles('webhook_wait_seconds'),
-      about: 'Promised: 99 of 100 within 5 s.',
+      about: 'SLO: 99% within 5 s.',
     },
     {
-      title: 'Share that was late',
+      title: 'Late share',
       unit: 'percentunit',
       series: { matches: 'earshot:matches_late:ratio_1h', webhooks: 'earshot:webhooks_late:ratio_1h' },
-      about: 'Over an hour. The alerts page at 14.4%. The SLO is 1%.',
+      about: 'Over an hour. The alerts fire at 14.4%. The SLO is 1%.',
     },
     {
-      title: 'Where the time goes (99th percentile)',
+      title: 'Time per step (99th percentile)',
       unit: 's',
       series: {
         'receipt to log': quantile(0.99, 'event_logged_seconds'),
@@ -101,16 +101,16 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{platform}} {{reason}}': `sum by (platform, reason) (${rate('items_dropped_total')})` },
     },
     {
-      title: 'Ends of streams',
+      title: 'Stream endings',
       unit: 'ops',
       series: { '{{platform}} {{kind}}': `sum by (platform, kind) (${rate('stream_endings_total')})` },
-      about: emptyWhenWell,
+      about: emptyWithoutProblems,
     },
   ],
   'Event log and matches': [
-    { title: 'Events that wait', unit: 'short', series: { waiting: 'max(earshot_event_log_waiting)' } },
+    { title: 'Waiting messages', unit: 'short', series: { waiting: 'max(earshot_event_log_waiting)' } },
     {
-      title: 'Log in use',
+      title: 'Event log usage',
       unit: 'percentunit',
       series: { used: 'max(earshot_event_log_bytes) / max(earshot_event_log_bytes_max)' },
     },
@@ -120,10 +120,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{platform}}': `sum by (platform) (${rate('matches_stored_total')})` },
     },
     {
-      title: 'Holes, dead letters, copies behind',
+      title: 'Gaps, dead letters, copies behind',
       unit: 'short',
       series: {
-        'hole {{fate}}': 'sum by (fate) (increase(earshot_event_log_holes_total[$__rate_interval]))',
+        'gap {{fate}}': 'sum by (fate) (increase(earshot_event_log_gaps_total[$__rate_interval]))',
         'dead letters': 'sum(increase(earshot_dead_letters_total[$__rate_interval]))',
         'copies behind': 'max(earshot_event_log_copies_behind)',
         'appends refused (seconds)': 'max(earshot_event_log_append_blocked_seconds)',
@@ -137,9 +137,9 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       unit: 'ops',
       series: { '{{outcome}}': `sum by (outcome) (${rate('webhook_attempts_total')})` },
     },
-    { title: 'Duration of attempts', unit: 's', series: quantiles('webhook_attempt_seconds') },
+    { title: 'Attempt duration', unit: 's', series: quantiles('webhook_attempt_seconds') },
     {
-      title: 'The endpoint that has failed longest',
+      title: 'Longest failing endpoint',
       unit: 's',
       series: { failing: 'time() - max(earshot_webhooks_failing_since_timestamp_seconds)' },
     },
@@ -151,25 +151,25 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{operation}}': `sum by (operation) (${rate('http_requests_total')})` },
     },
     {
-      title: 'Requests that failed by our fault',
+      title: 'Requests that failed with a server error',
       unit: 'reqps',
       series: {
         '{{operation}} {{status}}': `sum by (operation, status) (${rate('http_requests_total{status=~"5.."}')})`,
       },
-      about: emptyWhenWell,
+      about: emptyWithoutProblems,
     },
     {
-      title: 'Time to answer (99th percentile)',
+      title: 'Request duration (99th percentile)',
       unit: 's',
       series: { '{{operation}}': quantile(0.99, 'http_request_seconds', 'le, operation') },
     },
     {
-      title: 'Streams that callers have open',
+      title: 'Open match streams',
       unit: 'short',
       series: { '{{instance}}': 'earshot_match_streams' },
     },
   ],
-  'Engines and nodes': [
+  'PostgreSQL, NATS and nodes': [
     {
       title: 'Database connections',
       unit: 'short',
@@ -193,10 +193,10 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       },
     },
     {
-      title: 'Failures of workers',
+      title: 'Worker failures',
       unit: 'ops',
       series: { '{{worker}}': `sum by (worker) (${rate('worker_failures_total')})` },
-      about: emptyWhenWell,
+      about: emptyWithoutProblems,
     },
     {
       title: 'CPU',
@@ -214,7 +214,7 @@ const rows: Readonly<Record<string, readonly Panel[]>> = {
       series: { '{{instance}}': 'nodejs_eventloop_lag_p99_seconds{job="earshot"}' },
     },
     {
-      title: 'Billed since ever',
+      title: 'Total bill',
       unit: 'currencyUSD',
       series: { '{{source}} {{reading}}': 'max by (source, reading) (earshot_cost_usd_total)' },
     },

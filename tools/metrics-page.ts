@@ -11,8 +11,8 @@ export async function renderMetricsPage(): Promise<string> {
   return [
     '# Metrics',
     '',
-    'What every node exports, beside the metrics of Node.js (`nodejs_…`, `process_…`). How to read them: [monitoring](monitoring.md). This',
-    'page is generated from `apps/server/src/observability/metrics.ts` by `pnpm docs:write`.',
+    'The metrics that every node exports, in addition to those of Node.js (`nodejs_…`, `process_…`). To set up Prometheus, see',
+    '[monitoring](monitoring.md). Generated from `apps/server/src/observability/metrics.ts` by `pnpm docs:write`.',
     '',
     '| Metric | Kind | Labels | Meaning |',
     '|---|---|---|---|',

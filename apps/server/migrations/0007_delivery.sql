@@ -115,7 +115,7 @@ create index deliveries_by_age on deliveries (created_at);
 
 -- digests ----------------------------------------------------------------------------------------------------------
 
--- Matches that are sent together, on a schedule (src/digests/make-issues.ts).
+-- Matches that are sent together, on a schedule (src/digests/make-digest-messages.ts).
 create table digests (
   id text primary key,
   account_id text not null,
@@ -132,7 +132,7 @@ create table digests (
   min_matches integer not null,
   empty text not null check (empty in ('skip', 'send')),
   max_matches integer not null,
-  -- Everything up to here, in the match log and in time, was put into an issue.
+  -- Everything up to here, in the match log and in time, is in a digest message.
   position bigint not null,
   covered_until timestamptz not null,
   -- When it is due.
@@ -149,12 +149,13 @@ create table digests (
 create index digests_due on digests (next_at);
 create index digests_of_webhook on digests (webhook_id) where webhook_id is not null;
 
--- The issue that a digest has to send, one at a time. Written in the transaction that advances the digest, and removed when it was sent
--- or given up. Its content is read from the matches when it is sent, so it omits what was removed meanwhile.
-create table digest_issues (
+-- The digest message that waits to be sent, at most one per digest. It is written in the transaction that advances
+-- the digest, and deleted when it was sent or given up. Its content is read from the matches when it is sent, so
+-- removed matches are absent.
+create table digest_messages (
   digest_id text primary key references digests (id) on delete cascade,
   account_id text not null,
-  -- The same at every attempt, and never that of another issue, even after a restore of the database.
+  -- The same at every attempt, and never reused, even after a restore of the database.
   message_id text not null unique,
   number integer not null,
   -- Matches behind the first position, up to the second.
@@ -163,14 +164,14 @@ create table digest_issues (
   from_at timestamptz not null,
   to_at timestamptz not null,
   made_at timestamptz not null,
-  -- The addresses that `digest_mails` already counts: an issue counts once per address, however often it is tried.
+  -- Addresses that `digest_mails` already counts: each counts once per digest message, however often it is retried.
   counted_emails text[] not null default '{}',
   failures integer not null default 0,
   next_attempt_at timestamptz not null,
   lease text,
   lease_until timestamptz not null default '-infinity'
 );
-create index digest_issues_due on digest_issues (next_attempt_at);
+create index digest_messages_due on digest_messages (next_attempt_at);
 
 -- How many mails an account has sent per day, per recipient.
 create table digest_mails (

@@ -45,7 +45,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_issues', 'digest_mails', 'digests', 'heads',
+  foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_messages', 'digest_mails', 'digests', 'heads',
     'idempotency_keys', 'matches', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'usage',
     'watches', 'webhooks'] loop
     execute format('alter table %I enable row level security', name);
@@ -93,7 +93,7 @@ create policy own_rows on slots to earshot_account using (exists (
 
 -- earshot_account: reads its own rows, and changes its keys, readers, webhooks and digests ----------------------------------
 
-grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_issues, digest_mails, digests, heads,
+grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_messages, digest_mails, digests, heads,
   idempotency_keys, match_log, match_times, matches, notice_log, notices, platform_counts, position_jumps, readers, removals,
   removed_matches, rule_versions, rules, slot_holders, usage, watches, webhook_batches, webhooks to earshot_account;
 -- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
@@ -108,7 +108,7 @@ grant insert, update, delete on digests, readers, webhooks to earshot_account;
 grant insert, update on counts_calls, platform_counts to earshot_account;
 grant delete on webhook_batches to earshot_account;
 -- A waiting issue is tried at once when its owner changes the recipient.
-grant update (next_attempt_at) on digest_issues to earshot_account;
+grant update (next_attempt_at) on digest_messages to earshot_account;
 -- An account resolves notices by what it fixes. Only workers raise them.
 grant update (position, changed_at, resolved_at) on notices to earshot_account;
 grant update (last_position) on notice_log to earshot_account;
@@ -141,7 +141,7 @@ grant select, insert, update on budget_marks, compliance_checks, coverage, gap_r
   to earshot_runtime;
 -- The right to change tombstones is the right to lock them; only the owner may delete one.
 grant select, insert, update on tombstones to earshot_runtime;
-grant select, insert, update, delete on bill_shares, billed, day_heads, dead_letters, digest_issues, digest_mails, digests, heads,
+grant select, insert, update, delete on bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads,
   idempotency_keys, log_check, readers, rules, usage, webhook_batches, webhooks to earshot_runtime;
 grant delete on counts_calls, platform_counts to earshot_runtime;
 grant execute on function begin_webhook_batch, count_moved_slot, count_new_slots, ensure_partitions, note_match_times, note_old_slots,

@@ -28,7 +28,7 @@ import { type DeletedAccount, type DeletionProgress, deleteAccount } from './rem
 import { type ForgetRequest, forget, type Progress } from './removals/forget.ts';
 import type { RemovalCounts } from './removals/remove-items.ts';
 import { newId } from './runtime/ids.ts';
-import { type Reencrypted, reencrypt } from './webhooks/reencrypt.ts';
+import { type ReencryptionResult, reencrypt } from './webhooks/reencrypt.ts';
 import { createSecretBox } from './webhooks/secrets.ts';
 
 export { listForeignRules } from './compose/foreign-rules.ts';
@@ -83,7 +83,7 @@ export interface Admin extends AsyncDisposable {
   /** Records that PostgreSQL or NATS was restored, which Earshot cannot always detect. All nodes must be stopped. */
   afterRestore(restore: { logLost: boolean; isCopy: boolean }): Promise<{ webhooksPaused: number }>;
   /** Seals the secrets of webhooks with the first of these keys, as in EARSHOT_SECRETS_KEY. Nodes may be running. */
-  reencrypt(secretsKey: string): Promise<Reencrypted>;
+  reencrypt(secretsKey: string): Promise<ReencryptionResult>;
   /** False when the last rotation is not known to every node yet. */
   rotateCursorSecret(): Promise<boolean>;
   forgetCursorSecret(): Promise<boolean>;

@@ -35,7 +35,7 @@ let checked: unknown[];
 
 async function check(): Promise<void> {
   const telemetry = {
-    complianceCheckPutOff: (one: unknown) => void putOff.push(one),
+    complianceCheckPostponed: (one: unknown) => void putOff.push(one),
     keptItemsChecked: (one: unknown) => void checked.push(one),
   };
   await checkKeptItems({ database, bells: createLocalBells(), platform: 'x', compliance, telemetry }, signal);

@@ -42,7 +42,7 @@ test('deletes the rows of an account in bounded steps, and no row of another acc
      values ('dig_1', 'acc_1', 'n', 60, 'whk_1', 1, 'skip', 50, 0, now(), now())`,
   );
   await database.run(
-    `insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at,
+    `insert into digest_messages (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at,
        made_at, next_attempt_at)
      values ('dig_1', 'acc_1', 'm', 1, 0, 1, now(), now(), now(), now())`,
   );
@@ -70,7 +70,7 @@ test('deletes the rows of an account in bounded steps, and no row of another acc
   expect(await count('matches')).toBe(many / 3);
   expect(await count('audit')).toBe(many / 2);
   expect(await count('slots')).toBe(0);
-  for (const table of ['digest_issues', 'digests', 'webhooks']) expect(await count(table)).toBe(0);
+  for (const table of ['digest_messages', 'digests', 'webhooks']) expect(await count(table)).toBe(0);
   expect(await database.many('select id from accounts')).toEqual([{ id: 'acc_2' }]);
   const bill = await database.many(
     'select account_id, at_least, at_most from bill_shares order by account_id',

@@ -5,7 +5,7 @@ import { type CheckpointLabel, digestCheckpoints } from '../src/runtime/checkpoi
 import {
   type DigestWorld,
   distinct,
-  type Issue,
+  type DigestMessage,
   openDigestWorld,
   startDigestReceiver,
   textsOf,
@@ -25,7 +25,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** The leases of crashed nodes expire. */
-const expireLeases = () => database.run(`update digest_issues set lease_until = '-infinity'`);
+const expireLeases = () => database.run(`update digest_messages set lease_until = '-infinity'`);
 
 async function storedIds(): Promise<string[]> {
   const rows = await database.many<{ text: string }>(
@@ -49,8 +49,8 @@ describe('each match is in exactly one digest message', () => {
       world.clock.nowMs += minuteMs;
       await node.tick();
     }
-    const issues = distinct(endpoint.received);
-    expect(issues.map(textsOf)).toEqual([['one', 'two'], ['three']]);
+    const messages = distinct(endpoint.received);
+    expect(messages.map(textsOf)).toEqual([['one', 'two'], ['three']]);
     expect(endpoint.received).toHaveLength(label === 'digest.sent' ? 3 : 2);
   });
 
@@ -59,13 +59,13 @@ describe('each match is in exactly one digest message', () => {
     await world.create({ recipients });
     const forgetIssue = () =>
       database.run(
-        'update digests set position = position_from, last_number = number - 1 from digest_issues where digest_id = id',
+        'update digests set position = position_from, last_number = number - 1 from digest_messages where digest_id = id',
       );
     await world.webhooks.storeMatches(['one', 'two']);
     world.clock.nowMs += minuteMs;
     const doomed = mortal((at) => at === 'digest.sent');
     await expect(world.startNode({ ...doomed, afterMaking: forgetIssue }).tick()).rejects.toThrow('killed');
-    await database.run('delete from digest_issues');
+    await database.run('delete from digest_messages');
     await world.webhooks.storeMatches(['three']);
     world.clock.nowMs += minuteMs;
     await world.startNode().tick();
@@ -114,11 +114,11 @@ describe('each match is in exactly one digest message', () => {
       world.clock.nowMs += minuteMs;
       await round();
     }
-    const issues = distinct(endpoint.received);
-    const isCut = ({ total, matches }: Issue) => total !== matches.length;
-    expect({ seed, cut: issues.filter(isCut) }).toEqual({ seed, cut: [] });
-    expect(issues.map(({ number }) => number)).toEqual(issues.map((_, index) => index + 1));
-    expect({ seed, texts: issues.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
+    const messages = distinct(endpoint.received);
+    const isCut = ({ total, matches }: DigestMessage) => total !== matches.length;
+    expect({ seed, cut: messages.filter(isCut) }).toEqual({ seed, cut: [] });
+    expect(messages.map(({ number }) => number)).toEqual(messages.map((_, index) => index + 1));
+    expect({ seed, texts: messages.flatMap(textsOf).toSorted() }).toEqual({ seed, texts: await storedIds() });
   });
 });
 

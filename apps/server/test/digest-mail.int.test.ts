@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createCertificate } from '@earshot/testkit';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { IssueStore } from '../src/digests/issues.sql.ts';
+import type { DigestMessageStore } from '../src/digests/digest-messages.sql.ts';
 import { openMailer } from '../src/digests/mailer.ts';
 import type { Database } from '../src/engines/database.ts';
 import { type DigestWorld, openDigestWorld, startDigestReceiver } from './digest-world.ts';
@@ -243,7 +243,7 @@ describe('the mails of an account per day', () => {
     await dueDigest();
     const makesOnly = world.startNode({ store: (store) => ({ ...store, leaseDue: async () => [] }) });
     await makesOnly.tick();
-    const store = (one: IssueStore): IssueStore => ({
+    const store = (one: DigestMessageStore): DigestMessageStore => ({
       ...one,
       leaseDue: () => one.leaseDue(1),
     });

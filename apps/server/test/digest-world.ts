@@ -2,11 +2,11 @@ import type { Digest, RequestOf } from '@earshot/contract';
 import { migratedTemplate } from '@earshot/testkit';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createDigest } from '../src/digests/create-digest.ts';
-import { createIssueStore, type IssueStore } from '../src/digests/issues.sql.ts';
+import { createDigestMessageStore, type DigestMessageStore } from '../src/digests/digest-messages.sql.ts';
 import type { Mailer } from '../src/digests/mailer.ts';
-import { makeIssues } from '../src/digests/make-issues.ts';
+import { makeDigestMessages } from '../src/digests/make-digest-messages.ts';
 import { deleteDigest, listDigests, updateDigest } from '../src/digests/manage-digests.ts';
-import { createSendIssue } from '../src/digests/send-issue.ts';
+import { createSendDigestMessage } from '../src/digests/send-digest-message.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
@@ -26,7 +26,7 @@ export interface DigestNode {
 
 export interface NodeOptions {
   readonly checkpoint?: Checkpoint;
-  readonly store?: (store: IssueStore) => IssueStore;
+  readonly store?: (store: DigestMessageStore) => DigestMessageStore;
   /** Called after digest messages were made, before they are sent. */
   readonly afterMaking?: () => Promise<unknown>;
   /** The operator's list at sending; the list at the creation of digests does not change. */
@@ -108,12 +108,12 @@ async function createDigestWorld(
     list: async () => (await listDigests(options)(callOf('ListDigests', { limit: 100 }))).digests,
     startNode({
       checkpoint = () => undefined,
-      store: wrap = (same: IssueStore) => same,
+      store: wrap = (same: DigestMessageStore) => same,
       afterMaking,
       mailRecipients = allowed,
     } = {}) {
-      const store = wrap(createIssueStore(database));
-      const send = createSendIssue({
+      const store = wrap(createDigestMessageStore(database));
+      const send = createSendDigestMessage({
         database,
         store,
         reader: createMatchReader(database),
@@ -131,9 +131,9 @@ async function createDigestWorld(
         async tick(afterMs = 0) {
           clock.nowMs += afterMs;
           await showTime();
-          await makeIssues({ database, checkpoint });
+          await makeDigestMessages({ database, checkpoint });
           await afterMaking?.();
-          for (const issue of await store.leaseDue(10)) await send(issue);
+          for (const message of await store.leaseDue(10)) await send(message);
         },
       };
     },
@@ -144,7 +144,7 @@ async function createDigestWorld(
 }
 
 /** What a webhook receives. */
-export interface Issue {
+export interface DigestMessage {
   readonly type: string;
   readonly number: number;
   readonly from: string;
@@ -155,13 +155,13 @@ export interface Issue {
   readonly coverage: { without_gap: boolean; gaps: readonly object[]; complete_through: string | null };
 }
 
-export const issueOf = ({ body }: Received): Issue => JSON.parse(body);
+export const messageOf = ({ body }: Received): DigestMessage => JSON.parse(body);
 /** In the order of the log. */
-export const textsOf = (issue: Issue) => issue.matches.map(({ text }) => text).toReversed();
+export const textsOf = (message: DigestMessage) => message.matches.map(({ text }) => text).toReversed();
 
 /** As a receiver that ignores a message whose id it has: the first of each, by number. */
-export function distinct(received: readonly Received[]): Issue[] {
-  const byId = new Map(received.toReversed().map((one) => [one.headers['webhook-id'], issueOf(one)]));
+export function distinct(received: readonly Received[]): DigestMessage[] {
+  const byId = new Map(received.toReversed().map((one) => [one.headers['webhook-id'], messageOf(one)]));
   return [...byId.values()].toSorted((a, b) => a.number - b.number);
 }
 

@@ -5,7 +5,7 @@ import type { Database } from '../src/engines/database.ts';
 import {
   type DigestWorld,
   distinct,
-  issueOf,
+  messageOf,
   openDigestWorld,
   startDigestReceiver,
   textsOf,
@@ -50,8 +50,8 @@ describe('a digest to a webhook', () => {
       first?.body ?? '',
     );
     expect(first?.headers['webhook-signature']).toBe(signed);
-    const issue = issueOf(first as Received);
-    expect(issue).toMatchObject({
+    const message = messageOf(first as Received);
+    expect(message).toMatchObject({
       type: 'digest',
       webhook_id: webhook.id,
       digest_id: digest.id,
@@ -64,7 +64,7 @@ describe('a digest to a webhook', () => {
         { rule_id: 'rule_2', rule_name: 'rule', platform: 'x', matches: 1 },
       ],
     });
-    expect(textsOf(issue)).toEqual(['one', 'two', 'three']);
+    expect(textsOf(message)).toEqual(['one', 'two', 'three']);
     expect(await world.list()).toMatchObject([
       { last_number: 1, message: null, last_sent_at: new Date(createdMs + minuteMs).toISOString() },
     ]);
@@ -72,7 +72,7 @@ describe('a digest to a webhook', () => {
     await world.webhooks.storeMatches(['four']);
     await node.tick(minuteMs);
     const [, second] = distinct(endpoint.received);
-    expect(second).toMatchObject({ number: 2, total: 1, from: issue.to });
+    expect(second).toMatchObject({ number: 2, total: 1, from: message.to });
     expect(second && textsOf(second)).toEqual(['four']);
   });
 
@@ -84,7 +84,7 @@ describe('a digest to a webhook', () => {
       await world.webhooks.storeMatches([text]);
       await node.tick(minuteMs);
     }
-    expect(endpoint.received.map(issueOf)).toMatchObject([
+    expect(endpoint.received.map(messageOf)).toMatchObject([
       { number: 1, total: 3, matches: [{ text: 'three' }, { text: 'two' }] },
     ]);
   });
@@ -102,7 +102,7 @@ describe('a digest to a webhook', () => {
     await database.run('update accounts set suspended_at = null');
     await world.startNode().tick();
     const texts = [{ text: 'stored later' }, { text: 'mine' }];
-    expect(endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 2, matches: texts }]);
+    expect(endpoint.received.map(messageOf)).toMatchObject([{ number: 1, total: 2, matches: texts }]);
   });
 
   test('does not have items that were removed after it was made', async () => {
@@ -111,7 +111,7 @@ describe('a digest to a webhook', () => {
     await world.create({ recipients });
     await world.webhooks.storeMatches(['stays', 'goes']);
     await world.startNode().tick(minuteMs);
-    expect(endpoint.received.map(issueOf).map(textsOf)).toEqual([['stays', 'goes']]);
+    expect(endpoint.received.map(messageOf).map(textsOf)).toEqual([['stays', 'goes']]);
     const post = await database.one<{ id: string }>(
       `select platform_post_id as id from posts where payload like '%goes%'`,
     );
@@ -122,8 +122,8 @@ describe('a digest to a webhook', () => {
     isUp = true;
     await world.startNode().tick(minuteMs);
     const again = endpoint.received.slice(1);
-    expect(again.map(issueOf)).toMatchObject([{ number: 1, total: 1 }]);
-    expect(again.map(issueOf).map(textsOf)).toEqual([['stays']]);
+    expect(again.map(messageOf)).toMatchObject([{ number: 1, total: 1 }]);
+    expect(again.map(messageOf).map(textsOf)).toEqual([['stays']]);
     expect(again[0]?.headers['webhook-id']).toBe(endpoint.received[0]?.headers['webhook-id']);
   });
 });
@@ -134,7 +134,7 @@ describe('without matches', () => {
     await world.create({ recipients, name: 'skips' });
     await world.create({ recipients, name: 'sends', empty: 'send', rule_id: 'rule_1' });
     await world.startNode().tick(minuteMs);
-    expect(endpoint.received.map(issueOf)).toMatchObject([
+    expect(endpoint.received.map(messageOf)).toMatchObject([
       { name: 'sends', total: 0, matches: [], coverage: { without_gap: true, gaps: [] } },
     ]);
   });
@@ -157,7 +157,7 @@ describe('without matches', () => {
       at(20),
     ]);
     await node.tick(minuteMs);
-    expect(endpoint.received.map((one) => issueOf(one).coverage)).toMatchObject([
+    expect(endpoint.received.map((one) => messageOf(one).coverage)).toMatchObject([
       {
         without_gap: false,
         gaps: [{ platform: 'x', from: at(10).toISOString(), to: at(20).toISOString(), reason: 'closed' }],
@@ -175,12 +175,12 @@ describe('without matches', () => {
     expect(endpoint.received).toEqual([]);
     await database.run('update match_progress set matched_through = now()');
     await node.tick(5_000);
-    expect(endpoint.received.map(issueOf)).toMatchObject([{ coverage: { without_gap: true } }]);
+    expect(endpoint.received.map(messageOf)).toMatchObject([{ coverage: { without_gap: true } }]);
     await database.run('update match_progress set matched_through = $1', [new Date(world.clock.nowMs)]);
     await node.tick(minuteMs);
     expect(endpoint.received).toHaveLength(1);
     await node.tick(2 * minuteMs);
-    expect(endpoint.received.map(issueOf)[1]).toMatchObject({ coverage: { without_gap: false, gaps: [] } });
+    expect(endpoint.received.map(messageOf)[1]).toMatchObject({ coverage: { without_gap: false, gaps: [] } });
   });
 });
 
@@ -231,7 +231,7 @@ describe('a digest message that cannot be sent', () => {
     await world.webhooks.storeMatches(['two']);
     await node.tick(hourMs);
     const last = endpoint.received.at(-1);
-    expect(last && issueOf(last)).toMatchObject({
+    expect(last && messageOf(last)).toMatchObject({
       number: 2,
       from: firstAt,
       total: 1,
@@ -253,7 +253,7 @@ describe('a digest message that cannot be sent', () => {
     });
     await world.startNode().tick();
     expect(paused.endpoint.received).toEqual([]);
-    expect(other.endpoint.received.map(issueOf)).toMatchObject([{ number: 1, total: 1 }]);
+    expect(other.endpoint.received.map(messageOf)).toMatchObject([{ number: 1, total: 1 }]);
   });
 });
 
@@ -277,8 +277,8 @@ describe('clocks', () => {
     await world.webhooks.storeMatches(['one', 'two']);
     await node.tick(24 * hourMs);
     await node.tick();
-    expect(endpoint.received.slice(1).map(issueOf)).toMatchObject([{ number: 2, total: 2 }]);
-    const [first, second] = endpoint.received.map(issueOf);
+    expect(endpoint.received.slice(1).map(messageOf)).toMatchObject([{ number: 2, total: 2 }]);
+    const [first, second] = endpoint.received.map(messageOf);
     expect(second?.from).toBe(first?.to);
   });
 });

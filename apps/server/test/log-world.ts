@@ -126,7 +126,7 @@ export async function openLogWorld(options: LogWorldOptions): Promise<LogWorld> 
       await eventually(isIdle, { timeoutMs: 90_000, intervalMs: 100 });
     },
     async holes(fate) {
-      const { values } = await metrics.logHoles.get();
+      const { values } = await metrics.logGaps.get();
       return values.find(({ labels }) => labels['fate'] === fate)?.value ?? 0;
     },
     async [Symbol.asyncDispose]() {

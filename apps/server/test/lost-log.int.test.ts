@@ -159,7 +159,7 @@ describe('an event log', () => {
     stale = 3;
     // Control: a node that does not check twice records a loss.
     const hasty = await createMatchedThrough(database, 0).follow(readLog, signal);
-    expect(hasty).toMatchObject({ fate: 'went_back' });
+    expect(hasty).toMatchObject({ fate: 'restored' });
   });
 
   test('that was restored from an older copy is detected before anything in it counts as matched', async () => {
@@ -172,7 +172,7 @@ describe('an event log', () => {
     await database.run('update event_log set last_sequence = 11');
     await database.run('insert into settled_batches (last_sequence, sequences) values (11, array[2, 11])');
     await world.record();
-    expect(world.losses).toEqual(['went_back']);
+    expect(world.losses).toEqual(['restored']);
     expect(await world.ledger()).toEqual(cut);
     // The events that were settled under these numbers were others.
     expect(await database.many('select 1 from settled_batches')).toEqual([]);

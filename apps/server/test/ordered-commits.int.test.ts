@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database, Sql } from '../src/engines/database.ts';
-import { createMatchStore, type Stored } from '../src/matching/match-store.sql.ts';
+import { createMatchStore, type StoredBatch } from '../src/matching/match-store.sql.ts';
 import { xEvent, xMatch } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase, seedRules } from './support.ts';
 
@@ -17,7 +17,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 interface World extends AsyncDisposable {
   readonly database: Database;
   /** Matches of one rule with these posts, as match workers write them. */
-  write(...numbers: number[]): Promise<Stored>;
+  write(...numbers: number[]): Promise<StoredBatch>;
   positions(): Promise<number[]>;
 }
 
@@ -40,7 +40,7 @@ async function open(connections = 12): Promise<World> {
   };
 }
 
-function writeMatches(database: Database, numbers: readonly number[]): Promise<Stored> {
+function writeMatches(database: Database, numbers: readonly number[]): Promise<StoredBatch> {
   const posts = numbers.map((number) => xEvent(number));
   const matches = posts.map((post) => xMatch(post, 'rule_1'));
   return createMatchStore(database).write(posts, matches, [], []);

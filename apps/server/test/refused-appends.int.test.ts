@@ -122,13 +122,13 @@ test('a node that starts while the log refuses events reports so everywhere, and
   await eventually(async () => expect(await stateOf(world.database)).toMatchObject({ state: 'live' }), soon);
   expect(JSON.parse(await ask('/readyz'))).toEqual({ status: 'ready' });
   expect(await blockedSeconds()).toBe(0);
-  expect(logLines()).toMatchObject([{ level: 40 }, { level: 30, msg: 'the event log takes events again' }]);
+  expect(logLines()).toMatchObject([{ level: 40 }, { level: 30, msg: 'the event log accepts events again' }]);
   // Matching settles both probes without matches, so the check finds no gap.
   await eventually(
     async () => expect(await ask('/metrics')).toMatch(/^earshot_event_log_checked_through 2$/m),
     soon,
   );
-  expect(await ask('/metrics')).toMatch(/^earshot_event_log_holes_total\{fate="found"\} 0$/m);
+  expect(await ask('/metrics')).toMatch(/^earshot_event_log_gaps_total\{fate="found"\} 0$/m);
   const left = await world.database.one<{ billed: number; letters: number }>(
     `select (select count(*)::int from billed) as billed, (select count(*)::int from dead_letters) as letters`,
   );

@@ -68,7 +68,7 @@ beforeEach(async () => {
      values ('dig_1', 'acc_1', 'n', 60, 'whk_1', 1, 'skip', 50, 0, now(), now())`,
   );
   await database.run(
-    `insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at,
+    `insert into digest_messages (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at,
        made_at, next_attempt_at)
      values ('dig_1', 'acc_1', 'm', 1, 0, 1, now(), now(), now(), now())`,
   );

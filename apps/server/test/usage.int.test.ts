@@ -176,7 +176,7 @@ function listening(): { said: string[]; telemetry: Telemetry } {
     usageCompared: ({ day, reported, atLeast, atMost }: Parameters<Telemetry['usageCompared']>[0]) =>
       void said.push(`${day}: ${reported} beside ${atLeast}–${atMost}`),
     usageNotReported: () => void said.push('not reported'),
-    usageCheckPutOff: () => void said.push('put off'),
+    usageCheckPostponed: () => void said.push('put off'),
   };
   return { said, telemetry };
 }

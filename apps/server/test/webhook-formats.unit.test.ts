@@ -11,7 +11,7 @@ import {
 import { harmless } from '@earshot/mcp/injections';
 import { Ajv } from 'ajv';
 import { describe, expect, test } from 'vitest';
-import type { DigestContent } from '../src/digests/issue-content.ts';
+import type { DigestContent } from '../src/digests/message-content.ts';
 import { chatDigestOf } from '../src/digests/render-chat.ts';
 import { asAnswerOfChat } from '../src/webhooks/endpoint-state.ts';
 import { chatItemOf, chatItemsMax } from '../src/webhooks/formats/chat-content.ts';

@@ -60,7 +60,7 @@ export function createWordFeed(): WordFeed {
         if (waiting.length > 0 || signal.aborted) resolve();
       });
     }
-    throw new StreamEnded({ kind: 'stopped' }, 'closed by us');
+    throw new StreamEnded({ kind: 'stopped' }, 'closed by Earshot');
   }
   const source: Source = {
     id: 'feed:main',

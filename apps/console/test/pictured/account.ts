@@ -88,7 +88,7 @@ export const notices: readonly Notice[] = [
     type: 'source.action_required',
     severity: 'critical',
     subject: { kind: 'source', id: 'x:main', name: 'main' },
-    data: { platform: 'x', state: 'no_credit', problem: platformMessage },
+    data: { platform: 'x', state: 'no_credit', message: platformMessage },
     what_to_do:
       'Earshot receives no matches from X until the operator acts: Add credit to the upstream account. It is retried automatically.',
     created_at: ago(40, 'minute'),

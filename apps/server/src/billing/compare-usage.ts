@@ -40,11 +40,11 @@ export async function compareUsage(options: CompareUsageOptions, signal: AbortSi
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof UpstreamUnavailable)) throw error;
-    telemetry.usageCheckPutOff({ sourceId, err: error });
+    telemetry.usageCheckPostponed({ sourceId, err: error });
     return;
   }
   await recordCheck(options, day, reported);
-  if (reported === null && last?.reported !== null) telemetry.usageNotTold({ sourceId });
+  if (reported === null && last?.reported !== null) telemetry.usageNotReported({ sourceId });
 }
 
 async function recordCheck(

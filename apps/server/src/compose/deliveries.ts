@@ -1,8 +1,8 @@
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { createDigestWorker } from '../digests/digest-worker.ts';
-import { createIssueStore, forgetMails } from '../digests/issues.sql.ts';
-import { makeIssues } from '../digests/make-issues.ts';
-import { createSendIssue } from '../digests/send-issue.ts';
+import { createDigestMessageStore, forgetMails } from '../digests/digest-messages.sql.ts';
+import { makeDigestMessages } from '../digests/make-digest-messages.ts';
+import { createSendDigestMessage } from '../digests/send-digest-message.ts';
 import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
 import { every, type Worker } from '../runtime/worker.ts';
@@ -50,8 +50,8 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
 /** Runs on every node: row locks decide which node makes a digest message, and leases which node sends it. */
 async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
   const { config, database } = shared;
-  const store = createIssueStore(database);
-  const send = createSendIssue({
+  const store = createDigestMessageStore(database);
+  const send = createSendDigestMessage({
     ...shared,
     store,
     reader: createMatchReader(database),
@@ -63,7 +63,7 @@ async function digestWorkers(shared: Shared, stack: AsyncDisposableStack): Promi
     mailRecipients: mailPolicyOf(config).recipients,
   });
   return [
-    every('digest-issues', 2_000, () => makeIssues(shared)),
+    every('digest-messages', 2_000, () => makeDigestMessages(shared)),
     createDigestWorker({ ...shared, store, send }),
     every('forget-mails', hourMs, () => forgetMails(database)),
   ];

@@ -124,7 +124,7 @@ export async function connectShared(starting: StartingNode, stack: AsyncDisposab
     onChange: (change) =>
       'refusing' in change
         ? telemetry.eventLogRefuses({ reason: change.refusing })
-        : telemetry.eventLogTakesAgain(change),
+        : telemetry.eventLogAcceptsAgain(change),
     server: () => nats.connection.getServer(),
   });
   metrics.appends.refusedMs = () => appendWatch.refusedMs();

@@ -1,11 +1,11 @@
 import { platforms as allPlatforms, type Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
-import type { Interval, Ledger, SlotRepair, Watched } from './ledger.ts';
+import type { Interval, Ledger, SlotRepair, WatchedPeriod } from './ledger.ts';
 
-/** Of each source, and of a rule's history: the newest rows of the window. */
+/** The newest rows of the window, per source and per rule history. */
 const rowsMax = 2_000;
 
-export interface CoverageAsked {
+export interface CoverageQuery {
   readonly accountId: string;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
@@ -16,30 +16,30 @@ export interface CoverageAsked {
 /** Reads the ledger. Every statement is bounded by the window and `rowsMax`, and answered from an index. */
 export function createCoverageStore(database: Database) {
   return {
-    async read(asked: CoverageAsked): Promise<Ledger> {
-      const ruleId = asked.ruleId;
+    async read(query: CoverageQuery): Promise<Ledger> {
+      const ruleId = query.ruleId;
       const [clock, platforms, watched] = await Promise.all([
         database.one<{ now: Date; matched_through: Date }>(
           'select now(), matched_through from match_progress',
         ),
         ruleId === null
-          ? allPlatforms.filter((one) => one === (asked.platform ?? one))
-          : platformsOf(database, asked),
-        ruleId === null ? watchedSources(database, asked) : watchedSlots(database, asked),
+          ? allPlatforms.filter((one) => one === (query.platform ?? one))
+          : platformsOf(database, query),
+        ruleId === null ? watchedSources(database, query) : watchedSlots(database, query),
       ]);
-      const sources = await intervalsOf(database, asked, [...new Set(watched.map((one) => one.sourceId))]);
+      const sources = await intervalsOf(database, query, [...new Set(watched.map((one) => one.sourceId))]);
       const slotIds = [...new Set(watched.flatMap(({ slotId }) => slotId ?? []))];
       const rows = [...sources.values()].flat();
       return {
-        now: clock?.now ?? asked.to,
-        matchedThrough: clock?.matched_through ?? asked.from,
-        from: readFrom(asked.from, sources),
-        to: asked.to,
+        now: clock?.now ?? query.to,
+        matchedThrough: clock?.matched_through ?? query.from,
+        from: readFrom(query.from, sources),
+        to: query.to,
         platforms,
-        together: ruleId === null,
+        needsAll: ruleId === null,
         watched,
         intervals: sources,
-        missing: await missingOf(database, asked, watched),
+        missing: await missingOf(database, query, watched),
         repairs: await repairsOf(
           database,
           slotIds,
@@ -52,7 +52,7 @@ export function createCoverageStore(database: Database) {
 
 export type CoverageStore = ReturnType<typeof createCoverageStore>;
 
-/** Where `rowsMax` rows were read there may be older ones, so the answer begins with the oldest that was read. */
+/** After `rowsMax` rows there may be older ones, so the result starts at the oldest row that was read. */
 function readFrom(from: Date, sources: ReadonlyMap<string, readonly Interval[]>): Date {
   const begins = [...sources.values()].flatMap((rows) =>
     rows.length < rowsMax ? [] : (rows[0]?.from ?? []),
@@ -62,7 +62,7 @@ function readFrom(from: Date, sources: ReadonlyMap<string, readonly Interval[]>)
 
 async function platformsOf(
   database: Database,
-  { accountId, ruleId, platform }: CoverageAsked,
+  { accountId, ruleId, platform }: CoverageQuery,
 ): Promise<Platform[]> {
   const rows = await database.forAccount(accountId).many<{ platform: Platform }>(
     `select v.platform from rules join rule_versions v on v.rule_id = rules.id and v.version = rules.version
@@ -78,18 +78,18 @@ interface WatchedRow {
   source_id: string;
   slot_id: string | null;
   from_at: Date;
-  heard_from: Date;
+  applied_from: Date;
   to_at: Date | null;
 }
 
-/** The rule held the slot, and the source had it upstream: both at the same time. */
+/** Periods in which the rule held the slot while the source had it upstream. */
 async function watchedSlots(
   database: Database,
-  { accountId, ruleId, platform, from, to }: CoverageAsked,
-): Promise<Watched[]> {
+  { accountId, ruleId, platform, from, to }: CoverageQuery,
+): Promise<WatchedPeriod[]> {
   const rows = await database.forAccount(accountId).many<WatchedRow>(
     `select * from (
-       select platform, source_id, slot_id, from_at, to_at, applied_from as heard_from
+       select platform, source_id, slot_id, from_at, to_at, applied_from
        from watched_slots($1) where $2::text is null or platform = $2
      ) as watched where (to_at is null or (to_at > from_at and to_at >= $3)) and from_at <= $4
      order by from_at desc limit ${rowsMax}`,
@@ -98,10 +98,10 @@ async function watchedSlots(
   return rows.map(toWatched);
 }
 
-async function watchedSources(database: Database, { platform }: CoverageAsked): Promise<Watched[]> {
+async function watchedSources(database: Database, { platform }: CoverageQuery): Promise<WatchedPeriod[]> {
   const rows = await database.many<WatchedRow>(
     `select platform, id as source_id, null as slot_id, null as to_at, first.created_at as from_at,
-       first.created_at as heard_from
+       first.created_at as applied_from
      from sources join lateral (
        select created_at from slots where source_id = sources.id order by created_at limit 1
      ) as first on true
@@ -111,13 +111,13 @@ async function watchedSources(database: Database, { platform }: CoverageAsked): 
   return rows.map(toWatched);
 }
 
-function toWatched(row: WatchedRow): Watched {
+function toWatched(row: WatchedRow): WatchedPeriod {
   return {
     platform: row.platform,
     sourceId: row.source_id,
     slotId: row.slot_id,
     from: row.from_at,
-    heardFrom: row.heard_from,
+    appliedFrom: row.applied_from,
     to: row.to_at,
   };
 }
@@ -133,17 +133,17 @@ interface IntervalRow {
   repair_because: string | null;
 }
 
-/** A source's intervals do not overlap: the last that began before the window reaches into it, and none before. */
+/** Intervals of a source do not overlap, so only the last one before the window can reach into it. */
 async function intervalsOf(
   database: Database,
-  { from, to }: CoverageAsked,
+  { from, to }: CoverageQuery,
   sourceIds: readonly string[],
 ): Promise<Map<string, Interval[]>> {
   const rows = await database.many<IntervalRow>(
-    `select rows.* from unnest($1::text[]) as asked (source_id) cross join lateral (
+    `select rows.* from unnest($1::text[]) as wanted (source_id) cross join lateral (
        select source_id, id, from_at, proven_until, ended_because, repair, repair_via, repair_because from coverage
-       where source_id = asked.source_id and from_at <= $3 and from_at >= coalesce(
-         (select max(from_at) from coverage where source_id = asked.source_id and from_at <= $2), '-infinity')
+       where source_id = wanted.source_id and from_at <= $3 and from_at >= coalesce(
+         (select max(from_at) from coverage where source_id = wanted.source_id and from_at <= $2), '-infinity')
        order by from_at desc limit ${rowsMax}
      ) as rows order by rows.source_id, rows.from_at`,
     [sourceIds, from, to],
@@ -164,11 +164,11 @@ function toInterval(row: IntervalRow): Interval {
   };
 }
 
-/** A rule that is registered again takes effect as late as a new one. */
+/** A rule that is registered again starts as late as a new one, so its gap ends that much later. */
 async function missingOf(
   database: Database,
-  { from, to }: CoverageAsked,
-  watched: readonly Watched[],
+  { from, to }: CoverageQuery,
+  watched: readonly WatchedPeriod[],
 ): Promise<Ledger['missing']> {
   const slots = watched.flatMap(({ slotId, sourceId }) => (slotId ? [{ slotId, sourceId }] : []));
   const rows = await database.many<{ slot_id: string; from_at: Date; to_at: Date | null }>(

@@ -2,16 +2,17 @@ import type { Database } from '../engines/database.ts';
 import { newestEventDay } from '../matching/partitions.ts';
 
 /**
- * Removes the history of listening that nobody can ask for any more. It is kept for a day longer than GetCoverage
- * reaches back, because a time without rows would look like a gap.
+ * Removes coverage history that is older than GetCoverage returns. One more day is kept, because a period without
+ * rows would look like a gap.
  */
 export async function forgetLedger(database: Database, retentionDays: number): Promise<void> {
   const newestDay = await newestEventDay(database);
   if (newestDay === null) return;
-  // Counted from the newest event when the clock is ahead of it: the clock may jump.
+  // If the clock jumped ahead, the newest event is the reference.
   const tooOld = `least($1::date + 1, now()) - ($2::integer + 1) * interval '1 day'`;
   const values = [newestDay, retentionDays];
-  // A source's last interval stays: the next gap begins where it ends. The repairs of a gap go with the interval.
+  // The last interval of a source stays, because the next gap begins where it ends. Repairs are deleted with their
+  // interval.
   await database.run(
     `delete from coverage where proven_until < ${tooOld} and exists (
        select 1 from coverage later where later.source_id = coverage.source_id and later.from_at > coverage.from_at)`,

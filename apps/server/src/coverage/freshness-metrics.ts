@@ -7,14 +7,15 @@ export interface FreshnessOptions {
 }
 
 /**
- * What the ledger says of all sources, whoever listens to them: a node that died cannot tell that it did. A source without a
- * registered rule has nobody to listen for; with its first rule it counts as heard until then.
+ * Reports all sources from the ledger, because a crashed node cannot report its own. A source without a registered
+ * rule is left out. Before its first connection, a source counts as received up to the registration of its first
+ * rule.
  */
 export async function showFreshness({ database, metrics }: FreshnessOptions): Promise<void> {
-  const sources = await database.many<{ source: string; heard: number }>(
+  const sources = await database.many<{ source: string; received: number }>(
     `select sources.id as source, extract(epoch from greatest(first.registered, (
          select coalesce(received_until, proven_until) from coverage
-         where coverage.source_id = sources.id order by from_at desc, id desc limit 1)))::float8 as heard
+         where coverage.source_id = sources.id order by from_at desc, id desc limit 1)))::float8 as received
      from sources, lateral (
        select coalesce(registered_at, created_at) as registered from slots
        where source_id = sources.id and state = 'registered' order by 1 limit 1) as first`,
@@ -23,6 +24,6 @@ export async function showFreshness({ database, metrics }: FreshnessOptions): Pr
     'select extract(epoch from matched_through)::float8 as through from match_progress',
   );
   metrics.sourceLastReceived.reset();
-  for (const { source, heard } of sources) metrics.sourceLastReceived.set({ source }, heard);
+  for (const { source, received } of sources) metrics.sourceLastReceived.set({ source }, received);
   if (progress) metrics.matchedThrough.set(progress.through);
 }

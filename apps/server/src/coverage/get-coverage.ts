@@ -13,7 +13,7 @@ const intervalsMax = 2_000;
 export interface GetCoverageOptions {
   readonly store: CoverageStore;
   readonly rules: Pick<RuleStore, 'exists'>;
-  /** How far back the window reaches: once matches are removed, coverage says nothing about them. */
+  /** How far back the window reaches. Coverage of removed matches would be meaningless. */
   readonly retentionDays: number;
   readonly nowMs: () => number;
 }
@@ -42,13 +42,13 @@ function windowOf(
   windowMaxMs: number,
 ): { from: Date; to: Date } {
   const to = request.to === undefined ? now : Math.min(now, Date.parse(request.to));
-  const asked = request.from === undefined ? to - dayMs : Date.parse(request.from);
-  return { from: new Date(Math.min(to, Math.max(asked, now - windowMaxMs))), to: new Date(to) };
+  const wanted = request.from === undefined ? to - dayMs : Date.parse(request.from);
+  return { from: new Date(Math.min(to, Math.max(wanted, now - windowMaxMs))), to: new Date(to) };
 }
 
 type WireInterval = AnswerOf<'GetCoverage'>['intervals'][number];
 
-/** The answer is bounded: of too many intervals it has the newest, and its `from` says since when. */
+/** Limits the answer to the newest intervals; `since` is where they begin. */
 function newest(
   covered: readonly PlatformCoverage[],
   from: number,

@@ -11,37 +11,40 @@ import {
   worstOf,
 } from './timeline.ts';
 
-/** What the ledger has about a rule or a platform, within a window. */
+/** The ledger rows of a rule or a platform within a window. */
 export interface Ledger {
   /** The database's clock. */
   readonly now: Date;
-  /** What was heard until then has been matched; what was heard later may still wait in the event log. */
+  /** Everything received up to this time is matched. Later events may still wait in the event log. */
   readonly matchedThrough: Date;
-  /** Where the window begins for which the rows were read: later than asked when there were too many. */
+  /** Start of the window that was read. Later than requested if there were too many rows. */
   readonly from: Date;
   readonly to: Date;
-  /** Every platform that was asked about, watched or not. */
+  /** Every requested platform, watched or not. */
   readonly platforms: readonly Platform[];
-  /** `together`: all are needed at the same time (a platform's sources); else one is enough (a rule's slots). */
-  readonly together: boolean;
-  readonly watched: readonly Watched[];
+  /**
+   * True if coverage needs all of `watched` (the sources of a platform); false if one is enough (the slots of a
+   * rule).
+   */
+  readonly needsAll: boolean;
+  readonly watched: readonly WatchedPeriod[];
   readonly intervals: ReadonlyMap<string, readonly Interval[]>;
   readonly missing: ReadonlyArray<{ slotId: string; from: Date; to: Date | null }>;
   readonly repairs: readonly SlotRepair[];
 }
 
-/** A time in which a source was to listen: for a slot of the rule, or for whatever is on it. */
-export interface Watched {
+/** A period in which a source should listen, for one slot of the rule or for all slots of the source. */
+export interface WatchedPeriod {
   readonly platform: Platform;
   readonly sourceId: string;
   readonly slotId: string | null;
   readonly from: Date;
-  /** From then on the platform heeds the rule. */
-  readonly heardFrom: Date;
+  /** When the platform starts to apply the rule. */
+  readonly appliedFrom: Date;
   readonly to: Date | null;
 }
 
-/** One connection of a source, and what became of the gap before it. In order of time. */
+/** One connection of a source, and the repair of the gap before it. In chronological order. */
 export interface Interval {
   readonly id: number;
   readonly from: Date;
@@ -58,13 +61,13 @@ export interface SlotRepair extends Repair {
   readonly slotId: string;
 }
 
-/** An open interval that was not proven for this long belongs to a process that died. */
+/** An open interval without a proof for this long belongs to a crashed process. */
 const provenForMs = 10_000;
 
 export interface PlatformCoverage {
   readonly platform: Platform;
   readonly timeline: Timeline;
-  /** Everything up to then is known; null when nothing was to be heard. */
+  /** Everything up to this time is known; null if the rule was not applied yet. */
   readonly completeThrough: number | null;
 }
 
@@ -72,7 +75,7 @@ export function coverageOf(ledger: Ledger, { plannedEnds = false } = {}): Platfo
   return ledger.platforms.map((platform) => {
     const watched = ledger.watched.filter((one) => one.platform === platform);
     const all = watched.map((one) => timelineOf(ledger, one));
-    const whole = ledger.together ? worstOf(all) : bestOf(all);
+    const whole = ledger.needsAll ? worstOf(all) : bestOf(all);
     const combined = plannedEnds ? whole : withoutPlannedEnds(whole);
     const from = ledger.from.getTime();
     const to = Math.min(ledger.to.getTime(), ledger.now.getTime());
@@ -85,7 +88,7 @@ export function coverageOf(ledger: Ledger, { plannedEnds = false } = {}): Platfo
   });
 }
 
-/** A gap that is still open has no end, even where the window ends; a rule that is starting has an end that is known. */
+/** Restores the end of the last span after clipping: none for an open gap, a future time while a rule starts. */
 function openEnded(cut: Timeline, whole: Timeline, to: number): Timeline {
   const last = cut.at(-1);
   const end = whole.find((span) => span.from < to && span.to > to)?.to;
@@ -94,31 +97,40 @@ function openEnded(cut: Timeline, whole: Timeline, to: number): Timeline {
   return lasts ? [...cut.slice(0, -1), { ...last, to: end }] : cut;
 }
 
-/** While the rule is watched, the time since the last proof is not known yet, and so not `not_watched`. */
-function knownUntil(ledger: Ledger, watched: readonly Watched[], timeline: Timeline, to: number): number {
+/** While the rule is watched, the time since the last proof is unknown and must not become `not_watched`. */
+function knownUntil(
+  ledger: Ledger,
+  watched: readonly WatchedPeriod[],
+  timeline: Timeline,
+  to: number,
+): number {
   const now = ledger.now.getTime();
   const isWatched = watched.some((one) => one.to === null || one.to.getTime() > now);
   return isWatched ? Math.min(to, timeline.at(-1)?.to ?? to) : to;
 }
 
-function completeThrough(ledger: Ledger, watched: readonly Watched[], timeline: Timeline): number | null {
-  const begun = watched.filter(({ heardFrom }) => heardFrom <= ledger.to);
+function completeThrough(
+  ledger: Ledger,
+  watched: readonly WatchedPeriod[],
+  timeline: Timeline,
+): number | null {
+  const begun = watched.filter(({ appliedFrom }) => appliedFrom <= ledger.to);
   if (begun.length === 0) return null;
-  const heard = timeline.findLast(({ state }) => state === 'live' || state === 'repaired');
-  const heardThrough = heard?.to ?? Math.min(...begun.map(({ heardFrom }) => heardFrom.getTime()));
-  return Math.min(heardThrough, ledger.matchedThrough.getTime());
+  const covered = timeline.findLast(({ state }) => state === 'live' || state === 'repaired');
+  const coveredThrough = covered?.to ?? Math.min(...begun.map(({ appliedFrom }) => appliedFrom.getTime()));
+  return Math.min(coveredThrough, ledger.matchedThrough.getTime());
 }
 
-function timelineOf(ledger: Ledger, watched: Watched): Timeline {
+function timelineOf(ledger: Ledger, watched: WatchedPeriod): Timeline {
   const intervals = ledger.intervals.get(watched.sourceId) ?? [];
-  const heardFrom = watched.heardFrom.getTime();
+  const appliedFrom = watched.appliedFrom.getTime();
   const spans: Span[] = [];
   let coveredTo = Number.NEGATIVE_INFINITY;
   let reason = 'not_listening_yet';
   for (const interval of intervals) {
     const [from, to] = [interval.from.getTime(), interval.to.getTime()];
     if (from > coveredTo) {
-      const repair = ownRepair(repairOf(ledger, interval, watched.slotId), heardFrom > coveredTo);
+      const repair = ownRepair(repairOf(ledger, interval, watched.slotId), appliedFrom > coveredTo);
       const state = repair?.state === 'repaired' ? 'repaired' : 'gap';
       spans.push({ from: coveredTo, to: from, state, reason, repair });
     }
@@ -132,13 +144,13 @@ function timelineOf(ledger: Ledger, watched: Watched): Timeline {
     spans.push({ from: coveredTo, to: Number.POSITIVE_INFINITY, state: 'gap', reason, repair: null });
   }
   const until = watched.to?.getTime() ?? Number.POSITIVE_INFINITY;
-  const heard = clip(worstOf([spans, ...missingSpans(ledger, watched)]), heardFrom, until);
-  const starting = { from: watched.from.getTime(), to: Math.min(heardFrom, until) };
-  if (starting.from >= starting.to) return heard;
-  return [{ ...starting, state: 'starting', reason: null, repair: null }, ...heard];
+  const applied = clip(worstOf([spans, ...missingSpans(ledger, watched)]), appliedFrom, until);
+  const starting = { from: watched.from.getTime(), to: Math.min(appliedFrom, until) };
+  if (starting.from >= starting.to) return applied;
+  return [{ ...starting, state: 'starting', reason: null, repair: null }, ...applied];
 }
 
-/** How much a search found before the rule was there is not the rule's. */
+/** Matches found for the time before the rule existed are not counted for the rule. */
 function ownRepair(repair: Repair | null, beganInGap: boolean): Repair | null {
   return repair && beganInGap ? { ...repair, matches: null } : repair;
 }
@@ -147,8 +159,8 @@ function isOpen(last: Interval | undefined, now: Date): boolean {
   return last?.endedBecause === null && now.getTime() - last.to.getTime() < provenForMs;
 }
 
-/** These cannot be repaired: the upstream replays what matched a rule, and the rule was not there. */
-function missingSpans(ledger: Ledger, { slotId }: Watched): Timeline[] {
+/** Cannot be repaired: a platform replays only what matched a rule, and it did not have the rule. */
+function missingSpans(ledger: Ledger, { slotId }: WatchedPeriod): Timeline[] {
   const own = ledger.missing.filter((one) => one.slotId === slotId);
   return own.map(({ from, to }) => [
     {
@@ -172,7 +184,8 @@ function repairOf(ledger: Ledger, interval: Interval, slotId: string | null): Re
     case 'none':
       return { ...whole, state: 'impossible' };
     case 'partly':
-      // Slots that were registered during the gap have rows of their own; for the source as a whole some are missing.
+      // Slots that were registered during the gap have their own rows. For the source as a whole, some are not
+      // repaired.
       return { ...whole, state: 'impossible', because: because ?? 'some_rules_not_repairable' };
     case 'under_way':
       return { ...whole, state: 'waiting' };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { coverageOf, type Interval, type Ledger, type SlotRepair, type Watched } from './ledger.ts';
+import { coverageOf, type Interval, type Ledger, type SlotRepair, type WatchedPeriod } from './ledger.ts';
 import { toCoverage } from './read-coverage.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 8, 1, 10, minute));
@@ -21,24 +21,24 @@ const live = (
   repairBecause: null,
   ...more,
 });
-const watch = (from: number, to: number | null = null, more: Partial<Watched> = {}): Watched => ({
+const watch = (from: number, to: number | null = null, more: Partial<WatchedPeriod> = {}): WatchedPeriod => ({
   platform: 'x',
   sourceId: 'x:main',
   slotId: 'slot_1',
   from: at(from),
-  heardFrom: at(from),
+  appliedFrom: at(from),
   to: to === null ? null : at(to),
   ...more,
 });
 
-/** A rule on x, watched from minute 0 on; it is minute 10. */
+/** A rule on X that is watched from minute 0; the time is minute 10. */
 const ledger = (intervals: readonly Interval[], more: Partial<Ledger> = {}): Ledger => ({
   now: at(10),
   matchedThrough: at(10),
   from: at(-60),
   to: at(10),
   platforms: ['x'],
-  together: false,
+  needsAll: false,
   watched: [watch(0)],
   intervals: new Map([['x:main', intervals]]),
   missing: [],
@@ -56,11 +56,11 @@ const spans = (...given: Parameters<typeof ledger>) =>
   );
 
 describe('coverage', () => {
-  test('of nothing says nothing', () => {
+  test('is empty for an empty ledger', () => {
     expect(coverage([], { watched: [] })).toEqual({ complete_through: null, gaps: [] });
   });
 
-  test('without a gap goes to the last proven moment, also when the proof is some seconds old', () => {
+  test('reaches the last proof, even if it is some seconds old', () => {
     const now = new Date(at(8).getTime() + 5_000);
     expect(coverage([live(-5, 3, 'dropped'), live(3, 8)], { now, to: now })).toEqual({
       complete_through: iso(8),
@@ -68,20 +68,20 @@ describe('coverage', () => {
     });
   });
 
-  test('is complete only as far as what was heard has been matched', () => {
+  test('is complete only up to the last matched event', () => {
     expect(coverage([live(0, 10)], { matchedThrough: at(7) })).toEqual({
       complete_through: iso(7),
       gaps: [],
     });
   });
 
-  test('shows what lies between two intervals, with the reason of the end', () => {
+  test('shows a gap between two intervals with the reason of the disconnect', () => {
     expect(coverage([live(0, 3, 'stalled'), live(5, 10)]).gaps).toEqual([
       { platform: 'x', from: iso(3), to: iso(5), reason: 'stalled', repaired: false },
     ]);
   });
 
-  test('shows the time before the first interval and after a crash', () => {
+  test('shows gaps before the first interval and after a crash', () => {
     expect(coverage([live(2, 3, 'process_died'), live(5, 8, 'dropped')])).toEqual({
       complete_through: iso(8),
       gaps: [
@@ -92,21 +92,21 @@ describe('coverage', () => {
     });
   });
 
-  test('of an interval that nobody proves any more ends at its last proof, not now', () => {
+  test('ends an interval without new proofs at its last proof', () => {
     expect(coverage([live(0, 8)])).toEqual({
       complete_through: iso(8),
       gaps: [{ platform: 'x', from: iso(8), to: null, reason: 'process_died', repaired: false }],
     });
   });
 
-  test('of a source that never listened is one open gap', () => {
+  test('is one open gap if the source never connected', () => {
     expect(coverage([])).toEqual({
       complete_through: iso(0),
       gaps: [{ platform: 'x', from: iso(0), to: null, reason: 'not_listening_yet', repaired: false }],
     });
   });
 
-  test('shows when the upstream did not have the rule, whatever was repaired', () => {
+  test('shows a gap while the platform did not have the rule, even after a repair', () => {
     const missing = [
       { slotId: 'slot_1', from: at(1), to: at(2) },
       { slotId: 'slot_2', from: at(5), to: at(6) },
@@ -121,7 +121,7 @@ describe('coverage', () => {
     });
   });
 
-  test('with more gaps than fit keeps the latest, and every one that is open', () => {
+  test('keeps the latest gaps and every open gap if there are too many', () => {
     const many = Array.from({ length: 150 }, (_, n) => live(n * 2 - 400, n * 2 - 399, 'dropped'));
     const { gaps } = coverage(many, { from: at(-500), watched: [watch(-450)] });
     expect(gaps).toHaveLength(100);
@@ -131,7 +131,7 @@ describe('coverage', () => {
 });
 
 describe('a timeline', () => {
-  test('says where the rule was not watched: before it was, and while it was paused', () => {
+  test('shows not_watched before the first registration and during a pause', () => {
     const watched = [watch(0, 3), watch(6)];
     expect(spans([live(-5, 10)], { from: at(-2), watched })).toEqual([
       'not_watched -2–0',
@@ -142,12 +142,12 @@ describe('a timeline', () => {
     expect(spans([live(-5, 10)], { watched: [watch(0, 3)] }).at(-1)).toBe('not_watched 3–10');
   });
 
-  test('does not call the moments since the last proof unwatched', () => {
+  test('does not show the time since the last proof as not_watched', () => {
     const now = new Date(at(8).getTime() + 5_000);
     expect(spans([live(0, 8)], { now, to: now, from: at(0) })).toEqual(['live 0–8']);
   });
 
-  test('of a rule that moved to another source is covered while one of them heard it', () => {
+  test('is covered while one of two sources received a moved rule', () => {
     const watched = [watch(0, 5), watch(4, null, { sourceId: 'x:second' })];
     const intervals = new Map([
       ['x:main', [live(0, 10)]],
@@ -156,7 +156,7 @@ describe('a timeline', () => {
     expect(spans([], { from: at(0), watched, intervals })).toEqual(['live 0–6', 'gap 6–7', 'live 7–10']);
   });
 
-  test('of a platform has a gap when one of its sources has', () => {
+  test('has a gap for the platform if one source has a gap', () => {
     const watched = [
       watch(0, null, { slotId: null }),
       watch(0, null, { slotId: null, sourceId: 'x:second' }),
@@ -165,35 +165,35 @@ describe('a timeline', () => {
       ['x:main', [live(0, 10)]],
       ['x:second', [live(0, 6, 'dropped'), live(7, 10)]],
     ]);
-    expect(spans([], { from: at(0), watched, intervals, together: true })).toEqual([
+    expect(spans([], { from: at(0), watched, intervals, needsAll: true })).toEqual([
       'live 0–6',
       'gap 6–7',
       'live 7–10',
     ]);
   });
 
-  test('says that a rule is starting until the platform heeds it, with the end of that', () => {
-    const starting = watch(5, null, { heardFrom: at(12) });
+  test('shows starting, with its end, until the platform applies the rule', () => {
+    const starting = watch(5, null, { appliedFrom: at(12) });
     expect(spans([live(0, 10)], { from: at(0), watched: [starting] })).toEqual([
       'not_watched 0–5',
       'starting 5–12',
     ]);
     expect(coverage([live(0, 10)], { watched: [starting] })).toEqual({ complete_through: null, gaps: [] });
-    const heard = watch(5, null, { heardFrom: at(7) });
-    expect(spans([live(0, 10)], { from: at(5), watched: [heard] })).toEqual(['starting 5–7', 'live 7–10']);
-    const left = watch(5, 6, { heardFrom: at(7) });
+    const applied = watch(5, null, { appliedFrom: at(7) });
+    expect(spans([live(0, 10)], { from: at(5), watched: [applied] })).toEqual(['starting 5–7', 'live 7–10']);
+    const left = watch(5, 6, { appliedFrom: at(7) });
     expect(spans([live(0, 10)], { from: at(5), watched: [left] })).toEqual([
       'starting 5–6',
       'not_watched 6–10',
     ]);
   });
 
-  test('of a rule whose former value is heard until the new one is has no starting time', () => {
-    const watched = [watch(0, 8), watch(5, null, { slotId: 'slot_2', heardFrom: at(7) })];
+  test('has no starting span while the old query is live until the new one is', () => {
+    const watched = [watch(0, 8), watch(5, null, { slotId: 'slot_2', appliedFrom: at(7) })];
     expect(spans([live(0, 10)], { from: at(0), watched })).toEqual(['live 0–10']);
   });
 
-  test('shows what was planned and replayed as live, unless it is asked for', () => {
+  test('shows planned, replayed ends as live unless planned ends are requested', () => {
     const replayed = { repair: 'repaired', repairVia: 'replay' } as const;
     const intervals = [live(0, 3, 'finished'), live(4, 6, 'dropped', replayed), live(7, 10, null, replayed)];
     expect(spans(intervals, { from: at(0) })).toEqual(['live 0–6', 'repaired 6–7', 'live 7–10']);
@@ -209,7 +209,7 @@ describe('a timeline', () => {
     expect(spans(lost, { from: at(0) })).toEqual(['live 0–3', 'gap 3–4', 'live 4–10']);
   });
 
-  test('ends with the window, but a gap that lasts has no end', () => {
+  test('ends with the window, but an open gap has no end', () => {
     expect(spans([live(0, 10)], { from: at(2), to: at(4) })).toEqual(['live 2–4']);
     expect(spans([live(0, 3, 'dropped')], { from: at(2), to: at(4) })).toEqual(['live 2–3', 'gap 3–']);
   });
@@ -229,7 +229,7 @@ describe('a gap', () => {
   const repaired = (interval: Interval, repairs: readonly SlotRepair[] = []) =>
     coverageOf(ledger([live(0, 3, 'dropped'), interval], { from: at(0), repairs }))[0]?.timeline[1];
 
-  test('is repaired when its slot was, whatever became of others', () => {
+  test('is repaired if the slot of the rule was repaired', () => {
     const interval = live(5, 10, null, { repair: 'partly' });
     expect(repaired(interval, [repair(interval.id, {})])).toMatchObject({
       state: 'repaired',
@@ -239,7 +239,7 @@ describe('a gap', () => {
     expect(repaired(other, [repair(other.id, { slotId: 'slot_2' })])).toMatchObject({ state: 'gap' });
   });
 
-  test('in which the rule began does not tell how much was found before', () => {
+  test('hides the number of matches if the rule began during the gap', () => {
     const interval = live(5, 10, null, { repair: 'partly' });
     const [covered] = coverageOf(
       ledger([live(0, 3, 'dropped'), interval], {
@@ -254,7 +254,7 @@ describe('a gap', () => {
     });
   });
 
-  test('stays a gap while its repair waits or is impossible, and says why', () => {
+  test('stays a gap with a reason while its repair waits or is impossible', () => {
     for (const state of ['waiting', 'impossible'] as const) {
       const interval = live(5, 10, null, { repair: 'under_way' });
       expect(repaired(interval, [repair(interval.id, { state, because: 'budget_exhausted' })])).toMatchObject(
@@ -271,14 +271,14 @@ describe('a gap', () => {
     ['none', 'gap', 'impossible'],
     ['partly', 'gap', 'impossible'],
     ['under_way', 'gap', 'waiting'],
-  ] as const)('of the whole source that is %s shows as %s', (whole, state, told) => {
+  ] as const)('with the source repair %s has the state %s', (whole, state, shown) => {
     expect(repaired(live(5, 10, null, { repair: whole, repairVia: 'replay' }))).toMatchObject({
       state,
-      repair: { state: told, via: 'replay' },
+      repair: { state: shown, via: 'replay' },
     });
   });
 
-  test('that nobody has decided about has no repair', () => {
+  test('without a planned repair has no repair', () => {
     expect(repaired(live(5, 10))).toMatchObject({ state: 'gap', repair: null });
   });
 });

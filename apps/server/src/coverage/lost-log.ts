@@ -5,17 +5,17 @@ import { pause } from '../runtime/worker.ts';
 
 const pollIntervalMs = 100;
 /**
- * A NATS node that was paused or cut off takes itself for the leader for a second or two, and answers with the log as it was
- * before. So a loss counts only after it was seen for this long.
+ * A NATS node that was paused or partitioned acts as the leader for 1 or 2 seconds and returns an outdated log. So a
+ * loss counts only after it was seen for this long.
  */
 export const lossCertainAfterMs = 10_000;
 
-type LogFate = 'same' | 'lost' | 'replaced' | 'went_back';
+type LogChange = 'same' | 'lost' | 'replaced' | 'restored';
 
-export interface FollowedLog {
-  /** The database's clock, before the log was read. */
+export interface LogComparison {
+  /** Time of the database before the log was read. */
   readonly since: Date;
-  readonly fate: LogFate;
+  readonly fate: LogChange;
   /** Null if there is no log. */
   readonly log: EventLogState | null;
 }
@@ -23,14 +23,14 @@ export interface FollowedLog {
 type ReadLog = () => Promise<EventLogState | null>;
 
 /**
- * Compares the event log with the one that belongs to the database. What is lost with a log becomes a gap on the ledger. Returns null
- * if the signal is aborted before the loss is certain.
+ * Compares the event log with the one that belongs to the database. If the log is lost, its unmatched events become a
+ * gap on the ledger. Returns null if the signal is aborted before the loss is certain.
  */
 export async function followLog(
   database: Database,
   { readLog, certainAfterMs }: { readLog: ReadLog; certainAfterMs: number },
   signal: AbortSignal,
-): Promise<FollowedLog | null> {
+): Promise<LogComparison | null> {
   const bound = await readBoundLog(database);
   const { readAt: since } = bound;
   let seen = await readLog();
@@ -40,7 +40,7 @@ export async function followLog(
     if (signal.aborted) return null;
     seen = await readLog();
   }
-  // Nothing was logged since: writing the row again would flush the disk for nothing.
+  // Nothing new was logged: skip the write and its disk flush.
   if (seen?.createdAt === bound.createdAt && seen?.lastSequence === bound.lastSequence)
     return { fate: 'same', log: seen, since };
   return { ...(await database.transaction((sql) => bindSeenLog(sql, seen, readLog))), since };
@@ -50,9 +50,9 @@ async function bindSeenLog(
   sql: Sql,
   seen: EventLogState | null,
   readLog: ReadLog,
-): Promise<Omit<FollowedLog, 'since'>> {
+): Promise<Omit<LogComparison, 'since'>> {
   const bound = await lockBoundLog(sql);
-  // Another node may have read the log later than this one and have written first: a loss counts when it is seen under the lock.
+  // Another node may have read the log later and written first. A loss counts only if it is seen under the lock.
   const log = fateOf(bound, seen) === 'same' ? seen : await readLog();
   const fate = fateOf(bound, log);
   if (fate !== 'same') await loseLog(sql);
@@ -63,14 +63,14 @@ async function bindSeenLog(
 export function fateOf(
   bound: { createdAt: string | null; lastSequence: number },
   log: EventLogState | null,
-): LogFate {
+): LogChange {
   if (bound.createdAt === null) return 'same';
   if (log === null) return 'lost';
   if (log.createdAt !== bound.createdAt) return 'replaced';
-  return log.lastSequence < bound.lastSequence ? 'went_back' : 'same';
+  return log.lastSequence < bound.lastSequence ? 'restored' : 'same';
 }
 
-/** Events that were received and not matched yet are gone. So is what was known of the log's sequences. */
+/** Records the loss: received events that were not matched are gone, and known log sequences are void. */
 export async function loseLog(sql: Sql): Promise<void> {
   const row = await sql.one<{ matched_through: Date }>('select matched_through from match_progress');
   await cutCoverage(sql, row?.matched_through ?? new Date(0));

@@ -6,10 +6,10 @@ import { fateOf, followLog, lossCertainAfterMs } from './lost-log.ts';
 
 const pollIntervalMs = 100;
 
-/** Any number of nodes may record: the latest time counts. */
+/** Safe to record from several nodes: the latest time counts. */
 export function createMatchedThrough(database: Database, certainAfterMs = lossCertainAfterMs) {
   return {
-    /** Unless this log was lost meanwhile, or went back behind what was seen of it, as some other node has found. */
+    /** Records nothing if another node has found that this log is lost or restored to an earlier state. */
     async record(through: Date, { createdAt, lastSequence }: EventLogState): Promise<void> {
       await database.prepared(
         `update match_progress set matched_through = greatest(matched_through, $1)
@@ -31,9 +31,8 @@ export interface RecordMatchedThroughOptions {
 }
 
 /**
- * Records until when everything that was heard has been matched. Without it, an answer while matching lags would claim
- * to be complete although some of what was heard still waits in the event log. A log that is gone is made again, after
- * what was lost with it is on the ledger.
+ * Records up to which time all received events are matched. Without this, an answer during a matching backlog would
+ * claim to be complete. If the log is gone, the loss is recorded first, then a new log is created.
  */
 export async function recordMatchedThrough(
   { store, progress, readLog, makeLog, telemetry }: RecordMatchedThroughOptions,
@@ -45,9 +44,9 @@ export async function recordMatchedThrough(
   if (fate !== 'same') telemetry.eventLogLost({ fate });
   if (log === null) await makeLog();
   if (fate !== 'same' || log === null) return;
-  // The time was read before the log: what is logged after it does not count.
-  await awaitMatched(progress, { through: log.lastSequence, lookEveryMs: pollIntervalMs }, signal);
+  // The time was read before the log, so later events do not count.
+  await awaitMatched(progress, { through: log.lastSequence, pollIntervalMs }, signal);
   if (signal.aborted) return;
-  // In a log that went back meanwhile, the same sequences are other events. The next time it is followed.
+  // If the log was restored meanwhile, the same sequences are other events. The next call handles that.
   if (fateOf(log, await readLog()) === 'same') await store.record(since, log);
 }

@@ -6,8 +6,8 @@ import { recordMatchedThrough } from './progress.ts';
 
 const monday = { createdAt: 'monday', lastSequence: 7 };
 
-test('a time counts as matched when all that was logged at it is, and not before', async () => {
-  const progress = { logged: 7, matched: 6, asked: 0 };
+test('records a time once all events logged up to it are matched', async () => {
+  const progress = { logged: 7, matched: 6, reads: 0 };
   const recorded: Date[] = [];
   let clock = 1_000;
   const stop = new AbortController();
@@ -23,16 +23,16 @@ test('a time counts as matched when all that was logged at it is, and not before
       progress: {
         logged: async () => progress.logged,
         matched: async () => {
-          progress.asked++;
+          progress.reads++;
           return progress.matched;
         },
       },
     },
     stop.signal,
   );
-  await eventually(async () => expect(progress.asked).toBeGreaterThan(2), { timeoutMs: 10_000 });
+  await eventually(async () => expect(progress.reads).toBeGreaterThan(2), { timeoutMs: 10_000 });
   expect(recorded).toEqual([]);
-  // What comes later is not waited for, and its time not claimed.
+  // Later events are neither awaited nor counted.
   clock = 2_000;
   progress.logged = 100;
   progress.matched = 7;
@@ -42,35 +42,34 @@ test('a time counts as matched when all that was logged at it is, and not before
 });
 
 test.each([
-  { became: 'went back', seen: { createdAt: 'monday', lastSequence: 6 }, counts: false },
-  { became: 'was made anew', seen: { createdAt: 'tuesday', lastSequence: 100 }, counts: false },
+  { became: 'was restored', seen: { createdAt: 'monday', lastSequence: 6 }, counts: false },
+  { became: 'was replaced', seen: { createdAt: 'tuesday', lastSequence: 100 }, counts: false },
   { became: 'was lost', seen: null, counts: false },
   { became: 'grew', seen: { createdAt: 'monday', lastSequence: 100 }, counts: true },
-])(
-  'a log that $became while its events were being matched: their time counts: $counts',
-  async ({ seen, counts }) => {
-    const recorded: Date[] = [];
-    await recordMatchedThrough(
-      {
-        store: {
-          record: async (through) => void recorded.push(through),
-          follow: async () => ({ fate: 'same' as const, log: monday, since: new Date(1_000) }),
-        },
-        readLog: async () => seen,
-        makeLog: async () => undefined,
-        telemetry: { eventLogLost: () => undefined },
-        progress: { logged: async () => 7, matched: async () => 7 },
+])('a log that $became during matching: the time is recorded: $counts', async ({ seen, counts }) => {
+  const recorded: Date[] = [];
+  await recordMatchedThrough(
+    {
+      store: {
+        record: async (through) => void recorded.push(through),
+        follow: async () => ({ fate: 'same' as const, log: monday, since: new Date(1_000) }),
       },
-      new AbortController().signal,
-    );
-    expect(recorded).toEqual(counts ? [new Date(1_000)] : []);
-  },
-);
+      readLog: async () => seen,
+      makeLog: async () => undefined,
+      telemetry: { eventLogLost: () => undefined },
+      progress: { logged: async () => 7, matched: async () => 7 },
+    },
+    new AbortController().signal,
+  );
+  expect(recorded).toEqual(counts ? [new Date(1_000)] : []);
+});
 
-test('nobody waits for the events of a log that was lost meanwhile', async () => {
+test('stops waiting for events of a log that was lost', async () => {
   const sequences = { logged: 7, matched: 3 };
   const progress = { logged: async () => sequences.logged, matched: async () => sequences.matched };
-  const waiting = awaitMatched(progress, { lookEveryMs: 1 }, AbortSignal.timeout(20_000)).then(() => 'over');
+  const waiting = awaitMatched(progress, { pollIntervalMs: 1 }, AbortSignal.timeout(20_000)).then(
+    () => 'over',
+  );
   await sleep(20);
   sequences.logged = 2;
   sequences.matched = 2;

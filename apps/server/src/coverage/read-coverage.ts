@@ -1,9 +1,9 @@
 import type { Coverage, Platform } from '@earshot/contract';
-import type { CoverageAsked, CoverageStore } from './coverage-store.sql.ts';
+import type { CoverageQuery, CoverageStore } from './coverage-store.sql.ts';
 import { coverageOf, type PlatformCoverage } from './ledger.ts';
 
 export type ReadCoverage = (
-  asked: Pick<CoverageAsked, 'accountId' | 'ruleId' | 'platform'>,
+  query: Pick<CoverageQuery, 'accountId' | 'ruleId' | 'platform'>,
 ) => Promise<Coverage>;
 
 const gapsMax = 100;
@@ -11,17 +11,17 @@ const dayMs = 24 * 3_600_000;
 
 export interface ReadCoverageOptions {
   readonly store: CoverageStore;
-  /** As far back as matches are kept. */
+  /** How long matches are kept. */
   readonly retentionDays: number;
   readonly nowMs: () => number;
 }
 
-/** The short form that stands beside a list of matches: only the gaps. */
+/** The short form that lists of matches carry: only the gaps. */
 export function createReadCoverage({ store, retentionDays, nowMs }: ReadCoverageOptions): ReadCoverage {
-  return async (asked) => {
+  return async (query) => {
     const now = nowMs();
     const from = new Date(now - retentionDays * dayMs);
-    const ledger = await store.read({ ...asked, from, to: new Date(now) });
+    const ledger = await store.read({ ...query, from, to: new Date(now) });
     return toCoverage(coverageOf(ledger));
   };
 }
@@ -38,12 +38,12 @@ export function toCoverage(covered: readonly PlatformCoverage[]): Coverage {
         repaired: state === 'repaired',
       })),
   );
-  // Those that ended last stay, and with them every gap that is still open.
+  // Keeps the gaps that ended last, which includes every open gap.
   const byEnd = gaps.toSorted((a, b) => endOf(a) - endOf(b));
   return { complete_through: completeThroughOf(covered), gaps: byEnd.slice(-gapsMax) };
 }
 
-/** Of the platform that is furthest behind. */
+/** The time of the platform that is furthest behind. */
 export function completeThroughOf(covered: readonly PlatformCoverage[]): string | null {
   const known = covered.flatMap(({ completeThrough }) => (completeThrough === null ? [] : [completeThrough]));
   return known.length === 0 ? null : new Date(Math.min(...known)).toISOString();

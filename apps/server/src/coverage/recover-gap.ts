@@ -26,8 +26,8 @@ export function isRecoverable(gap: Gap, { reachesBackMs }: Recovery, nowMs: numb
 }
 
 /**
- * One job for the whole gap; after a crash it is requested again. Backfill, which X offers for gaps below five minutes,
- * is not used: nothing tells when it has ended, and a recovery job does.
+ * Requests one recovery job for the whole gap, and again after a crash. X's backfill for gaps below 5 minutes is not
+ * used, because it does not report when it has ended.
  */
 export async function recoverGap(
   { sourceId, platform, recovery, store, eventLog, telemetry }: RecoverGapOptions,

@@ -16,7 +16,7 @@ import type {
   WaitingRepair,
 } from './repair-store.sql.ts';
 
-/** The stream delivers some seconds late: a post written shortly before the gap may have been due during it. */
+/** The stream delivers some seconds late, so a post from shortly before the gap may have been lost in it. */
 export const deliveryDelayMs = 10_000;
 
 export interface RepairGapOptions {
@@ -29,16 +29,15 @@ export interface RepairGapOptions {
   readonly telemetry: Telemetry;
   /** Every post that search returns costs money. */
   readonly postsPerDay: number;
-  /** For tests: how many times faster the limits of the upstream pass. */
+  /** For tests: factor by which upstream limits pass faster. */
   readonly pace: number;
   readonly nowMs: () => number;
 }
 
 /**
- * Searches the gap for every slot that was registered in it, page by page. A page is in the log before the
- * token of the next one is recorded, so after a crash at most one page is repeated, and what is found twice is stored
- * once.
- * Returns false when it has to wait: the budget of the day is spent.
+ * Searches the gap for every slot that was registered in it, one page of results at a time. The token of the next
+ * page is recorded after the page is in the event log. So a crash repeats at most one page, and duplicates are stored
+ * once. Returns false if it must wait because the daily budget is spent.
  */
 export async function repairGap(
   options: RepairGapOptions,
@@ -88,7 +87,7 @@ async function repairPage(
   const { store, search, eventLog, telemetry, sourceId, platform, installation } = options;
   const { slotId, value, since, nextToken: token } = repair;
   const from = new Date(Math.max(gap.from.getTime() - deliveryDelayMs, since.getTime()));
-  // The slot's own tag, as in an item of the stream: from here on it takes the same way.
+  // The tag of the slot, as in a streamed item, so that matching handles both alike.
   const rule = { id: `search:${slotId}`, tag: slotTag(installation, slotId) };
   const page = await search.page({ value, rule, from, to: gap.to, size, token }, signal);
   if (page.kind === 'refused') {
@@ -111,7 +110,7 @@ async function repairPage(
 
 const startedOver = 'started_over';
 
-/** The token of a page may have expired while nobody searched: the search starts over, once. */
+/** The page token may have expired during an interruption. The search restarts once. */
 function afterRefusal({ nextToken, because }: WaitingRepair): RepairProgress {
   const again = nextToken !== null && because !== startedOver;
   return again
@@ -125,8 +124,8 @@ function isWithin(gap: Gap, { payload }: Item): boolean {
 }
 
 /**
- * Whether a search can fill a gap for a slot. One query per slot: several in one would save calls, but then nobody but us
- * could say which rule a post matched, and that is the platform's verdict (I5).
+ * Whether a search can fill the gap for a slot. Slots do not share a query: only the platform decides which rule a
+ * post matches (I5).
  */
 function planRepair(
   search: Pick<PostSearch, 'reachesBackMs' | 'fidelityOf'>,

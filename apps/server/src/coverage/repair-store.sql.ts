@@ -8,7 +8,7 @@ const gapsMax = 100;
 const ruleGone = 'rule_gone';
 const today = `(now() at time zone 'UTC')::date`;
 
-/** A gap that is over, by the interval that ended it. */
+/** A gap that has ended, identified by the interval that ended it. */
 export interface Gap {
   readonly id: number;
   readonly from: Date;
@@ -17,14 +17,14 @@ export interface Gap {
 }
 
 export interface OpenGap extends Gap {
-  /** Why nobody listened. */
+  /** Why the source did not receive. */
   readonly reason: string;
 }
 
 export interface AffectedSlot {
   readonly slotId: string;
   readonly value: string;
-  /** Since when the source had it. */
+  /** When the source got the slot. */
   readonly since: Date;
 }
 
@@ -43,7 +43,7 @@ export interface WaitingRepair extends AffectedSlot {
 
 export interface RepairProgress {
   readonly nextToken: string | null;
-  /** All so far. */
+  /** Matches found so far. */
   readonly matches: number;
   readonly state: 'waiting' | 'done' | 'impossible';
   readonly because: string | null;
@@ -55,21 +55,19 @@ export interface WholeOutcome {
   readonly because: string | null;
 }
 
-/**
- * What repairs need of the ledger. Every change names the lease and throws LeaseLost when another holder has it.
- */
+/** The ledger rows that repairs use. Every change requires the lease, or throws LeaseLost. */
 export function createRepairStore(database: Database) {
   return {
-    /** Gaps that are not settled and ended at least that long ago, oldest first. */
+    /** Unsettled gaps that ended at least this long ago, oldest first. */
     openGaps: (sourceId: string, endedBeforeMs: number) => openGaps(database, sourceId, endedBeforeMs),
-    /** Slots that the source had during the gap, and that some rule still holds. */
+    /** Slots that the source had during the gap and that a rule still holds. */
     affectedSlots: (sourceId: string, gap: Gap) => affectedSlots(database, sourceId, gap),
     plan: (lease: Lease, gap: Gap, repairs: readonly PlannedRepair[]) =>
       fenced(database, lease, (sql) => plan(sql, gap, repairs)),
     nextWaiting: (gap: Gap) => nextWaiting(database, gap),
     recordProgress: (lease: Lease, gap: Gap, slotId: string, progress: RepairProgress) =>
       fenced(database, lease, (sql) => recordProgress(sql, gap, slotId, progress)),
-    /** All that still wait say what they wait for. */
+    /** Records what the waiting repairs wait for. */
     recordWaiting: (lease: Lease, gap: Gap, because: string) =>
       fenced(database, lease, async (sql) => {
         await sql.run(`update gap_repairs set because = $2 where coverage_id = $1 and state = 'waiting'`, [
@@ -77,9 +75,9 @@ export function createRepairStore(database: Database) {
           because,
         ]);
       }),
-    /** Nothing waits any more: the gap is repaired for all slots, for some, or for none. */
+    /** Ends the repair: the gap is repaired for all slots, for some, or for none. */
     settle: (lease: Lease, gap: Gap) => fenced(database, lease, (sql) => settle(sql, gap)),
-    /** The same for all slots of the source at once. */
+    /** Ends the repair with one result for all slots of the source. */
     settleWhole: (lease: Lease, gap: Gap, { repair, via, because }: WholeOutcome) =>
       fenced(database, lease, async (sql) => {
         await sql.run('update coverage set repair = $2, repair_via = $3, repair_because = $4 where id = $1', [
@@ -88,9 +86,9 @@ export function createRepairStore(database: Database) {
           via,
           because,
         ]);
-        if (repair === 'repaired') await tellRepaired(sql, gap, null);
+        if (repair === 'repaired') await notifyRepaired(sql, gap, null);
       }),
-    /** Posts that were paid for on this UTC day. */
+    /** Posts billed on this UTC day. */
     async spentToday(): Promise<number> {
       const row = await database.one<{ posts: number }>(
         `select posts from repair_spending where day = ${today}`,
@@ -155,7 +153,7 @@ async function plan(sql: Sql, gap: Gap, repairs: readonly PlannedRepair[]): Prom
   await sql.run(`update coverage set repair = 'under_way', repair_via = 'search' where id = $1`, [gap.id]);
 }
 
-/** A slot that is gone has nobody left to search for. */
+/** Deleted slots are not searched for. */
 async function nextWaiting(sql: Sql, gap: Gap): Promise<WaitingRepair | null> {
   const row = await sql.one<{
     slot_id: string;
@@ -211,11 +209,11 @@ async function settle(sql: Sql, gap: Gap): Promise<void> {
      ) where id = $1`,
     [gap.id, ruleGone],
   );
-  await tellRepaired(sql, gap, await whoseRulesAreRepaired(sql, gap));
+  await notifyRepaired(sql, gap, await accountsFullyRepaired(sql, gap));
 }
 
-/** Of those who were told of the gap: who has no rule for which it could not be searched. What others watch does not matter. */
-async function whoseRulesAreRepaired(sql: Sql, gap: Gap): Promise<string[]> {
+/** Accounts that were notified of the gap and whose rules are all repaired. */
+async function accountsFullyRepaired(sql: Sql, gap: Gap): Promise<string[]> {
   const rows = await sql.many<{ account_id: string }>(
     `select account_id from notices
      where type = 'coverage.gap' and key = $1::text and resolved_at is null and not exists (
@@ -227,8 +225,8 @@ async function whoseRulesAreRepaired(sql: Sql, gap: Gap): Promise<string[]> {
   return rows.map(({ account_id }) => account_id);
 }
 
-/** Resolves the notice of the gap, of all accounts or of these, and tells them that what was missed is here. */
-async function tellRepaired(sql: Sql, gap: Gap, accountIds: readonly string[] | null): Promise<void> {
+/** Resolves the gap notices of all accounts, or of `accountIds`, and notifies them of the repair. */
+async function notifyRepaired(sql: Sql, gap: Gap, accountIds: readonly string[] | null): Promise<void> {
   const row = await sql.one<{ platform: Platform; via: RepairVia | null }>(
     `select platform, repair_via as via from coverage join sources on sources.id = source_id where coverage.id = $1`,
     [gap.id],
@@ -236,12 +234,12 @@ async function tellRepaired(sql: Sql, gap: Gap, accountIds: readonly string[] | 
   if (!row) return;
   const subject = { kind: 'platform', id: row.platform, name: row.platform } as const;
   const key = String(gap.id);
-  const told = await resolveNotices(sql, {
+  const notified = await resolveNotices(sql, {
     types: ['coverage.gap'],
     subject,
     key,
     ...(accountIds && { accountIds }),
   });
   const data = { ...row, from: gap.from.toISOString(), to: gap.to.toISOString() };
-  await raiseNotices(sql, told, { type: 'coverage.repaired', subject, key, data });
+  await raiseNotices(sql, notified, { type: 'coverage.repaired', subject, key, data });
 }

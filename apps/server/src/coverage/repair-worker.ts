@@ -4,22 +4,22 @@ import { pause, type Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 
-/** Search lags behind the stream: newer posts may not be in its index yet. */
+/** The search index lags behind the stream. */
 const searchableAfterMs = 30_000;
-const lookEveryMs = 5_000;
+const pollIntervalMs = 5_000;
 const retryAfterMs = 60_000;
 
 export interface RepairWorkerOptions extends LeasedWorkerOptions {
   readonly sourceId: string;
   readonly store: Pick<RepairStore, 'openGaps' | 'settleWhole'>;
-  /** False when it has to wait, for example for the budget of the next day. */
+  /** Returns false if it must wait, for example for the next day's budget. */
   readonly repair: (work: { gap: Gap; lease: Lease }, signal: AbortSignal) => Promise<boolean>;
-  /** For tests: how many times faster the limits of the upstream pass. */
+  /** For tests: factor by which upstream limits pass faster. */
   readonly pace: number;
   readonly telemetry: Telemetry;
 }
 
-/** Repairs the gaps of one source, the oldest first; one worker in the whole installation. */
+/** Repairs the gaps of one source, oldest first. The lease allows one worker per source. */
 export function createRepairWorker(options: RepairWorkerOptions): Worker {
   const name = `repair:${options.sourceId}`;
   return createLeasedWorker({ name }, options, (lease, held) => keepRepairing(options, lease, held));
@@ -29,11 +29,11 @@ async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal:
   const { store, sourceId, pace, telemetry } = options;
   while (!signal.aborted) {
     const gaps = await store.openGaps(sourceId, searchableAfterMs / pace);
-    let waitMs = lookEveryMs;
+    let waitMs = pollIntervalMs;
     for (const gap of gaps) {
       if (signal.aborted) return;
       if (gap.reason === 'budget') {
-        // To search for it would spend the next period's budget on what this one did not allow.
+        // A search would spend the next period's budget on posts that this period's budget excluded.
         await store.settleWhole(lease, gap, { repair: 'none', via: 'search', because: gap.reason });
         continue;
       }
@@ -43,7 +43,7 @@ async function keepRepairing(options: RepairWorkerOptions, lease: Lease, signal:
         if (signal.aborted) return;
         if (!(error instanceof UpstreamUnavailable)) throw error;
         waitMs = error.retryAfterMs ?? retryAfterMs;
-        telemetry.repairPutOff({ sourceId, waitMs, err: error });
+        telemetry.repairPostponed({ sourceId, waitMs, err: error });
         break;
       }
     }

@@ -5,28 +5,28 @@ import type { Telemetry } from '../observability/telemetry.ts';
 import type { Repair } from '../upstream/platform.ts';
 import type { Gap, RepairStore } from './repair-store.sql.ts';
 
-/** What is known about a source whose upstream replays what was missed. */
+/** Evidence about a source whose platform replays missed items. */
 export interface ReplayEvidence {
-  /** The newest event of the source in the event log; null when there is none. */
+  /** The newest event of the source in the event log, if any. */
   readonly lastEvent: { readonly loggedAt: Date; readonly matchedAt: Date | null } | null;
-  /** The interval that is open, or the last one. */
+  /** The open interval, or the last one. */
   readonly latest: { readonly from: Date; readonly provenUntil: Date };
-  /** How long the upstream keeps what it can replay. */
+  /** How long the platform can replay an item. */
   readonly keptMs: number;
 }
 
-/** The upstream's clock and ours need not agree. */
+/** Tolerated difference between the platform's clock and ours. */
 const clockMarginMs = 5_000;
 /** A proof covers what arrived up to a second before it. */
 const proofMarginMs = 1_000;
-/** A replay delivers without pauses: after this long without an event it has ended. */
+/** A replay delivers without pauses, so it has ended after this long without an event. */
 const silenceMs = 10_000;
 
 /**
- * Has the replay passed the gap? The upstream delivers in the order in which items matched, and every connection goes on
- * where the event log ends, so one event from after the gap means that all before it are in. On a quiet stream no such
- * event comes: there a stream that is open, proven and silent has nothing left to replay. That a stream ended is no
- * proof: Firehose ends it after 300 s, with whatever is left.
+ * Decides whether the replay has passed the gap. The platform delivers items in match order, and each connection
+ * resumes where the event log ends. So one event from after the gap proves that all earlier ones arrived. On a quiet
+ * stream there is no such event: a stream that is open, proven and silent has nothing left to replay. The end of a
+ * stream proves nothing, because Firehose ends each stream after 300 s.
  */
 export function judgeReplay(
   gap: Gap,
@@ -50,12 +50,12 @@ export interface SettleReplayedOptions {
   readonly telemetry: Telemetry;
 }
 
-/** The stream itself repairs the gaps, by resuming; this writes to the ledger when it has. */
+/** Records which gaps the stream has repaired by resuming. */
 export async function settleReplayed(options: SettleReplayedOptions, lease: Lease): Promise<void> {
   const { sourceId, database, store, repair, telemetry } = options;
   const gaps = await store.openGaps(sourceId, 0);
   if (gaps.length === 0) return;
-  // In this order: an event that is logged between the two reads must not look older than the proof.
+  // The order matters: an event that is logged between the two reads must not look older than the proof.
   const latest = await readLatestInterval(database, sourceId);
   const last = await options.lastEvent(sourceId);
   const lastEvent = last && { loggedAt: last.loggedAt, matchedAt: repair.matchedAt(last.event) };
@@ -73,7 +73,7 @@ export async function settleReplayed(options: SettleReplayedOptions, lease: Leas
   }
 }
 
-/** Null when the source has never listened. */
+/** Null if the source has never connected. */
 async function readLatestInterval(sql: Sql, sourceId: string): Promise<ReplayEvidence['latest'] | null> {
   const row = await sql.one<{ from_at: Date; proven_until: Date }>(
     'select from_at, proven_until from coverage where source_id = $1 order by from_at desc limit 1',

@@ -1,6 +1,6 @@
 /**
- * When somebody was listening, as spans on a line. A timeline is in order of time and its spans do not overlap;
- * what no span covers is not known, or was not watched. Times are milliseconds since 1970; an end of Infinity is open.
+ * A period of coverage. A timeline is in chronological order and its spans do not overlap. Time without a span is
+ * unknown or was not watched. Times are Unix milliseconds; Infinity means open.
  */
 export interface Span {
   readonly from: number;
@@ -14,23 +14,23 @@ export interface Span {
 export type SpanState = 'live' | 'repaired' | 'gap' | 'starting' | 'not_watched';
 export type Timeline = readonly Span[];
 
-/** Firehose replays on resuming; X recovers with a job, or is searched. */
+/** Firehose replays when a stream resumes; X offers recovery jobs and search. */
 export type RepairVia = 'replay' | 'recovery' | 'search';
 
-/** What was done about a gap. */
+/** The repair of a gap. */
 export interface Repair {
   readonly state: 'waiting' | 'repaired' | 'impossible';
   readonly via: RepairVia | null;
-  /** What it waits for, or why it is impossible. */
+  /** Why it waits, or why it is impossible. */
   readonly because: string | null;
-  /** What the repair could not bring back, or brings in addition. */
+  /** What the repair misses, or finds in addition. */
   readonly fidelity: readonly string[];
   readonly matches: number | null;
 }
 
-/** For a rule with several slots one that listens is enough. */
+/** A rule with several slots needs one that receives. */
 const bestFirst: readonly SpanState[] = ['live', 'repaired', 'gap', 'starting', 'not_watched'];
-/** When all sources are needed the worst counts. */
+/** A platform needs all its sources, so the worst state counts. */
 const worstFirst: readonly SpanState[] = ['gap', 'repaired', 'starting', 'live', 'not_watched'];
 
 export function bestOf(timelines: readonly Timeline[]): Timeline {
@@ -41,7 +41,7 @@ export function worstOf(timelines: readonly Timeline[]): Timeline {
   return combine(timelines, worstFirst);
 }
 
-/** At every moment the span that comes first in `order`, of all that cover it. */
+/** Combines timelines: at each moment, the covering span whose state is first in `order`. */
 function combine(timelines: readonly Timeline[], order: readonly SpanState[]): Timeline {
   const spans = timelines.flat();
   const starts = spans.toSorted((a, b) => a.from - b.from);
@@ -64,18 +64,18 @@ function combine(timelines: readonly Timeline[], order: readonly SpanState[]): T
 
 function append(timeline: Span[], span: Span): void {
   const last = timeline.at(-1);
-  const goesOn =
+  const isContinued =
     last?.to === span.from &&
     last.state === span.state &&
     last.reason === span.reason &&
     last.repair === span.repair;
-  if (goesOn) timeline[timeline.length - 1] = { ...last, to: span.to };
+  if (isContinued) timeline[timeline.length - 1] = { ...last, to: span.to };
   else timeline.push(span);
 }
 
 /**
- * Shows a stream that the platform ended as planned, and whose rest was replayed, as live: Firehose ends every stream after five
- * minutes, and hundreds of such spans a day would hide the gaps.
+ * Shows planned, fully replayed ends as live. Firehose ends each stream after 5 minutes, so hundreds of spans a day
+ * would hide real gaps.
  */
 export function withoutPlannedEnds(timeline: Timeline): Timeline {
   const folded: Span[] = [];
@@ -94,7 +94,7 @@ export function clip(timeline: Timeline, from: number, to: number): Timeline {
   });
 }
 
-/** Fills what no span covers between `from` and `to` with `not_watched`. */
+/** Fills the uncovered time between `from` and `to` with `not_watched`. */
 export function filled(timeline: Timeline, from: number, to: number): Timeline {
   if (from >= to) return timeline;
   return bestOf([timeline, [{ from, to, state: 'not_watched', reason: null, repair: null }]]);

@@ -24,7 +24,7 @@ const stateAt = (timeline: Timeline, moment: number) =>
 
 const moments = Array.from({ length: 80 }, (_, n) => n + 0.5);
 
-/** The obviously right way: ask every timeline at every moment. */
+/** The reference implementation checks every timeline at every moment. */
 function pick(timelines: readonly Timeline[], moment: number, order: readonly SpanState[]) {
   const found = timelines.map((timeline) => stateAt(timeline, moment));
   return order.find((state) => found.includes(state)) ?? null;
@@ -33,7 +33,7 @@ function pick(timelines: readonly Timeline[], moment: number, order: readonly Sp
 test.each([
   ['best', bestOf, ['live', 'repaired', 'gap', 'not_watched']],
   ['worst', worstOf, ['gap', 'repaired', 'live', 'not_watched']],
-] as const)('the %s of several timelines is what each moment says', (_name, combine, order) => {
+] as const)('the %s of several timelines equals the reference at each moment', (_name, combine, order) => {
   fc.assert(
     fc.property(fc.array(anyTimeline, { maxLength: 4 }), (timelines) => {
       const combined = combine(timelines);
@@ -42,7 +42,7 @@ test.each([
   );
 });
 
-test('a combined timeline is in order, without overlap, and no span could be joined with the next', () => {
+test('a combined timeline is ordered, has no overlaps, and equal neighbours are merged', () => {
   fc.assert(
     fc.property(fc.array(anyTimeline, { maxLength: 4 }), (timelines) => {
       const combined = bestOf(timelines);
@@ -56,7 +56,7 @@ test('a combined timeline is in order, without overlap, and no span could be joi
   );
 });
 
-test('a window cuts, and what nobody speaks of in it was not watched', () => {
+test('clips to the window and fills uncovered time with not_watched', () => {
   fc.assert(
     fc.property(anyTimeline, fc.nat(30), fc.integer({ min: 1, max: 30 }), (timeline, from, length) => {
       const to = from + length;

@@ -4,15 +4,15 @@ import { badField, Failure } from '../runtime/failure.ts';
 import { noSuchWebhook } from '../webhooks/refusals.ts';
 import { cronProblem } from './schedule.ts';
 
-/** What an installation allows for mails. */
+/** The mail settings of an installation. */
 export interface MailPolicy {
   /** False while the operator has not configured a mail server. */
   readonly isSetUp: boolean;
-  /** Addresses and, with `@` in front, domains, in lower case. */
+  /** Addresses, and domains that begin with `@`, in lower case. */
   readonly recipients: readonly string[];
 }
 
-export interface Accepting {
+export interface DigestPolicy {
   readonly mail: MailPolicy;
   readonly contact: string;
 }
@@ -39,7 +39,7 @@ interface RecipientColumns {
 
 export function acceptRecipients(
   asked: RequestOf<'CreateDigest'>['recipients'],
-  { mail, contact }: Accepting,
+  { mail, contact }: DigestPolicy,
 ): RecipientColumns {
   if (asked.email === undefined) return { webhookId: asked.webhook_id ?? null, emails: null };
   if (!mail.isSetUp) throw noMail(contact);
@@ -51,13 +51,16 @@ export function acceptRecipients(
   return { webhookId: null, emails: [...new Set(asked.email)] };
 }
 
-/** Also asked before every mail: the operator may have changed the list since. */
+/** Also checked before every mail, because the operator may have changed the list. */
 export function isAllowed({ recipients }: Pick<MailPolicy, 'recipients'>, address: string): boolean {
   const lower = address.toLowerCase();
   return recipients.includes(lower) || recipients.includes(lower.slice(lower.lastIndexOf('@')));
 }
 
-/** Under the account's lock: nobody deletes the webhook meanwhile. Another account's is like one that does not exist (I7). */
+/**
+ * The account is locked, so the webhook cannot be deleted meanwhile. Another account's webhook is treated as unknown
+ * (I7).
+ */
 export async function refuseUnknownWebhook(
   sql: Sql,
   accountId: string,
@@ -90,7 +93,7 @@ export function noSuchDigest(): Failure {
   return new Failure('not_found', 'The digest does not exist. List your digests to see their ids.');
 }
 
-/** The caller can only ask for it, or have the digest sent to a webhook. */
+/** Only the operator can fix this; the caller can use a webhook instead. */
 function noMail(contact: string): Failure {
   return new Failure(
     'failed_precondition',

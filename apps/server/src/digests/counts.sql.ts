@@ -3,7 +3,7 @@ import type { Sql } from '../engines/database.ts';
 import { findPlaces } from '../readers/match-days.sql.ts';
 import { selectMatches } from '../readers/match-reader.sql.ts';
 
-/** What a digest is about: the matches of a filter behind one position, up to another. */
+/** The matches of a digest: those of a filter, after one position and up to another. */
 export interface DigestRange {
   readonly accountId: string;
   readonly ruleId: string | null;
@@ -18,7 +18,7 @@ export interface RuleCount {
   readonly matches: number;
 }
 
-/** Counts the matches that are listed, by rule and platform; of too many only the first `max`. */
+/** Counts listed matches by rule and platform, up to `max`. */
 export async function countMatches(sql: Sql, range: DigestRange, max: number): Promise<RuleCount[]> {
   const { accountId, ruleId, platform, positionFrom: after, positionTo } = range;
   const filter = { accountId, ruleId, platform, since: null, until: null };

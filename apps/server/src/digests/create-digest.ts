@@ -8,16 +8,16 @@ import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
-  type Accepting,
+  type DigestPolicy,
   acceptRecipients,
   acceptSchedule,
   refuseTakenName,
   refuseUnknownWebhook,
 } from './accept-digest.ts';
-import { type DigestRow, ownersChoice, scheduleOf, shown, toDigest } from './digests.sql.ts';
+import { type DigestRow, settingsOf, scheduleOf, shown, toDigest } from './digests.sql.ts';
 import { nextTimeMs } from './schedule.ts';
 
-export interface CreateDigestOptions extends Accepting {
+export interface CreateDigestOptions extends DigestPolicy {
   readonly database: Database;
   readonly rules: Pick<RuleStore, 'exists'>;
 }
@@ -51,7 +51,7 @@ export function createDigest(options: CreateDigestOptions): Handler<'CreateDiges
       );
       if (!row) throw new Error('there is no match log');
       const answer = toDigest(row);
-      await recordChange(sql, change, { targetId: id, before: null, after: ownersChoice(row), answer });
+      await recordChange(sql, change, { targetId: id, before: null, after: settingsOf(row), answer });
       return answer;
     });
   };

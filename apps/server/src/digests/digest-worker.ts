@@ -1,28 +1,28 @@
 import type { Logger } from '../observability/logger.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
-import type { IssueStore, LeasedIssue } from './issues.sql.ts';
+import type { DigestMessageStore, LeasedDigestMessage } from './digest-messages.sql.ts';
 
-const lookAgainMs = 2_000;
-/** Issues that one node sends at once. */
+const pollIntervalMs = 2_000;
+/** Digest messages that one node sends at once. */
 const sendersMax = 16;
 
-/** Sends issues that wait. Any number of nodes may do this: an issue is leased by one of them at a time. */
+/**
+ * Sends waiting digest messages. Any number of nodes may do this, because each message is leased by one node at a
+ * time.
+ */
 export function createDigestWorker(options: {
-  readonly store: Pick<IssueStore, 'leaseDue' | 'release'>;
-  readonly send: (issue: LeasedIssue) => Promise<void>;
+  readonly store: Pick<DigestMessageStore, 'leaseDue' | 'release'>;
+  readonly send: (leased: LeasedDigestMessage) => Promise<void>;
   readonly log: Logger;
 }): Worker {
   const { store, log } = options;
-  const send = async (issue: LeasedIssue): Promise<void> => {
+  const send = async (leased: LeasedDigestMessage): Promise<void> => {
     try {
-      await options.send(issue);
+      await options.send(leased);
     } catch (error) {
-      log.warn(
-        { err: error, digestId: issue.digestId },
-        'an issue of a digest could not be sent or recorded',
-      );
-      // Otherwise the lease runs out by itself.
-      await store.release(issue).catch(() => undefined);
+      log.warn({ err: error, digestId: leased.digestId }, 'a digest message could not be sent or recorded');
+      // If this fails, the lease expires.
+      await store.release(leased).catch(() => undefined);
     }
   };
   return {
@@ -33,11 +33,11 @@ export function createDigestWorker(options: {
         while (!signal.aborted) {
           const max = sendersMax - sending.size;
           const due = max > 0 ? await store.leaseDue(max) : [];
-          for (const issue of due) {
-            const done = send(issue).finally(() => sending.delete(done));
+          for (const leased of due) {
+            const done = send(leased).finally(() => sending.delete(done));
             sending.add(done);
           }
-          await pause(lookAgainMs, signal);
+          await pause(pollIntervalMs, signal);
         }
       } finally {
         await Promise.all(sending);

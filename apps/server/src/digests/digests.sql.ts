@@ -29,7 +29,7 @@ export interface DigestRow {
 export function toDigest(row: DigestRow): Digest {
   return {
     id: row.id,
-    ...ownersChoice(row),
+    ...settingsOf(row),
     next_at: row.next_at.toISOString(),
     last_number: row.last_number,
     last_sent_at: row.last_sent_at?.toISOString() ?? null,
@@ -39,8 +39,8 @@ export function toDigest(row: DigestRow): Digest {
   };
 }
 
-/** What the owner has set; also what the audit keeps. */
-export function ownersChoice(row: DigestRow) {
+/** The settings of the owner, which are also audited. */
+export function settingsOf(row: DigestRow) {
   const { name, rule_id, platform, min_matches, empty, max_matches } = row;
   return {
     name,

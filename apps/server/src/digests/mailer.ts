@@ -10,13 +10,15 @@ export interface Mail {
 }
 
 export interface Mailer extends AsyncDisposable {
-  /** Throws when the server took it for nobody; returns the recipients whom it refused. */
+  /** Throws if the server accepted it for no recipient. Returns the refused recipients. */
   send(mail: Mail): Promise<readonly string[]>;
 }
 
 const timeoutMs = 20_000;
 
-/** Mails through the operator's server, over TLS with a verified certificate; without TLS only to this machine. */
+/**
+ * Sends mail through the operator's server, over TLS with a verified certificate. Without TLS only to this machine.
+ */
 export function openMailer({ url, from }: { readonly url: string; readonly from: string }): Mailer {
   const { hostname } = new URL(url);
   const isLocal = hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.');

@@ -7,14 +7,14 @@ import { resolveNotices } from '../notices/notice-log.sql.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
-  type Accepting,
+  type DigestPolicy,
   acceptRecipients,
   acceptSchedule,
   noSuchDigest,
   refuseTakenName,
   refuseUnknownWebhook,
 } from './accept-digest.ts';
-import { type DigestRow, ownersChoice, scheduleOf, shown, toDigest } from './digests.sql.ts';
+import { type DigestRow, settingsOf, scheduleOf, shown, toDigest } from './digests.sql.ts';
 import { nextTimeMs } from './schedule.ts';
 
 export function listDigests({
@@ -36,7 +36,7 @@ export function listDigests({
   };
 }
 
-export interface UpdateDigestOptions extends Accepting {
+export interface UpdateDigestOptions extends DigestPolicy {
   readonly database: Database;
 }
 
@@ -47,7 +47,7 @@ export function updateDigest(options: UpdateDigestOptions): Handler<'UpdateDiges
       .transaction((sql) => update(sql, options, { request, change }));
 }
 
-/** What was not named stays. A new schedule counts from now; a new recipient gets the issue that waits, at once. */
+/** Absent fields stay. A new schedule counts from now. A new recipient gets the waiting digest message at once. */
 async function update(
   sql: Sql,
   options: UpdateDigestOptions,
@@ -89,10 +89,10 @@ async function update(
       .concat([nextAt.toISOString(), now.toISOString()]),
   );
   if (recipients)
-    await sql.run('update digest_issues set next_attempt_at = now() where digest_id = $1', [digestId]);
+    await sql.run('update digest_messages set next_attempt_at = now() where digest_id = $1', [digestId]);
   const answer = toDigest(row ?? before);
-  const after = ownersChoice(row ?? before);
-  await recordChange(sql, change, { targetId: digestId, before: ownersChoice(before), after, answer });
+  const after = settingsOf(row ?? before);
+  await recordChange(sql, change, { targetId: digestId, before: settingsOf(before), after, answer });
   return answer;
 }
 
@@ -107,7 +107,7 @@ export function deleteDigest({ database }: { readonly database: Database }): Han
       const answer = { digest_id, deleted_at: row.deleted_at.toISOString() };
       await recordChange(sql, change, {
         targetId: digest_id,
-        before: ownersChoice(row),
+        before: settingsOf(row),
         after: null,
         answer,
       });

@@ -1,5 +1,5 @@
 import { visible } from '@earshot/mcp/visible';
-import type { DigestContent, ShownMatch } from './issue-content.ts';
+import type { DigestContent, ShownMatch } from './message-content.ts';
 
 export interface RenderedMail {
   readonly subject: string;
@@ -7,7 +7,7 @@ export interface RenderedMail {
   readonly html: string;
 }
 
-/** A part of the mail: a heading and its lines, in both forms. What strangers wrote hides nothing, and begins no markup. */
+/** A section of the mail, in text and HTML. Untrusted content cannot hide anything or start markup. */
 interface Part {
   readonly heading: string | null;
   readonly lines: readonly Line[];
@@ -22,7 +22,7 @@ interface Line {
 export function renderMail(content: DigestContent): RenderedMail {
   const name = visible(content.name);
   const parts = [periodOf(content), countsOf(content), coverageOf(content), ...matchesOf(content)];
-  const title = `${name}, issue ${content.number}`;
+  const title = `${name}, message ${content.number}`;
   return {
     subject: `${name} #${content.number}: ${totalText(content)}`,
     text: `${[title, ...parts.map(toText)].join('\n\n')}\n`,
@@ -44,10 +44,10 @@ export function periodOf({ from, to, time_zone }: DigestContent): Part {
 export function countsOf(content: DigestContent): Part {
   const { counts, total, coverage } = content;
   if (total === 0) {
-    const heard = coverage.without_gap
-      ? 'Nothing matched, heard without a gap.'
-      : 'Nothing matched, but not everything was heard.';
-    return { heading: null, lines: [{ text: heard }] };
+    const text = coverage.without_gap
+      ? 'Nothing matched. Coverage is complete.'
+      : 'Nothing matched, but coverage has gaps.';
+    return { heading: null, lines: [{ text }] };
   }
   const lines = counts.map(({ rule_name, rule_id, platform, matches }) => ({
     text: `${matches.toLocaleString('en')}  ${visible(rule_name)} (${rule_id}) on ${platform}`,
@@ -59,11 +59,13 @@ export function coverageOf({ coverage, to, time_zone }: DigestContent): Part {
   const { gaps, without_gap, complete_through } = coverage;
   const lines = gaps.map((gap) => {
     const end = gap.to === null ? 'now' : localTime(gap.to, time_zone);
-    const fate = gap.repaired ? 'what was missed has been fetched' : 'not heard';
-    return { text: `${gap.platform}: ${localTime(gap.from, time_zone)} to ${end}, ${gap.reason}, ${fate}` };
+    const outcome = gap.repaired ? 'missing items were fetched' : 'not covered';
+    return {
+      text: `${gap.platform}: ${localTime(gap.from, time_zone)} to ${end}, ${gap.reason}, ${outcome}`,
+    };
   });
   if (without_gap && gaps.length === 0)
-    return { heading: 'Coverage', lines: [{ text: 'Heard without a gap.' }] };
+    return { heading: 'Coverage', lines: [{ text: 'Complete, without a gap.' }] };
   const isOpen = complete_through === null || complete_through < to;
   const known =
     complete_through === null

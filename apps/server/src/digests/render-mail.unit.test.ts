@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { DigestContent } from './issue-content.ts';
+import type { DigestContent } from './message-content.ts';
 import { renderMail } from './render-mail.ts';
 
-const heard = { without_gap: true, complete_through: '2026-11-17T08:00:00.000Z', gaps: [] };
+const complete = { without_gap: true, complete_through: '2026-11-17T08:00:00.000Z', gaps: [] };
 
 const content: DigestContent = {
   digest_id: 'dig_1',
@@ -30,14 +30,14 @@ const content: DigestContent = {
       why: ['ground', 'shook'],
     },
   ],
-  coverage: heard,
+  coverage: complete,
 };
 
-test('a mail has the period in the zone of the digest, the counts, the coverage and the matches, in this order', () => {
+test('a mail has the period in the time zone of the digest, counts, coverage and matches, in this order', () => {
   const { subject, text } = renderMail(content);
   expect(subject).toBe('morning report #3: 1,200 matches');
   expect(text).toBe(
-    `morning report, issue 3
+    `morning report, message 3
 
   16 Nov 2026, 09:00:00 to 17 Nov 2026, 09:00:00 (Europe/Berlin)
 
@@ -46,7 +46,7 @@ test('a mail has the period in the zone of the digest, the counts, the coverage 
   100  floods (rule_2) on firehose
 
 Coverage
-  Heard without a gap.
+  Complete, without a gap.
 
 Matches, the newest 1 of 1,200
   17 Nov 2026, 08:59:00  x  seismo  mat_1
@@ -57,16 +57,16 @@ Matches, the newest 1 of 1,200
   );
 });
 
-describe('where nothing matched', () => {
+describe('a mail without matches', () => {
   const nothing = { ...content, total: 0, counts: [], matches: [] };
 
-  test('it says that everything was heard', () => {
+  test('says that coverage is complete', () => {
     const { subject, text } = renderMail(nothing);
     expect(subject).toBe('morning report #3: nothing matched');
-    expect(text).toContain('Nothing matched, heard without a gap.');
+    expect(text).toContain('Nothing matched. Coverage is complete.');
   });
 
-  test('it says so only where it is known, and lists the gaps otherwise', () => {
+  test('lists the gaps if coverage is incomplete or unknown', () => {
     const gaps = [
       {
         platform: 'x' as const,
@@ -76,16 +76,18 @@ describe('where nothing matched', () => {
         repaired: false,
       },
     ];
-    const missed = renderMail({ ...nothing, coverage: { ...heard, without_gap: false, gaps } }).text;
-    expect(missed).toContain('x: 16 Nov 2026, 11:00:00 to 16 Nov 2026, 11:05:00, connection_lost, not heard');
-    const unknown = { ...heard, without_gap: false, complete_through: '2026-11-17T07:00:00.000Z' };
+    const missed = renderMail({ ...nothing, coverage: { ...complete, without_gap: false, gaps } }).text;
+    expect(missed).toContain(
+      'x: 16 Nov 2026, 11:00:00 to 16 Nov 2026, 11:05:00, connection_lost, not covered',
+    );
+    const unknown = { ...complete, without_gap: false, complete_through: '2026-11-17T07:00:00.000Z' };
     const late = renderMail({ ...nothing, coverage: unknown }).text;
     expect(late).toContain('Complete through 17 Nov 2026, 08:00:00.');
     for (const text of [missed, late]) expect(text).not.toContain('without a gap');
   });
 });
 
-test('what strangers wrote is text: no markup, no hidden characters, no other kind of link', () => {
+test('untrusted content is plain text: no markup, hidden characters or other links', () => {
   const [match] = content.matches;
   if (!match) throw new Error('there is one');
   const hostile =

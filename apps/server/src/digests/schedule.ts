@@ -1,14 +1,14 @@
 import { Cron } from 'croner';
 
-/** When a digest is due: at the times of a cron line in a zone, or every so many seconds. */
+/** When a digest is due: by a cron line in a time zone, or at a fixed interval. */
 export type Schedule =
   | { readonly cron: string; readonly timeZone: string }
-  /** `sinceMs`: where the first window begins. */
+  /** `sinceMs` is the start of the first window. */
   | { readonly windowSeconds: number; readonly sinceMs: number };
 
 /**
- * The first time of the schedule behind the given one. Cron follows Vixie cron over a change of the clock: a fixed time that occurs
- * twice counts once, the first time; one that does not exist is due when the clock goes on; `*` and steps follow the time that passes.
+ * The first scheduled time after the given one. Clock changes follow Vixie cron: a fixed time that occurs twice
+ * counts once, the first time. One that is skipped is due when the clock jumps. `*` and steps follow elapsed time.
  */
 export function nextTimeMs(schedule: Schedule, afterMs: number): number {
   if ('windowSeconds' in schedule) {
@@ -20,7 +20,7 @@ export function nextTimeMs(schedule: Schedule, afterMs: number): number {
   return next.getTime();
 }
 
-/** What is wrong with a cron line or its zone; null: nothing. */
+/** The error in a cron line or its zone; null if it is valid. */
 export function cronProblem(
   cron: string,
   timeZone: string,
@@ -31,7 +31,7 @@ export function cronProblem(
     return { field: 'cron', message: 'Must have five fields, such as "0 9 * * 1-5".' };
   try {
     if (cronOf(cron, timeZone).nextRun() !== null) return null;
-    return { field: 'cron', message: 'Describes no time in the years to come.' };
+    return { field: 'cron', message: 'Matches no time in the next years.' };
   } catch {
     return { field: 'cron', message: 'Is not a cron line such as "0 9 * * 1-5".' };
   }

@@ -4,7 +4,7 @@ import { cronProblem, nextTimeMs, type Schedule } from './schedule.ts';
 
 const hourMs = 3_600_000;
 
-/** The times of a schedule behind one and up to another. */
+/** The times of a schedule after one time and up to another. */
 function timesOf(schedule: Schedule, from: string, to: string): string[] {
   const times: string[] = [];
   for (let at = nextTimeMs(schedule, Date.parse(from)); at <= Date.parse(to); at = nextTimeMs(schedule, at))
@@ -12,7 +12,7 @@ function timesOf(schedule: Schedule, from: string, to: string): string[] {
   return times;
 }
 
-/** The clock on the wall, as the system's own zone data has it. */
+/** Local time according to the system's zone data. */
 function wallTime(atMs: number, timeZone: string): string {
   const format = new Intl.DateTimeFormat('sv', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   return format.format(new Date(atMs));
@@ -21,7 +21,7 @@ function wallTime(atMs: number, timeZone: string): string {
 describe('a fixed time of the day', () => {
   test.each([
     [
-      'that does not exist is due when the clock goes on',
+      'that is skipped is due when the clock jumps',
       { cron: '30 2 * * *', timeZone: 'Europe/Berlin' },
       ['2026-03-28T01:30Z', '2026-03-29T01:00Z', '2026-03-30T00:30Z'],
       '2026-03-27T12:00Z',
@@ -33,7 +33,7 @@ describe('a fixed time of the day', () => {
       '2026-10-23T12:00Z',
     ],
     [
-      'that does not exist in New York',
+      'that is skipped in New York',
       { cron: '30 2 * * *', timeZone: 'America/New_York' },
       ['2026-03-07T07:30Z', '2026-03-08T07:00Z', '2026-03-09T06:30Z'],
       '2026-03-06T12:00Z',
@@ -45,7 +45,7 @@ describe('a fixed time of the day', () => {
       '2026-10-30T12:00Z',
     ],
     [
-      'at midnight, where there is none',
+      'at midnight, if midnight is skipped',
       { cron: '0 0 * * *', timeZone: 'America/Santiago' },
       ['2026-09-05T04:00Z', '2026-09-06T04:00Z', '2026-09-07T03:00Z'],
       '2026-09-04T12:00Z',
@@ -75,7 +75,7 @@ describe('a fixed time of the day', () => {
   );
 });
 
-test('steps follow the time that passes, over both changes of the clock', () => {
+test('steps follow elapsed time across both clock changes', () => {
   for (const [from, to] of [
     ['2026-03-28T12:00Z', '2026-03-29T12:00Z'],
     ['2026-10-24T12:00Z', '2026-10-25T12:00Z'],
@@ -108,7 +108,7 @@ const anySchedule = fc.oneof(
     ),
 );
 
-/** Around a change of the clock in some of the zones, or anywhere. */
+/** Times around a clock change in some of the zones, or anywhere. */
 const anyTime = fc.oneof(
   fc
     .record({
@@ -127,7 +127,7 @@ const anyTime = fc.oneof(
   fc.integer({ min: 1_760_000_000_000, max: 1_790_000_000_000 }),
 );
 
-test('the next time is later, and the first: no time is due twice and none is skipped, wherever somebody asks', () => {
+test('the next time is the first later one: none is due twice and none is skipped', () => {
   fc.assert(
     fc.property(
       anySchedule,
@@ -138,10 +138,10 @@ test('the next time is later, and the first: no time is due twice and none is sk
         expect(first).toBeGreaterThan(askedMs);
         const second = nextTimeMs(schedule, first);
         expect(second).toBeGreaterThan(first);
-        // Whoever asks from anywhere in between finds the same.
+        // Every time in between has the same next time.
         expect(nextTimeMs(schedule, askedMs + Math.floor(part * (first - 1 - askedMs)))).toBe(first);
         expect(nextTimeMs(schedule, first + Math.floor(part * (second - 1 - first)))).toBe(second);
-        // A clock that goes back an hour and asks from the last time goes on where it was.
+        // After the clock was set back an hour, counting from the last time continues there.
         expect(nextTimeMs(schedule, Math.max(first, first - hourMs))).toBe(second);
       },
     ),

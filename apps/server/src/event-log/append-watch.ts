@@ -1,14 +1,14 @@
-/** An election among NATS servers is often over sooner. */
+/** Most NATS elections are shorter. */
 const refusingAfterMs = 3_000;
 
 interface AppendWatchOptions {
-  /** The log refuses events, and why, or takes them again. */
+  /** Called when the log refuses events, with the reason, or accepts them again. */
   readonly onChange?: (change: { readonly refusing: string } | { readonly refusedMs: number }) => void;
-  /** The NATS server that does not answer. */
+  /** The address of the NATS server, for messages. */
   readonly server?: () => string;
 }
 
-/** One message on its way into the log. */
+/** A message that is being appended. */
 interface Append {
   refused(error: unknown): void;
   ended(how: 'taken' | 'given_up'): void;
@@ -17,11 +17,11 @@ interface Append {
 export type AppendWatch = ReturnType<typeof createAppendWatch>;
 
 /**
- * Notices when the event log takes no events: a message has been refused, or not answered, for some seconds. That ends when
- * the log has taken a message and none waits that long any more. One per node, for all its sources.
+ * Detects that the event log refuses events: a message was refused or unanswered for some seconds. The outage ends
+ * when the log has accepted a message and none is stuck. One per node, for all sources.
  */
 export function createAppendWatch({ onChange, server = () => 'NATS' }: AppendWatchOptions = {}) {
-  /** When those began that have waited for too long, the oldest first. */
+  /** Start times of stuck messages, oldest first. */
   const stuck = new Map<Append, number>();
   const listeners = new Set<(refusing: string | null) => void>();
   let outage: { readonly since: number; readonly reason: string } | null = null;
@@ -50,7 +50,7 @@ export function createAppendWatch({ onChange, server = () => 'NATS' }: AppendWat
         },
       };
       const timer = setTimeout(() => {
-        // The answer may lie in the socket when this process was suspended, or busy for as long.
+        // The answer may already be in the socket if this process was suspended or busy.
         setImmediate(() => {
           if (isOver) return;
           stuck.set(append, since);
@@ -60,14 +60,14 @@ export function createAppendWatch({ onChange, server = () => 'NATS' }: AppendWat
       }, refusingAfterMs);
       return append;
     },
-    /** In the words of NATS; null while the log takes events. */
+    /** The error text of NATS; null while the log accepts events. */
     refusing: (): string | null => outage?.reason ?? null,
-    /** Since the oldest message was refused that still is; 0 without one. */
+    /** Time since the oldest stuck message; 0 if there is none. */
     refusedMs(): number {
       const [since] = stuck.values();
       return since === undefined ? 0 : performance.now() - since;
     },
-    /** Calls back on each change, and now if the log refuses events. */
+    /** Calls the listener on each change, and now if the log refuses events. */
     listen(listener: (refusing: string | null) => void): Disposable {
       listeners.add(listener);
       if (outage !== null) listener(outage.reason);
@@ -76,7 +76,7 @@ export function createAppendWatch({ onChange, server = () => 'NATS' }: AppendWat
   };
 }
 
-/** With its causes: the client hides some answers behind errors of its own. */
+/** Includes the causes, because the client wraps some answers in its own errors. */
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause === undefined ? error.message : `${error.message}: ${textOf(error.cause)}`;

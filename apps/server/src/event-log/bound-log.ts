@@ -2,14 +2,14 @@ import type { Database, Sql } from '../engines/database.ts';
 import type { Nats } from '../engines/nats.ts';
 import { type EventsStreamOptions, ensureEventsStream, findEventsStream } from './events-stream.ts';
 
-/** The event log as NATS has it. */
+/** The state of the event log in NATS. */
 export interface EventLogState {
-  /** Differs when the log was created anew. */
+  /** Changes when the log is created again. */
   readonly createdAt: string;
   readonly lastSequence: number;
 }
 
-/** Null when there is none. */
+/** Null if there is no log. */
 export async function readEventLog(nats: Nats): Promise<EventLogState | null> {
   const info = await findEventsStream(nats);
   return info && { createdAt: info.created, lastSequence: info.state.last_seq };
@@ -19,16 +19,16 @@ export async function readEventLog(nats: Nats): Promise<EventLogState | null> {
 export class ForeignLog extends Error {
   constructor() {
     super(
-      'The event log of this database is not on this NATS server. Is EARSHOT_NATS_URL right? If the log is lost: ' +
-        'earshot admin after-restore --log-lost. If this is a copy of another installation: earshot admin after-restore --copy',
+      'The event log of this database is not on this NATS server. Check EARSHOT_NATS_URL. If the log is lost, run ' +
+        '"earshot admin after-restore --log-lost". If this is a copy of another installation, run "earshot admin after-restore --copy".',
     );
     this.name = 'ForeignLog';
   }
 }
 
 /**
- * At the start: makes the log of a database that has none, and refuses any other than its own. A copy of the database that
- * is started elsewhere would take the upstream rules of the original for its own, and remove those that it does not know.
+ * Creates the log for a database without one, and refuses any other log. A copy of the database that runs elsewhere
+ * would otherwise remove upstream rules of the original.
  */
 export async function claimEventLog(
   database: Database,
@@ -49,7 +49,7 @@ export async function claimEventLog(
 export interface BoundLog {
   readonly createdAt: string | null;
   readonly lastSequence: number;
-  /** By the database's clock. */
+  /** Time of the database. */
   readonly readAt: Date;
 }
 
@@ -68,7 +68,7 @@ async function boundLog(sql: Sql, lock: 'for update' | ''): Promise<BoundLog> {
   };
 }
 
-/** Null: the next log is accepted. */
+/** Null makes the database accept the next log. */
 export async function bindLog(sql: Sql, log: EventLogState | null): Promise<void> {
   await sql.run('update event_log set created_at = $1, last_sequence = $2', [
     log?.createdAt ?? null,

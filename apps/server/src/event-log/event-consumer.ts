@@ -4,9 +4,9 @@ import type { LogEvent } from './event-log.ts';
 import { unpackBodies } from './event-message.ts';
 import { eventsStream, eventsUnacknowledgedMax, matchConsumer } from './events-stream.ts';
 
-/** What an event shares with those in the same message. */
+/** State that the events of one message share. */
 export interface LoggedMessage {
-  /** How many of its events are neither stored nor buried. */
+  /** Events that are neither stored nor dead letters yet. */
   open: number;
 }
 
@@ -14,55 +14,52 @@ export interface LoggedMessage {
 export interface LoggedEvent {
   /** The position of its message in the log. */
   readonly sequence: number;
-  /** It is settled, and acknowledged to the log, with the last of its events. */
+  /** The message is settled and acknowledged with the last of its events. */
   readonly message: LoggedMessage;
-  /** When the log took it, which a redelivery keeps: the time of the upstream's delivery. Null for a dead letter, which is metered. */
+  /** When the log stored it, which a redelivery keeps. Null for a dead letter, which was billed before. */
   readonly loggedAt: Date | null;
-  /** Null when it cannot be read: corruption of our own. */
+  /** Null if it is unreadable, which means that Earshot's own data is corrupt. */
   readonly event: LogEvent | null;
-  /** The event as it stands in the log. */
+  /** The event as stored in the log. */
   readonly body: string;
-  /** How often it was delivered, this time included. */
+  /** Number of deliveries, including this one. */
   readonly deliveries: number;
   ack(): void;
-  /** Delivers this event again, and no other of its message. */
+  /** Delivers only this event again, not the others of its message. */
   redeliver(delayMs: number): void;
 }
 
-/** Pulled ahead by a worker: with messages of the largest size some 50 MB. */
+/** Messages that a worker prefetches: about 50 MB at the largest size. */
 const messagesMax = 250;
 
 export interface EventConsumerOptions {
   /** How often pulled events are reported as in progress: below a third of the time after which the log redelivers. */
   readonly holdEveryMs?: number;
-  /** A worker that needs longer for a batch is stuck: the log may redeliver the batch to another one. */
+  /** A worker that needs longer for a batch is stuck, and the log may redeliver the batch. */
   readonly holdForMs?: number;
-  /** After this long without an event, ask the log whether it has any for us. */
+  /** After this long without an event, check whether the log has pending events. */
   readonly stalledAfterMs?: number;
 }
 
-/**
- * Pulls ahead while a batch is being stored: an event that comes alone is handed over at once, and under load the
- * batches grow by themselves.
- */
+/** Prefetches while a batch is being stored. A single event is returned at once, and batches grow under load. */
 export function createEventConsumer(
   nats: Nats,
   { holdEveryMs = 8_000, holdForMs = 60_000, stalledAfterMs = 15_000 }: EventConsumerOptions = {},
 ) {
   return {
     /**
-     * Yields what is there, up to `max` and the rest of a message, as soon as there is something; ends with the signal. A message
-     * stays with this worker until each of its events is acknowledged.
+     * Yields available events as soon as there are some: up to `max`, plus the rest of a message. Ends with the
+     * signal. A message stays with this worker until all its events are acknowledged.
      */
     async *batches(max: number, signal: AbortSignal): AsyncIterable<LoggedEvent[]> {
       const consumer = await nats.jetstream.consumers.get(eventsStream, matchConsumer);
       const messages = await consumer.consume({ max_messages: messagesMax });
       const waiting: JsMsg[] = [];
-      let inHandSince = performance.now();
+      let inFlightSince = performance.now();
       let lastAt = performance.now();
       let wake = () => {};
       let ended = false;
-      const handed = createHanded(() => wake());
+      const inFlight = createInFlight(() => wake());
       const reading = (async () => {
         for await (const message of messages) {
           waiting.push(message);
@@ -74,25 +71,26 @@ export function createEventConsumer(
         wake();
       });
       const hold = setInterval(() => {
-        if (performance.now() - inHandSince > holdForMs) return;
-        for (const message of [...handed.open, ...waiting]) message.working();
+        if (performance.now() - inFlightSince > holdForMs) return;
+        for (const message of [...inFlight.open, ...waiting]) message.working();
       }, holdEveryMs);
       const stop = () => messages.stop();
       signal.addEventListener('abort', stop, { once: true });
       try {
         while (!signal.aborted) {
-          const batch = handed.takeDue();
-          while (waiting.length > 0 && batch.length < max) batch.push(...handed.take(waiting.splice(0, 1)));
+          const batch = inFlight.takeDue();
+          while (waiting.length > 0 && batch.length < max) batch.push(...inFlight.take(waiting.splice(0, 1)));
           if (batch.length > 0) {
-            inHandSince = performance.now();
+            inFlightSince = performance.now();
             yield batch;
-            inHandSince = performance.now();
+            inFlightSince = performance.now();
             lastAt = performance.now();
           } else if (ended) break;
           else if (performance.now() - lastAt < stalledAfterMs) {
             await woken((resolve) => (wake = resolve), stalledAfterMs);
           } else {
-            if ((await isStalled(nats)) && waiting.length === 0) throw new Error('the event log fell silent');
+            if ((await isStalled(nats)) && waiting.length === 0)
+              throw new Error('the event log stopped delivering');
             lastAt = performance.now();
           }
         }
@@ -100,8 +98,8 @@ export function createEventConsumer(
         clearInterval(hold);
         signal.removeEventListener('abort', stop);
         await messages.close();
-        // What was pulled and is in nobody's hand goes to the next worker at once.
-        for (const message of [...handed.close(), ...waiting]) message.nak();
+        // Prefetched events that are not in flight are released to the next worker.
+        for (const message of [...inFlight.close(), ...waiting]) message.nak();
       }
       await reading;
     },
@@ -110,7 +108,7 @@ export function createEventConsumer(
 
 export type EventConsumer = ReturnType<typeof createEventConsumer>;
 
-/** Clients have been seen to receive nothing after a reconnect although events were pending. */
+/** Clients can receive nothing after a reconnect although events are pending. */
 async function isStalled({ manager }: Nats): Promise<boolean> {
   const info = await manager.consumers.info(eventsStream, matchConsumer).catch(() => null);
   return info !== null && info.num_pending > 0 && info.num_ack_pending < eventsUnacknowledgedMax;
@@ -126,10 +124,10 @@ async function woken(listen: (resolve: () => void) => void, mostMs: number): Pro
 }
 
 /**
- * The messages whose events were handed over. An event that is to be delivered again waits here: the log could only deliver its whole
- * message again. If this process dies, the log does so.
+ * Messages whose events are being processed. An event to redeliver waits here, because the log can only redeliver
+ * whole messages. If this process dies, the log does that.
  */
-function createHanded(wake: () => void) {
+function createInFlight(wake: () => void) {
   const open = new Set<JsMsg>();
   const putOff = new Map<NodeJS.Timeout, JsMsg>();
   const due: Array<{ readonly event: LoggedEvent; readonly message: JsMsg }> = [];
@@ -159,7 +157,7 @@ function createHanded(wake: () => void) {
       return messages.flatMap(toLoggedEvents);
     },
     takeDue: (): LoggedEvent[] => due.splice(0).map(({ event }) => event),
-    /** Returns the messages of which events were put off. */
+    /** Returns messages with postponed events. */
     close(): Set<JsMsg> {
       for (const timer of putOff.keys()) clearTimeout(timer);
       return new Set([...putOff.values(), ...due.map(({ message }) => message)]);
@@ -167,9 +165,9 @@ function createHanded(wake: () => void) {
   };
 }
 
-interface Reading {
+interface DeliveryHandlers {
   readonly deliveries: number;
-  /** Each of the events is acknowledged. */
+  /** Called when all events are acknowledged. */
   readonly onSettled: () => void;
   readonly redeliver: (event: LoggedEvent, delayMs: number) => void;
 }
@@ -177,7 +175,7 @@ interface Reading {
 /** The events of a message. */
 export function readMessage(
   message: Pick<JsMsg, 'seq' | 'time' | 'string'>,
-  { deliveries, onSettled, redeliver }: Reading,
+  { deliveries, onSettled, redeliver }: DeliveryHandlers,
 ): LoggedEvent[] {
   const bodies = unpackBodies(message.string());
   const shared = { open: bodies.length };
@@ -199,7 +197,7 @@ export function readMessage(
   });
 }
 
-/** Earshot wrote it itself: whatever is JSON is an event. Null otherwise: corruption of our own. */
+/** Any JSON is an event, because Earshot wrote it. Null means that the data is corrupt. */
 export function readEvent(body: string): LogEvent | null {
   try {
     return JSON.parse(body);

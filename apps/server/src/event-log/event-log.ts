@@ -11,22 +11,22 @@ import { eventsStream, subjectOf } from './events-stream.ts';
 
 /** An item that is in the event log, or on its way into it. */
 export interface LogEvent extends Item {
-  /** When the stream brought it, by the clock of the node that listened. Absent in what was fetched to fill a gap. */
+  /** When the stream delivered it, by the node's clock. Absent for items that repair a gap. */
   readonly receivedMs?: number;
-  /** No item: it only shows that the log takes events. Matching settles it and does nothing else. */
+  /** A probe, not an item: it shows that the log accepts events. Matching only settles it. */
   readonly isProbe?: true;
 }
 
 const consumedHeader = 'Earshot-Consumed';
 const retryDelayMs = 250;
 
-/** Up to this upstream position everything is in the log, or was dropped. */
+/** Up to this upstream position, everything is in the log or was dropped. */
 export interface Consumed {
   readonly position: string;
   readonly at: Date;
 }
 
-interface Appending {
+interface PendingAppend {
   readonly event: LogEvent;
   readonly body: string;
   readonly bytes: number;
@@ -37,16 +37,19 @@ interface Appending {
 }
 
 export interface EventLogOptions {
-  /** Whether events may share a message. True unless set. */
+  /** Whether events may share a message. Default: true. */
   readonly packs?: boolean;
   readonly traces?: Traces | null;
-  /** Notices when the log refuses events. */
+  /** Detects that the log refuses events. */
   readonly watch?: AppendWatch;
 }
 
-/** The durable log between the upstreams, which do not deliver again, and the database, which may be slow or down. */
+/** The durable log between the platforms, which do not deliver twice, and the database, which may be slow or down. */
 export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
-  /** Of each source, the last event that this process knows in the log, and how far the source is consumed behind it. */
+  /**
+   * Per source: the last event that this process knows in the log, and the upstream position that was consumed after
+   * it.
+   */
   const lastSequence = new Map<string, number>();
   const consumedBehind = new Map<string, { sequence: number; consumed: Consumed }>();
   const publish = createPublish(nats, options, (sourceId, sequence) =>
@@ -55,9 +58,9 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
   const add = createQueues(publish, options.packs === false ? 1 : eventsPerMessageMax);
   return {
     /**
-     * Resolves when the log has the event on disk; retries under the same message id until `giveUp`, then throws.
-     * `consumed` is the upstream position up to which everything is in the log at this moment. It travels with the
-     * event, so the log itself says where to resume and no second store can disagree.
+     * Resolves when the log has the event on disk. Retries under the same message id until `giveUp`, then throws.
+     * `consumed` is the upstream position up to which everything is in the log now. It is stored with the event, so
+     * the log alone decides where to resume.
      */
     async append(event: LogEvent, consumed: string | null, giveUp?: AbortSignal): Promise<void> {
       const appending = appendingOf(event, consumed, giveUp);
@@ -65,18 +68,15 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
       await appending.ended.promise;
     },
     /**
-     * Resolves when the log has taken a message: whether it does only a write shows. A NATS server whose disk was full answers
-     * everything else, and goes on to refuse messages when there is space again.
+     * Resolves when the log has accepted a message. Only a write proves that: a NATS server with a full disk answers
+     * all other requests, and keeps refusing messages after space is freed.
      */
     async probe(platform: Platform, giveUp: AbortSignal): Promise<void> {
       const appending = appendingOf(createProbe(platform), null, giveUp);
       void publish([appending]);
       await appending.ended.promise;
     },
-    /**
-     * Where to resume the source: from the last event of it in the log, or behind what was consumed after that event, if
-     * this process knows.
-     */
+    /** Where to resume the source: at its last event in the log, or after items that this process consumed later. */
     async consumedBy(sourceId: string): Promise<Consumed | null> {
       const last = await nats.manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
       const sequence = last?.seq ?? 0;
@@ -87,8 +87,8 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
       return last && position ? { position, at: last.time } : null;
     },
     /**
-     * Everything up to `position` is in the log, or was dropped and leaves no trace in it. It is remembered, not stored:
-     * with nothing but dropped items in sight, each connection would begin with the same ones again.
+     * Everything up to `position` is in the log or was dropped. Kept in memory, not stored: otherwise each connection
+     * would start with the same dropped items.
      */
     recordConsumed(sourceId: string, position: string): void {
       const consumed = { position, at: new Date() };
@@ -99,13 +99,17 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
-function appendingOf(event: LogEvent, consumed: string | null, giveUp: AbortSignal | undefined): Appending {
+function appendingOf(
+  event: LogEvent,
+  consumed: string | null,
+  giveUp: AbortSignal | undefined,
+): PendingAppend {
   const body = JSON.stringify(event);
   const ended = Promise.withResolvers<void>();
   return { event, body, bytes: Buffer.byteLength(body), consumed, giveUp, startMs: Date.now(), ended };
 }
 
-/** Its subject is no source's: the last message of a source tells where to resume it. */
+/** Uses its own subject, because the last message of a source decides where to resume it. */
 function createProbe(platform: Platform): LogEvent {
   const id = randomUUID();
   return {
@@ -129,9 +133,11 @@ function createProbe(platform: Platform): LogEvent {
   };
 }
 
-type Publish = (group: readonly Appending[]) => Promise<void>;
+type Publish = (group: readonly PendingAppend[]) => Promise<void>;
 
-/** Tries until the log has the message or it is given up. What is tried again is the same message: same events, same id. */
+/**
+ * Retries until the log has the message or all its appends are given up. A retry has the same events and the same id.
+ */
 function createPublish(
   { jetstream }: Nats,
   { traces = null, watch = createAppendWatch() }: EventLogOptions,
@@ -142,7 +148,7 @@ function createPublish(
     const sourceId = events[0]?.sourceId ?? '';
     const payload = packBodies(group.map(({ body }) => body));
     const carried = headers();
-    // The last one knows most.
+    // The last entry has the newest position.
     const consumed = group.at(-1)?.consumed ?? null;
     if (consumed !== null) carried.set(consumedHeader, consumed);
     const options = { msgID: messageIdOf(events), headers: carried };
@@ -160,7 +166,8 @@ function createPublish(
       } catch (error) {
         refusal = error;
         append.refused(error);
-        // The client tries once; an election takes seconds (reliability.md L2). The message id makes retries safe.
+        // The client tries once, but an election takes seconds (reliability.md L2). The message id makes retries
+        // safe.
         await sleep(retryDelayMs);
       }
     }
@@ -170,35 +177,38 @@ function createPublish(
   };
 }
 
-/** Of a source. */
+/** The queue of one source. */
 interface Queue {
-  waiting: Appending[];
-  /** Messages without an answer. */
-  underWay: number;
+  waiting: PendingAppend[];
+  /** Unanswered messages. */
+  unanswered: number;
 }
 
-/** Events of a source that come in one turn share a message, and so do those that come while one is under way: nobody waits longer. */
-function createQueues(publish: Publish, eventsMax: number): (entry: Appending) => void {
+/**
+ * Groups events of a source into messages: those added in one event-loop iteration, or while a message is unanswered.
+ * No event waits longer because of it.
+ */
+function createQueues(publish: Publish, eventsMax: number): (entry: PendingAppend) => void {
   const queues = new Map<string, Queue>();
 
-  /** While a message is under way, what comes waits for an answer, or until it fills a message. */
+  /** While a message is unanswered, new events wait for its answer or until they fill a message. */
   function send(queue: Queue, isAnswered: boolean): void {
     const messages = splitIntoMessages(queue.waiting, eventsMax);
     const isFull = messages.at(-1)?.length === eventsMax;
-    const waits = queue.underWay > 0 && !isAnswered && !isFull;
+    const waits = queue.unanswered > 0 && !isAnswered && !isFull;
     queue.waiting = waits ? (messages.pop() ?? []) : [];
     for (const message of messages) {
-      queue.underWay++;
+      queue.unanswered++;
       void publish(message).then(() => {
-        queue.underWay--;
+        queue.unanswered--;
         send(queue, true);
       });
     }
   }
 
-  return createTurns((arrived) => {
+  return batchPerIteration((arrived) => {
     for (const [sourceId, entries] of Map.groupBy(arrived, ({ event }) => event.sourceId)) {
-      const queue = queues.get(sourceId) ?? { waiting: [], underWay: 0 };
+      const queue = queues.get(sourceId) ?? { waiting: [], unanswered: 0 };
       queues.set(sourceId, queue);
       queue.waiting.push(...entries);
       send(queue, false);
@@ -207,9 +217,10 @@ function createQueues(publish: Publish, eventsMax: number): (entry: Appending) =
 }
 
 /**
- * Hands over in the next turn of the event loop all that was added in this one. The client then writes all messages to the socket at once and the log syncs them once.
+ * Passes on all entries that were added in one iteration of the event loop. The client then writes all messages to
+ * the socket at once and the log syncs them once.
  */
-function createTurns<Entry>(handOver: (entries: readonly Entry[]) => void): (entry: Entry) => void {
+function batchPerIteration<Entry>(handOver: (entries: readonly Entry[]) => void): (entry: Entry) => void {
   let added: Entry[] = [];
   return (entry) => {
     if (added.push(entry) > 1) return;

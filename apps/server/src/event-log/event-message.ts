@@ -2,15 +2,14 @@ import { createHash } from 'node:crypto';
 import type { Item } from '../upstream/item.ts';
 
 /*
- * The format of a message: one event per line, as JSON, which has no line breaks of its own. Why, and what
- * follows from it: docs/adr/0037-packed-events.md.
+ * The message format: one event per line as JSON, which contains no line breaks. See docs/adr/0037-packed-events.md.
  */
 
 export const eventsPerMessageMax = 64;
-/** Of a message with several events: far below what a NATS server takes (1 MiB), and the event log (512 KiB). */
+/** Limit for messages with several events: far below the limits of NATS (1 MiB) and of the event log (512 KiB). */
 export const packedBytesMax = 200_000;
 
-/** Splits events, in their order, into those that share a message. One that is larger than the bound is alone. */
+/** Splits events, in order, into messages. An event above the limit gets its own message. */
 export function splitIntoMessages<Entry extends { readonly bytes: number }>(
   entries: readonly Entry[],
   eventsMax: number,
@@ -36,9 +35,9 @@ export const packBodies = (bodies: readonly string[]): string => bodies.join('\n
 export const unpackBodies = (text: string): string[] => text.split('\n');
 
 /**
- * The rules are part of the id: a post that is delivered again for a rule registered meanwhile is a new message. So is the UTC
- * day: a post that is delivered again on another day is billed again. All this only saves work: the database's keys keep what
- * is delivered twice from being stored twice, as they must for events that come again in other company.
+ * The id contains the rules: a post delivered again for a new rule is a new message. It contains the UTC day: a post
+ * delivered again on another day is billed again. This only saves work. The database's keys are what prevents
+ * duplicates.
  */
 export function messageIdOf(events: readonly Item[]): string {
   const [first] = events;

@@ -10,7 +10,7 @@ import {
   unpackBodies,
 } from './event-message.ts';
 
-describe('the events of a turn', () => {
+describe('packed events', () => {
   const bodies = fc.array(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 50 }),
@@ -19,7 +19,7 @@ describe('the events of a turn', () => {
     { maxLength: 100, size: 'max' },
   );
 
-  test('are in messages of a bounded size, each once and in their order', () => {
+  test('are in messages of a bounded size, once each and in order', () => {
     const isSplit = fc.property(bodies, (texts) => {
       const entries = texts.map((text) => {
         const body = JSON.stringify(text);
@@ -37,7 +37,7 @@ describe('the events of a turn', () => {
     fc.assert(isSplit);
   });
 
-  test('fill a message before the next one begins', () => {
+  test('fill a message before the next one starts', () => {
     const entries = (count: number, length: number) =>
       Array.from({ length: count }, () => ({ bytes: length }));
     const sizes = (messages: ReadonlyArray<readonly unknown[]>) => messages.map(({ length }) => length);

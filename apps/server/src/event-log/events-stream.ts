@@ -12,7 +12,7 @@ import type { Nats } from '../engines/nats.ts';
 
 export const eventsStream = 'EVENTS';
 export const matchConsumer = 'match';
-/** Messages: what sixteen match workers pull ahead. */
+/** Messages that sixteen match workers can prefetch. */
 export const eventsUnacknowledgedMax = 4_000;
 
 const hourMs = 3_600_000;
@@ -20,17 +20,17 @@ const hourMs = 3_600_000;
 export interface EventsStreamOptions {
   readonly replicas: number;
   readonly bytesMax: number;
-  /** The log redelivers an event that was not acknowledged or reported as in progress for this long. */
+  /** The log redelivers an event that was neither acknowledged nor reported as in progress for this long. */
   readonly ackWaitMs?: number;
 }
 
 /** Three copies survive the loss of a server. A single server cannot have more than one. */
 export const copiesOn = ({ isCluster }: Nats) => (isCluster ? 3 : 1);
 
-/** The server's error code for "more than `max_file_store` allows", on one node and in a cluster. */
+/** Error codes for "more than `max_file_store` allows", on one node and in a cluster. */
 const noSpaceCodes: readonly unknown[] = [10_047, 10_005];
 
-/** Null when NATS answers that there is none. */
+/** Null if NATS answers that it does not exist. */
 export async function findEventsStream({ manager }: Nats): Promise<StreamInfo | null> {
   return await manager.streams.info(eventsStream).catch((error: unknown) => {
     if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return null;
@@ -39,8 +39,8 @@ export async function findEventsStream({ manager }: Nats): Promise<StreamInfo | 
 }
 
 /**
- * Creates the stream and its consumer, or updates them to these settings. A full log refuses new events (`discard new`)
- * instead of dropping old ones; only events that are matched already are removed to make room (see log-space.ts).
+ * Creates or updates the stream and its consumer. A full log refuses new events (`discard new`) instead of dropping
+ * old ones. Only matched events are removed to make room (log-space.ts).
  */
 export async function ensureEventsStream(
   nats: Nats,
@@ -51,7 +51,7 @@ export async function ensureEventsStream(
     subjects: ['events.>'],
     num_replicas: replicas,
     max_bytes: bytesMax,
-    // Three times what Firehose keeps for a replay.
+    // Three times as long as Firehose can replay.
     max_age: nanos(72 * hourMs),
     max_msg_size: 512 * 1024,
     duplicate_window: nanos(hourMs / 6),
@@ -81,14 +81,14 @@ export async function ensureEventsStream(
 }
 
 /**
- * The log must fit into what the server may use: a log at its own limit refuses events and keeps working, while a server
- * whose disk is full stops JetStream on every node.
+ * The log must fit into the server's storage limit. A log at its own limit refuses events and recovers; a full disk
+ * stops JetStream on every node.
  */
 function explainSpace(bytesMax: number): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof JetStreamApiError) || !noSpaceCodes.includes(error.code)) throw error;
     throw new Error(
-      `EARSHOT_EVENTS_BYTES_MAX is ${bytesMax} bytes, more than max_file_store of the NATS servers leaves`,
+      `EARSHOT_EVENTS_BYTES_MAX is ${bytesMax} bytes, more than max_file_store of the NATS servers allows. Lower it, or raise max_file_store.`,
       { cause: error },
     );
   };

@@ -5,24 +5,27 @@ import { type LoggedEvent, readMessage } from './event-consumer.ts';
 import { eventsStream, matchConsumer } from './events-stream.ts';
 
 const fetchesAtOnce = 128;
-/** Nothing is to be told to the log. */
+/** The log is not notified. */
 const fetched = { deliveries: 1, onSettled: () => undefined, redeliver: () => undefined };
 const newLeaderWithinMs = 15_000;
-const lookAgainMs = 100;
+const pollIntervalMs = 100;
 
 export interface LogState {
-  /** Everything up to here was delivered and acknowledged, or left out. */
+  /** Everything up to here was delivered and acknowledged, or skipped. */
   readonly settledThrough: number;
-  /** The last one that was delivered. Beyond `settledThrough` some are acknowledged, those after one that waits to be. */
+  /**
+   * The last delivered sequence. After `settledThrough`, some events may be acknowledged while an earlier one is
+   * pending.
+   */
   readonly deliveredThrough: number;
-  /** The last sequence, when nothing waits to be delivered or acknowledged; else null. */
+  /** The last sequence if nothing is pending; else null. */
   readonly idleAt: number | null;
-  /** The node that delivers. */
+  /** The node that delivers events. */
   readonly deliverer: string | null;
   readonly copies: number;
 }
 
-/** The copies of the log on the nodes of a cluster: what they report, and what each of them holds. */
+/** The copies of the log in a cluster: their reported state and their contents. */
 export function createLogCopies({ connection, manager }: Nats) {
   const { streams, consumers } = manager;
   const stream = () => streams.info(eventsStream);
@@ -43,11 +46,11 @@ export function createLogCopies({ connection, manager }: Nats) {
     },
     /**
      * Only the leader's copy can be read, so the leadership moves until every copy was read or nothing is missing.
-     * `missing` were found in none of the copies that could be read. `found` are all events of the others.
+     * `missing` were in none of the readable copies; `found` are the events of the others.
      */
     async fetch(sequences: readonly number[]): Promise<{ found: LoggedEvent[]; missing: number[] }> {
       const found: LoggedEvent[] = [];
-      const asked = new Set<string>();
+      const triedLeaders = new Set<string>();
       let missing = [...sequences];
       for (;;) {
         const { cluster } = await stream();
@@ -55,17 +58,17 @@ export function createLogCopies({ connection, manager }: Nats) {
         found.push(...got);
         const have = new Set(got.map(({ sequence }) => sequence));
         missing = missing.filter((sequence) => !have.has(sequence));
-        asked.add(cluster?.leader ?? '');
-        const other = cluster?.replicas?.find(({ name, offline }) => !asked.has(name) && !offline);
+        triedLeaders.add(cluster?.leader ?? '');
+        const other = cluster?.replicas?.find(({ name, offline }) => !triedLeaders.has(name) && !offline);
         if (missing.length === 0 || other === undefined) return { found, missing };
         await stepDown(
           `STREAM.LEADER.STEPDOWN.${eventsStream}`,
           JSON.stringify({ placement: { preferred: other.name } }),
         );
-        if (!(await hasNewLeader(stream, asked))) return { found, missing };
+        if (!(await hasNewLeader(stream, triedLeaders))) return { found, missing };
       }
     },
-    /** Has another node deliver from now on. */
+    /** Makes another node deliver from now on. */
     async changeDeliverer(): Promise<void> {
       const leader = (await consumer()).cluster?.leader ?? '';
       await stepDown(`CONSUMER.LEADER.STEPDOWN.${eventsStream}.${matchConsumer}`);
@@ -76,10 +79,10 @@ export function createLogCopies({ connection, manager }: Nats) {
 
 export type LogCopies = ReturnType<typeof createLogCopies>;
 
-/** Polls until a leader answers that is not in `asked`; false when none does in time. */
+/** Polls until a leader outside `triedLeaders` answers; false if that takes too long. */
 async function hasNewLeader(
   info: () => Promise<Pick<StreamInfo | ConsumerInfo, 'cluster'>>,
-  asked: ReadonlySet<string>,
+  triedLeaders: ReadonlySet<string>,
 ): Promise<boolean> {
   const deadline = performance.now() + newLeaderWithinMs;
   while (performance.now() < deadline) {
@@ -87,13 +90,13 @@ async function hasNewLeader(
       ({ cluster }) => cluster?.leader,
       () => undefined,
     );
-    if (leader && !asked.has(leader)) return true;
-    await sleep(lookAgainMs);
+    if (leader && !triedLeaders.has(leader)) return true;
+    await sleep(pollIntervalMs);
   }
   return false;
 }
 
-/** A message that this copy cannot return, for whatever reason, is left out. */
+/** Skips messages that this copy cannot return. */
 async function fetchAll(
   sequences: readonly number[],
   get: (sequence: number) => Promise<StoredMsg | null>,

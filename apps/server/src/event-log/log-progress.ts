@@ -5,7 +5,7 @@ import type { LogEvent } from './event-log.ts';
 import { unpackBodies } from './event-message.ts';
 import { eventsStream, matchConsumer, subjectOf } from './events-stream.ts';
 
-/** Up to which sequence the event log is written, and up to which its events have become matches. */
+/** The last sequence of the event log, and the last one whose events are matched. */
 export function createMatchProgress({ manager }: Nats) {
   return {
     logged: async () => (await manager.streams.info(eventsStream)).state.last_seq,
@@ -16,17 +16,17 @@ export function createMatchProgress({ manager }: Nats) {
 export type MatchProgress = ReturnType<typeof createMatchProgress>;
 
 /**
- * Waits until everything that is in the event log by now, or `through` a sequence of it, has become matches, or the signal is
- * aborted, or the log is lost: what was in it never will.
+ * Waits until everything in the event log, or `through` a sequence, is matched. Also ends if the signal is aborted or
+ * the log is lost, because lost events are never matched.
  */
 export async function awaitMatched(
   progress: MatchProgress,
-  { through, lookEveryMs }: { readonly through?: number; readonly lookEveryMs: number },
+  { through, pollIntervalMs }: { readonly through?: number; readonly pollIntervalMs: number },
   signal: AbortSignal,
 ): Promise<void> {
   const logged = through ?? (await progress.logged());
   while (!signal.aborted && (await progress.matched()) < logged) {
-    await pause(lookEveryMs, signal);
+    await pause(pollIntervalMs, signal);
     if ((await progress.logged()) < logged) return;
   }
 }

@@ -5,20 +5,20 @@ export interface LogSpaceUse {
   readonly removed: number;
   readonly bytes: number;
   readonly bytesMax: number;
-  /** Events that are not matched yet. */
+  /** Unmatched events. */
   readonly waiting: number;
-  /** Copies of the log, apart from the leader's, that are offline or not up to date. */
+  /** Copies of the log, other than the leader's, that are offline or outdated. */
   readonly copiesBehind: number;
 }
 
-/** Share of the log's size from which on matched events are removed; below it they stay for three days. */
+/** Above this share of the log's size, matched events are removed; below it they stay for three days. */
 const removeFromShare = 0.5;
 
-/** `lastChecked` is the sequence up to which no event was left out: later ones may have to be fetched again. */
+/** Up to `lastChecked`, no event was skipped. Later ones may have to be fetched again. */
 export function createLogSpace({ manager }: Nats, lastChecked: () => Promise<number>) {
   const { streams, consumers } = manager;
   return {
-    /** Removes events that are matched already when the log is half full; never the last one of a source. */
+    /** Removes matched events if the log is half full, but never the last one of a source. */
     async makeRoom(): Promise<LogSpaceUse> {
       const { state, config, cluster } = await streams.info(eventsStream, { subjects_filter: '>' });
       const consumer = await consumers.info(eventsStream, matchConsumer);
@@ -32,7 +32,7 @@ export function createLogSpace({ manager }: Nats, lastChecked: () => Promise<num
       const done = Math.min(consumer.ack_floor.stream_seq, await lastChecked());
       let removed = 0;
       for (const subject of Object.keys(state.subjects ?? {})) {
-        // The last message of a source tells where to resume it.
+        // The last message of a source decides where to resume it.
         const last = await streams.getMessage(eventsStream, { last_by_subj: subject });
         const before = Math.min(done + 1, last?.seq ?? 0);
         if (before <= state.first_seq) continue;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import type { EventBatch, EventStream } from '../accounts/call.ts';
-import type { StreamEnding } from '../observability/metrics.ts';
+import type { MatchStreamEnding } from '../observability/metrics.ts';
 
 /** Proxies and clients treat a silent connection as dead. */
 const commentEveryMs = 15_000;
@@ -21,7 +21,7 @@ export interface SendEventsOptions {
 }
 
 interface StreamEnd {
-  readonly ending: StreamEnding;
+  readonly ending: MatchStreamEnding;
   readonly err?: unknown;
 }
 

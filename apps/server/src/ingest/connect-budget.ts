@@ -11,8 +11,8 @@ export interface ConnectBudgetOptions {
 }
 
 /**
- * The attempts to connect that a source has left, whatever its stream does: a storm of cuts cannot use up more. It knows
- * what former holders of the source spent.
+ * The connection attempts that a source has left. A series of disconnects cannot use more. Includes attempts of
+ * earlier holders of the source.
  */
 export async function openConnectBudget({ sourceId, limit, sources, lease }: ConnectBudgetOptions) {
   const made = await sources.connectsMade(sourceId, limit);
@@ -20,9 +20,12 @@ export async function openConnectBudget({ sourceId, limit, sources, lease }: Con
   let spent: SpentCalls = made.map((agoMs) => now - agoMs);
   const waitMs = () => connectWaitMs(limit, spent, performance.now());
   return {
-    /** Until the next attempt fits; 0 when it does now. Near the end the attempts are spread over the window. */
+    /**
+     * Time until the next attempt is allowed; 0 if it is allowed now. Near the limit, attempts are spread over the
+     * window.
+     */
     waitMs,
-    /** Waits for its turn and writes the attempt down. */
+    /** Waits until the attempt is allowed and records it. */
     async take(signal: AbortSignal): Promise<void> {
       for (let ms = waitMs(); ms > 0 && !signal.aborted; ms = waitMs()) await pause(ms, signal);
       if (signal.aborted) return;
@@ -32,7 +35,7 @@ export async function openConnectBudget({ sourceId, limit, sources, lease }: Con
   };
 }
 
-/** While much is left nobody waits; the last quarter is spread as the window gives attempts back. */
+/** Attempts wait only if less than a quarter is left. Those are spread over the window. */
 export function connectWaitMs(limit: CallLimit, spent: SpentCalls, nowMs: number): number {
   const isScarce = roomAt(limit, spent, nowMs) < limit.calls / 4;
   const sinceLastMs = nowMs - (spent.at(-1) ?? Number.NEGATIVE_INFINITY);

@@ -10,7 +10,7 @@ import { afterEnding, afterOpening, newConnector } from './connector.ts';
 
 const hourMs = 3_600_000;
 
-/** Small and good enough; the same seed gives the same storm. */
+/** A small random generator: the same seed gives the same storm. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -19,16 +19,16 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** A storm's own way to end a connection: the ending, and how long the stream was open. */
+/** One kind of storm: how a connection ends and how long it was open. */
 type Storm = (random: () => number) => { ending: StreamEnding; openMs: number | null };
 
 const storms: Record<string, Storm> = {
   'opens and ends at once': () => ({ ending: { kind: 'dropped' }, openMs: 5 }),
-  'ends whenever the count of failures has begun anew': () => ({
+  'ends whenever the failure count was reset': () => ({
     ending: { kind: 'dropped' },
     openMs: 60_001,
   }),
-  'says that it is finished, at once': () => ({ ending: { kind: 'finished' }, openMs: 5 }),
+  'reports at once that it is finished': () => ({ ending: { kind: 'finished' }, openMs: 5 }),
   'ends at random': (random) => {
     const endings: StreamEnding[] = [
       { kind: 'dropped' },
@@ -43,7 +43,7 @@ const storms: Record<string, Storm> = {
   },
 };
 
-/** The times of all attempts in six hours of virtual time. */
+/** The times of all attempts within six hours of virtual time. */
 function weather(protocol: Protocol, storm: Storm, isBudgeted: boolean): number[] {
   const random = seeded(7);
   const attempts: number[] = [];
@@ -82,10 +82,10 @@ const documented: Record<Platform, { protocol: Protocol; max: number; windowMs: 
   firehose: { protocol: firehoseProtocol, max: 24, windowMs: 60_000 },
 };
 
-describe.each(['x', 'firehose'] as const)('six hours of storm on %s', (platform) => {
+describe.each(['x', 'firehose'] as const)('six hours of disconnects on %s', (platform) => {
   const { protocol, max, windowMs } = documented[platform];
 
-  test.each(Object.keys(storms))('that %s: no window sees more attempts than planned', (name) => {
+  test.each(Object.keys(storms))('that %s: no window has more attempts than the limit', (name) => {
     const attempts = weather(
       protocol,
       storms[name] ?? (() => ({ ending: { kind: 'dropped' }, openMs: 1 })),
@@ -95,25 +95,25 @@ describe.each(['x', 'firehose'] as const)('six hours of storm on %s', (platform)
     expect(mostInWindow(attempts, windowMs)).toBeLessThanOrEqual(max);
   });
 
-  test('control: without the budget, a stream that says it is finished would be opened far more often', () => {
+  test('control: without the budget, a finished stream would be opened far more often', () => {
     const attempts = weather(protocol, () => ({ ending: { kind: 'finished' }, openMs: 5 }), false);
     expect(mostInWindow(attempts, windowMs)).toBeGreaterThan(50);
   });
 });
 
-test('control: on X even the official waits alone exceed the limit', () => {
+test('control: on X the documented waits alone exceed the limit', () => {
   const attempts = weather(xProtocol, () => ({ ending: { kind: 'dropped' }, openMs: 5 }), false);
   expect(mostInWindow(attempts, documented.x.windowMs)).toBeGreaterThan(50);
 });
 
-test('while much is left no attempt waits; then they are spread, so that no long silence follows a storm', () => {
+test('attempts are spread near the limit, so that a storm is not followed by a long silence', () => {
   const { connects } = xProtocol;
   const waits: number[] = [];
   let spent: SpentCalls = [];
   let nowMs = 0;
   for (let attempt = 0; attempt < 100; attempt++) {
     const waitMs = connectWaitMs(connects, spent, nowMs);
-    // One wait is enough: nobody waits again and again.
+    // One wait is enough.
     expect(connectWaitMs(connects, spent, nowMs + waitMs)).toBe(0);
     waits.push(waitMs);
     nowMs += waitMs;

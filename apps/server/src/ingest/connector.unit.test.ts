@@ -10,12 +10,12 @@ const protocols: Record<Platform, Protocol> = { x: xProtocol, firehose: firehose
 
 interface Row {
   readonly shows: SourceState;
-  /** The longest waits after the 1st, 2nd, 3rd … failure in a row, when the stream never opened. */
+  /** Longest waits after the 1st, 2nd, 3rd … consecutive failure if the stream never opened. */
   readonly waitsMs: readonly number[];
   readonly lastMs: number;
-  /** The jitter takes away up to half; `exact` has none, a number is the least. */
+  /** Jitter subtracts up to half; `exact` has none, a number is the minimum. */
   readonly jitter?: 'exact' | number;
-  /** The first wait after an established stream, if another. */
+  /** First wait after an established stream, if it differs. */
   readonly openedFirstMs?: number;
   readonly wakes?: true;
   readonly endsStaleFrom?: number;
@@ -36,7 +36,7 @@ const firehoseNetwork = {
 const slot = { waitsMs: [5_000, 10_000, 20_000, 40_000], lastMs: 60_000, jitter: 5_000 } as const;
 const planned = { waitsMs: [1_000, 1_000], lastMs: 1_000 } as const;
 
-/** What both platforms mean alike. */
+/** Endings that both platforms share. */
 const shared = {
   finished: { shows: 'live', ...planned },
   rate_limited: {
@@ -62,7 +62,7 @@ const shared = {
   stopped: { shows: 'stopped', ...planned },
 } satisfies Partial<Record<EndingKind, Row>>;
 
-/** A missing pair does not compile. */
+/** A missing pair is a compile error. */
 const expected: Record<Platform, Record<EndingKind, Row>> = {
   x: {
     ...shared,
@@ -106,7 +106,7 @@ const pairs = (['x', 'firehose'] as const).flatMap((platform) =>
   endingKinds.map((kind) => [platform, kind] as const),
 );
 
-test.each(pairs)('%s: what follows %s, whatever was shown before', (platform, kind) => {
+test.each(pairs)('%s: the reaction to %s does not depend on the previous state', (platform, kind) => {
   const row = expected[platform][kind];
   const ending = endingOf(kind);
   const { ladder } = protocols[platform].reactions[kind];
@@ -145,7 +145,7 @@ describe('the count of failures', () => {
     });
   };
 
-  test('begins anew only after a connection that lasted: a stream that opens and ends backs off', () => {
+  test('is reset only by a steady connection: a stream that opens and ends backs off', () => {
     expect(delays([dropped, dropped, dropped])).toEqual([0, 500, 750]);
     expect(delays([dropped, dropped, { ...dropped, openMs: steadyAfterMs }, dropped])).toEqual([
       0, 500, 0, 500,
@@ -153,20 +153,20 @@ describe('the count of failures', () => {
     expect(delays([dropped, { ...dropped, openMs: steadyAfterMs - 1 }])).toEqual([0, 500]);
   });
 
-  test('is kept when failures alternate', () => {
+  test('is kept if kinds of failures alternate', () => {
     const failing = { ending: { kind: 'failing', status: 503 }, openMs: null, random: () => 1 } as const;
     expect(delays([dropped, failing, dropped, failing, dropped, failing])).toEqual([
       0, 5_000, 500, 10_000, 750, 20_000,
     ]);
   });
 
-  test('begins anew after a planned end, however short the stream', () => {
+  test('is reset by a planned end, however short the stream', () => {
     const finished = { ending: { kind: 'finished' }, openMs: 50, random: () => 1 } as const;
     expect(delays([dropped, dropped, finished, dropped])).toEqual([0, 500, 1_000, 0]);
   });
 });
 
-test('the end of a rate limit that the upstream names counts when it is later than our own wait', () => {
+test('waits for the end of a rate limit if it is later than our own wait', () => {
   const limited = (retryAfterMs: number) =>
     afterEnding(xProtocol, newConnector, {
       ending: { kind: 'rate_limited', retryAfterMs },

@@ -1,6 +1,6 @@
 /**
- * Remembers in which order things began and how far, counted from the start, all of them are done. The
- * position moves only over consecutive completions (I1).
+ * Tracks entries that begin in order and finish in any order. The position moves only over consecutive completions
+ * (I1).
  */
 export type Consecutive = ReturnType<typeof createConsecutive>;
 
@@ -26,7 +26,7 @@ export function createConsecutive(start: string | null) {
         },
       };
     },
-    /** The last id before which nothing is open; the start value until the first is done. */
+    /** The last id before which nothing is open; initially the start value. */
     position: () => position,
   };
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createConsecutive } from './consecutive.ts';
 
-test('the position is always the last of the longest prefix that is done', () => {
+test('the position is the last id of the longest completed prefix', () => {
   const order = fc.integer({ min: 1, max: 60 }).chain((count) =>
     fc.record({
       count: fc.constant(count),
@@ -26,7 +26,7 @@ test('the position is always the last of the longest prefix that is done', () =>
   );
 });
 
-test('thousands of completions keep the position right', () => {
+test('the position is correct after thousands of completions', () => {
   const consecutive = createConsecutive(null);
   const held = consecutive.begin('held');
   const later = Array.from({ length: 5_000 }, (_, n) => consecutive.begin(`id${n}`));
@@ -38,7 +38,7 @@ test('thousands of completions keep the position right', () => {
   expect(consecutive.position()).toBe('last');
 });
 
-test('something that is done twice counts once', () => {
+test('completing an entry twice counts once', () => {
   const consecutive = createConsecutive(null);
   const first = consecutive.begin('a');
   consecutive.begin('b');

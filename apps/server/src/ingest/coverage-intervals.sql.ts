@@ -5,12 +5,12 @@ import { raiseNotices } from '../notices/notice-log.sql.ts';
 import { accountsOn } from '../slots/slot-holding.sql.ts';
 import type { EndingKind } from '../upstream/upstream-stream.ts';
 
-/** After a crash the ledger entry stays open; the source counts as live for this long after the last proof. */
+/** A ledger entry stays open after a crash; the source counts as live for this long after the last proof. */
 const provenForSeconds = 10;
 
 export interface CoverageEnd {
   readonly because: string;
-  /** The last part of the interval, in which nothing was heard or nothing was kept; null: all since the last proof. */
+  /** The end of the interval in which nothing was received or stored. Null: everything since the last proof. */
   readonly uncoveredMs: number | null;
 }
 
@@ -21,22 +21,23 @@ export interface OpenInterval {
 
 export type CoverageIntervals = ReturnType<typeof createCoverageIntervals>;
 
-/** The ledger's intervals in which a source listened, as its ingest worker writes them. */
+/** The coverage intervals of a source on the ledger, written by its ingest worker. */
 export function createCoverageIntervals(database: Database) {
   return {
-    /** Opens an interval of coverage; the source is live. */
+    /** Opens a coverage interval; the source is live. */
     openCoverage: (sourceId: string) => database.transaction((sql) => openCoverage(sql, sourceId)),
     /**
-     * Everything up to now is covered, unless the stream has been dead since its last byte, `silentMs` ago. Returns the
-     * time that is proven now; null when the ledger does not know any more what was proven last: it was closed, or the
-     * database has gone back. A late proof, which may be stored after a newer one or after the end, changes nothing.
+     * Records that everything up to now is covered. If the last byte arrived `silentMs` ago, a later end of the
+     * stream shortens that. Returns the proven time. Returns null if the interval was closed or the database was
+     * restored. A late proof changes nothing.
      */
     async proveCoverage(
       sourceId: string,
       { id, provenUntil }: OpenInterval,
       silentMs: number,
     ): Promise<Date | null> {
-      // One statement, because every source does this every second. It locks the source first, as everybody does here.
+      // One statement, because every source runs it every second. It locks the source first, like all statements
+      // here.
       const [row] = await database.prepared<{ proven_until: Date }>(
         `with live as (${staysLive} and exists (select 1 from coverage where id = $3 and ended_because is null) returning 1)
          update coverage set proven_until = greatest(proven_until, now()),
@@ -63,13 +64,13 @@ export function createCoverageIntervals(database: Database) {
         );
       }),
     /**
-     * Since when a source may have missed something: the end of its last coverage, or the registration of its
-     * first rule when it never listened. Null when there was nothing to miss.
+     * Start of the time that a source may have missed: the end of its last coverage, or the registration of its first
+     * rule. Null if there was nothing to miss.
      */
     uncoveredSince: (sourceId: string) => uncoveredSince(database, sourceId),
     /**
-     * What the source had in the log is lost. Its connection went on for a moment, so the last event in the log tells a place
-     * behind what is lost: it resumes where the ledger was cut.
+     * Whether the log lost events of the source. The connection continued for a moment after the loss, so the last
+     * event in the log is too new to resume from. The source resumes where the ledger was cut.
      */
     async hasLostLog(sourceId: string): Promise<boolean> {
       const row = await database.one<{ ended_because: string | null }>(
@@ -79,8 +80,8 @@ export function createCoverageIntervals(database: Database) {
       return row?.ended_because === 'log_lost';
     },
     /**
-     * Nobody listens since the last interval ended, and this is what keeps it so; a lost log stays the reason, because it decides
-     * where to resume. Throws LeaseLost without the lease.
+     * Records why the source is still disconnected. A lost log stays the reason, because it decides where to resume.
+     * Throws LeaseLost without the lease.
      */
     explainGap: (lease: Lease, sourceId: string, reason: EndingKind) =>
       fenced(database, lease, (sql) =>
@@ -94,8 +95,8 @@ export function createCoverageIntervals(database: Database) {
 }
 
 /**
- * What a dead process left open ends with the last byte that it proved to have heard. The new interval remembers the
- * gap before it, so that it can be repaired.
+ * Closes an interval that a crashed process left open at the last byte that it recorded. The new interval has the gap
+ * before it, for the repair.
  */
 async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   await stayLive(sql, sourceId);
@@ -114,7 +115,7 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   );
   if (!row) throw new Error('the ledger did not take an interval');
   const { id, proven_until: provenUntil, gap_because: reason, platform } = row;
-  if (since !== null && !untold.has(reason)) {
+  if (since !== null && !silentReasons.has(reason)) {
     await raiseNotices(sql, await accountsOn(sql, sourceId), {
       type: 'coverage.gap',
       subject: { kind: 'platform', id: platform, name: platform },
@@ -125,12 +126,12 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   return { id, provenUntil };
 }
 
-/** The platform replays what it ended as planned, and before its first rule nobody was to be heard. */
-const untold: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listening_yet']);
+/** No notice for these: the platform replays planned ends, and before its first rule a source misses nothing. */
+const silentReasons: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listening_yet']);
 
 /**
- * What was heard after this time is lost. The intervals end there, later ones are empty; whoever listens finds out with its
- * next proof and connects again, so that what can be replayed or searched for is.
+ * Cuts the coverage at `from`, because later events are lost. Later intervals become empty. A connected source
+ * notices this at its next proof and reconnects, so that lost events can be replayed or searched.
  */
 export async function cutCoverage(sql: Sql, from: Date): Promise<void> {
   await sql.run(

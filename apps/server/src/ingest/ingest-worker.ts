@@ -31,11 +31,11 @@ export interface IngestOptions extends LeasedWorkerOptions {
   readonly random: () => number;
   readonly telemetry: Telemetry;
   readonly checkpoint?: Checkpoint;
-  /** What the watch over the volume takes for a minute. */
+  /** For tests: the length of a minute for the volume watch. */
   readonly minuteMs?: number;
 }
 
-/** Holds the stream of one source open, under its lease, and puts what it delivers into the event log. */
+/** Keeps the stream of one source open under its lease and appends its items to the event log. */
 export function createIngestWorker(options: IngestOptions): Worker {
   const name = `ingest:${options.sourceId}`;
   return createLeasedWorker({ name, outlivesStore: true }, options, (lease, held) =>
@@ -43,7 +43,7 @@ export function createIngestWorker(options: IngestOptions): Worker {
   );
 }
 
-/** The shell around connector.ts: it connects, reports how the connection ended, and waits as connector.ts decides. */
+/** Runs the decisions of connector.ts: connects, reports the end of the connection, and waits. */
 async function keepListening(options: IngestOptions, lease: Lease, signal: AbortSignal): Promise<void> {
   const { platform, sourceId, protocol, sources, bells, telemetry, random, minuteMs = 60_000 } = options;
   using bell = bells.listen('streams');
@@ -70,7 +70,7 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     connector = afterOpening(connector);
     void show({ state: connector.shows, detail: null, nextAttemptInMs: null });
   };
-  // Those who held it before have used up the attempts: nobody hears it for a while, but somebody works on it.
+  // Earlier holders have used up the attempts, so the source is disconnected for a while.
   const waitMs = budget.waitMs();
   if (waitMs > 0) void show({ state: connector.shows, detail: null, nextAttemptInMs: waitMs });
   while (!signal.aborted) {
@@ -87,7 +87,8 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
     const resetsAt = ending.kind === 'budget' ? ending.resetsAt : null;
     void show({ state: connector.shows, detail, nextAttemptInMs: delayMs, resetsAt });
     if (after.next.explainsGap) {
-      // Awaited: later it would name the next interval. If the database is away it is written after the next attempt.
+      // Awaited, because a later write would change the next interval. If the database is down, the next attempt
+      // writes it.
       await options.intervals.explainGap(lease, sourceId, ending.kind).catch(() => undefined);
     }
     await beforeNext(options, { lease, bell, signal }, { ...after.next, delayMs });
@@ -95,20 +96,20 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
   await show({ state: 'stopped', detail: null, nextAttemptInMs: null });
 }
 
-interface Shown {
+interface ListenContext {
   readonly lease: Lease;
   readonly show: (shown: ShownState) => unknown;
-  /** Whether the stream is open. */
+  /** True while the stream is open. */
   readonly isOpen: () => boolean;
 }
 
 /**
- * Opens the stream once the log takes events: what it refuses is billed all the same. From before that until the log has all that
- * was read, the state shows whether the log refuses events, and the gap bears it as its reason.
+ * Opens the stream once the log accepts events, because items are billed even if the log refuses them. Until the log
+ * has all received items, the state shows whether the log refuses events, and the gap has that reason.
  */
 async function listenWhenLogged(
   options: IngestOptions & ListenOptions,
-  { lease, show, isOpen }: Shown,
+  { lease, show, isOpen }: ListenContext,
   signal: AbortSignal,
 ): Promise<{ ending: StreamEnding; detail: string }> {
   const { sourceId, platform, appendWatch, eventLog, intervals, telemetry } = options;
@@ -124,7 +125,7 @@ async function listenWhenLogged(
   });
   try {
     await eventLog.probe(platform, signal);
-    // Later it would name the next interval.
+    // A later write would change the next interval.
     await explaining;
     telemetry.connecting(platform);
     options.checkpoint?.('ingest.permitted');
@@ -154,12 +155,15 @@ async function beforeNext(options: IngestOptions, holding: Holding, next: NextAt
   else await pause(next.delayMs, signal);
 }
 
-/** Only under a lease that is proven at this moment: what the upstream still counts is then of a dead process. */
+/**
+ * Requires a lease that is verified now. Then every other connection that the platform counts belongs to a dead
+ * process.
+ */
 async function endStaleConnections(options: IngestOptions, { lease, signal }: Holding): Promise<void> {
   const { sources, sourceId, telemetry } = options;
   if (!options.endStaleConnections) return;
   await sources.assertHeld(lease);
-  // When it fails, the next attempt to connect tells.
+  // If this fails, the next connection attempt reports it.
   const count = await options.endStaleConnections(signal).catch(() => 0);
   if (count > 0) telemetry.staleConnectionsEnded({ sourceId, count });
 }
@@ -178,8 +182,8 @@ async function listenOnce(
 }
 
 /**
- * Shows people what a source is doing: in the database each time, in log and metrics on a change. Resolves when it
- * is written, or could not be: the stream must not suffer because the database is away.
+ * Publishes the state of a source: in the database each time, in the log and metrics on a change. Resolves when it is
+ * written or has failed. The stream must not stop because the database is down.
  */
 function createShowState(options: IngestOptions, lease: Lease): (shown: ShownState) => Promise<unknown> {
   const { platform, sourceId, sources, bells, telemetry } = options;

@@ -12,7 +12,9 @@ interface SourceRow {
   readonly message: string | null;
 }
 
-/** The same for every account: sources belong to the installation. If its node died, its `live_until` passes, and it is shown as stopped. */
+/**
+ * All accounts get the same answer. After a crash, the `live_until` of a source passes and it is shown as stopped.
+ */
 export function listSources({ database }: { readonly database: Database }): Handler<'ListSources'> {
   return async () => {
     const rows = await database.many<SourceRow>(

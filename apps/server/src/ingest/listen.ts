@@ -13,17 +13,20 @@ import type { CoverageIntervals } from './coverage-intervals.sql.ts';
 import { createReadingLag, type ReadingLag } from './reading-lag.ts';
 import { createSuspensionDetector } from './suspension.ts';
 
-/** Items between the socket and the log's acknowledgement. When it is full, the socket waits. */
+/** Items that the log has not acknowledged. At this limit, reading stops. */
 const inFlightMax = 256;
-/** How long a shutdown waits for a log that does not take items. What is given up is on the ledger, or resumed. */
+/** How long a shutdown waits for a log that refuses items. Abandoned items become a gap, or are replayed. */
 const giveUpAfterMs = 3_000;
-/** The stream stays open this long while the log takes nothing: elections and restarts of NATS are shorter. */
+/** The stream stays open this long while the log refuses items. NATS elections and restarts are shorter. */
 const refusedMsMax = 60_000;
-/** The ledger promises the ends of a gap to within 2 s, also after a crash: half of it leaves room for a slow moment. */
+/** The ends of a gap are accurate to 2 s, even after a crash. Half of that leaves room for delays. */
 const proveEveryMs = 1_000;
-/** One proof at a time, unless its connection seems to be dead: half of the time for which a proof keeps the source live. */
+/**
+ * Proofs run one at a time. After this long, a proof is considered stuck. It is half of the time for which a proof
+ * keeps the source live.
+ */
 const proofOverdueMs = 5_000;
-/** One refused proof may come from a database server that was replaced meanwhile: the next proof has to be refused as well. */
+/** A single refused proof may come from a database server that was replaced. Two in a row mean a loss. */
 const refusalsUntilLost = 2;
 
 export interface ListenOptions {
@@ -36,14 +39,14 @@ export interface ListenOptions {
   readonly telemetry: Telemetry;
   readonly nowMs: () => number;
   readonly onOpened?: () => void;
-  /** This may be long before `listen` returns: see there. */
+  /** May be called long before `listen` returns. */
   readonly onClosed?: () => void;
   readonly checkpoint?: Checkpoint;
 }
 
 /**
- * One connection, from opening to its end. Whatever ends it but a shutdown, what was read is in the log before this
- * returns, however long the log refuses events; a shutdown waits for the log only a moment.
+ * Runs one connection from its opening to its end. It returns when all received items are in the log, however long
+ * the log refuses them. Only a shutdown stops waiting after a moment.
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
   const { sourceId, upstream, eventLog, intervals } = options;
@@ -64,8 +67,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   let ending: StreamEnding = { kind: 'dropped' };
   try {
     for await (const frame of upstream.open(start, AbortSignal.any(ends))) {
-      lag.came();
-      coverage.heard();
+      lag.arrived();
+      coverage.received();
       if (frame.kind === 'opened') {
         await coverage.open();
       } else if (frame.kind !== 'alive') {
@@ -73,13 +76,13 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
         options.checkpoint?.('ingest.read');
         if (item) await appender.append(item);
         else if (frame.upstreamId !== null) consumed.begin(frame.upstreamId).done();
-        // A burst fills the buffers of the socket: matching and leases must have their turn meanwhile.
+        // A burst fills the socket buffers. Matching and lease renewals must still run.
         await yieldIfDue();
       }
       lag.waits();
     }
   } catch (error) {
-    lag.came();
+    lag.arrived();
     if (error instanceof StreamEnded) ending = error.ending;
     if (signal.aborted || !ends.some(({ aborted }) => aborted)) throw error;
     const kind = ledgerLost.signal.aborted ? 'log_lost' : 'log_unavailable';
@@ -88,7 +91,8 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   } finally {
     options.checkpoint?.('ingest.ended');
     try {
-      // Before the log has everything, which may take as long as an outage: what it does not have yet is not covered.
+      // Closed before the log has everything, which may take as long as an outage. Items that are not in the log yet
+      // are not covered.
       await coverage.close(signal.aborted ? { kind: 'stopped' } : ending);
     } finally {
       options.onClosed?.();
@@ -103,18 +107,18 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
 interface Appender {
   append(item: Item): Promise<void>;
   drained(): Promise<void>;
-  /** Age of the oldest item that is not in the log: still on its way, or turned down. 0 without one. */
+  /** Age of the oldest item that is pending or was refused; 0 if there is none. */
   behindMs(): number;
 }
 
-/** A window of appends: hands the next item over as soon as there is room, in the order of arrival. */
+/** Appends items in order of arrival, with a limited number in flight. */
 function createAppender(
   { eventLog, telemetry, checkpoint }: ListenOptions,
   consumed: Consecutive,
   { logFailed, giveUp }: { logFailed: AbortController; giveUp: AbortSignal },
 ): Appender {
   const inFlight = new Map<Promise<void>, number>();
-  let turnedDownAt = Number.POSITIVE_INFINITY;
+  let refusedAt = Number.POSITIVE_INFINITY;
   let room: PromiseWithResolvers<void> | null = null;
   const wake = () => {
     room?.resolve();
@@ -140,7 +144,7 @@ function createAppender(
             telemetry.eventLogged({ platform: item.platform, ms: Date.now() - receivedMs });
           },
           () => {
-            turnedDownAt = Math.min(turnedDownAt, arrivedAt);
+            refusedAt = Math.min(refusedAt, arrivedAt);
             logFailed.abort();
           },
         )
@@ -155,32 +159,35 @@ function createAppender(
     },
     behindMs() {
       const now = performance.now();
-      return now - Math.min(now, turnedDownAt, ...inFlight.values());
+      return now - Math.min(now, refusedAt, ...inFlight.values());
     },
   };
 }
 
-interface Watched {
+interface CoverageInputs {
   readonly appender: Appender;
   readonly lag: ReadingLag;
   readonly ledgerLost: AbortController;
   readonly logFailed: AbortController;
 }
 
-/** The interval on the ledger: opened when the upstream accepts, proven while it lasts, closed at its end. */
+/**
+ * The ledger interval of the connection: opened when the platform accepts it, proven while it lasts, closed at its
+ * end.
+ */
 function createCoverage(
   { intervals, sourceId, platform, bells, telemetry, onOpened, checkpoint }: ListenOptions,
-  { appender, lag, ledgerLost, logFailed }: Watched,
+  { appender, lag, ledgerLost, logFailed }: CoverageInputs,
   from: string,
 ) {
   let id: number | null = null;
   let timer: NodeJS.Timeout | undefined;
   let uncertainMs = () => 0;
   const { sendsKeepAlives } = platforms[platform];
-  let heardAt = 0;
+  let receivedAt = 0;
   return {
-    heard(): void {
-      heardAt = performance.now();
+    received(): void {
+      receivedAt = performance.now();
     },
     async open(): Promise<void> {
       const interval = await intervals.openCoverage(sourceId);
@@ -192,13 +199,13 @@ function createCoverage(
       uncertainMs = () => suspension.uncertainMs();
       timer = setInterval(() => {
         if (appender.behindMs() > refusedMsMax) logFailed.abort();
-        // What was heard but is not in the log yet is not covered. A proof left out makes a gap longer, never shorter.
+        // Items that are not in the log yet are not covered. A skipped proof makes a gap longer, never shorter.
         const behindMs = Math.max(appender.behindMs(), lag.behindMs());
         if (!suspension.check() || behindMs > proveEveryMs) return;
         const now = performance.now();
         if (now - provingSince < proofOverdueMs) return;
         provingSince = now;
-        const silentMs = sendsKeepAlives ? now - heardAt : 0;
+        const silentMs = sendsKeepAlives ? now - receivedAt : 0;
         intervals
           .proveCoverage(sourceId, { ...interval, provenUntil }, silentMs)
           .then(
@@ -231,11 +238,11 @@ function createCoverage(
 }
 
 const endingDetails = {
-  log_unavailable: 'the event log did not take events',
-  log_lost: 'the event log or the database has gone back to an earlier state',
+  log_unavailable: 'the event log refused events',
+  log_lost: 'the event log or the database was restored to an earlier state',
 } as const;
 
-/** A signal that follows another one after a while. */
+/** A signal that is aborted some time after another one. */
 function abortLater(signal: AbortSignal, afterMs: number): Disposable & { readonly signal: AbortSignal } {
   const later = new AbortController();
   let timer: NodeJS.Timeout | undefined;

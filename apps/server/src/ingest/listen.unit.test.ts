@@ -12,7 +12,7 @@ const post = (id: number): StreamFrame => ({
   text: JSON.stringify({ data: { id: String(id), text: 'hello' }, matching_rules: [{ id: '1' }] }),
 });
 
-/** A connection that is reset after these frames; how its interval of coverage was closed. */
+/** Runs a connection that is reset after these frames; returns how its coverage interval was closed. */
 async function endOf(
   frames: (signal: AbortSignal) => AsyncIterable<StreamFrame>,
   append: () => Promise<void>,
@@ -46,7 +46,7 @@ async function endOf(
   return closed;
 }
 
-/** Time passes when a test says so: how busy the machine is must not count as a gap. */
+/** Time advances only when a test says so: machine load must not look like a gap. */
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'setInterval'] }));
 afterEach(() => void vi.useRealTimers());
 const timePasses = (ms: number) => void vi.advanceTimersByTime(ms);
@@ -54,13 +54,13 @@ const timePasses = (ms: number) => void vi.advanceTimersByTime(ms);
 const heldUpMs = 400;
 const windowSize = 256;
 
-test('what lay unread in the socket while the log was stuck is not covered when the connection is reset', async () => {
+test('items left unread while the log was stuck are not covered after a reset', async () => {
   const logAnswers = Promise.withResolvers<void>();
   let [given, read] = [0, 0];
   const end = await endOf(
     async function* () {
       yield { kind: 'opened' };
-      // More than the window takes: the reader is held up. The rest of it is lost with the connection.
+      // More items than the window holds, so the reader is blocked. The rest is lost with the connection.
       for (let id = 1; id <= 300; id++) {
         read = id;
         yield post(id);
@@ -80,7 +80,7 @@ test('what lay unread in the socket while the log was stuck is not covered when 
   expect(end?.uncoveredMs).toBe(heldUpMs);
 });
 
-test('a reader that had caught up when the connection was reset has covered everything', async () => {
+test('a reader that had caught up covers everything up to a reset', async () => {
   const end = await endOf(
     async function* () {
       yield { kind: 'opened' };
@@ -106,7 +106,7 @@ test('the silence of a stalled connection is not covered', async () => {
   expect(end).toEqual({ because: 'stalled', uncoveredMs: 30_000 });
 });
 
-test('what the log does not have at the end is not covered, and the ledger shows that before the log has it', async () => {
+test('items missing in the log at the end are not covered, and the ledger shows that first', async () => {
   const logAnswers = Promise.withResolvers<void>();
   let isOver = false;
   const listening = endOf(
@@ -127,14 +127,14 @@ test('what the log does not have at the end is not covered, and the ledger shows
   expect((await listening)?.uncoveredMs).toBe(heldUpMs);
 });
 
-test('a stream is closed when the log has taken nothing for a minute, also if its window is full', async () => {
+test('a stream is closed if the log refuses items for a minute, even with a full window', async () => {
   const logAnswers = Promise.withResolvers<void>();
   const end = await endOf(
     async function* (signal) {
       yield { kind: 'opened' };
       void nextTurn().then(() => timePasses(62_000));
       for (let id = 1; id <= 300; id++) {
-        if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us');
+        if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by Earshot');
         yield post(id);
       }
     },
@@ -145,7 +145,7 @@ test('a stream is closed when the log has taken nothing for a minute, also if it
   expect(end?.uncoveredMs).toBeGreaterThan(60_000);
 });
 
-/** A connection that lasts for so many seconds, unless we end it. */
+/** A connection that lasts this many seconds, unless we end it. */
 async function* connectionOf(seconds: number, signal: AbortSignal): AsyncGenerator<StreamFrame> {
   yield { kind: 'opened' };
   for (let second = 0; second < seconds; second++) {
@@ -158,7 +158,7 @@ async function* connectionOf(seconds: number, signal: AbortSignal): AsyncGenerat
 }
 const accept = async () => undefined;
 
-test('a connection ends when two proofs in a row are refused, and covers nothing since', async () => {
+test('two refused proofs in a row end the connection, and nothing since is covered', async () => {
   const end = await endOf((signal) => connectionOf(5, signal), accept, { prove: async () => null });
   expect(end).toEqual({ because: 'log_lost', uncoveredMs: null });
 });
@@ -170,7 +170,7 @@ test('a connection survives one refused proof', async () => {
   expect({ end, proofs }).toMatchObject({ end: { because: 'dropped' }, proofs: 5 });
 });
 
-test('a proof waits for the one before it, but not on a dead connection', async () => {
+test('a proof waits for the previous one, but not on a dead connection', async () => {
   const provenAt: number[] = [];
   const startedAt = performance.now();
   const prove = () => {
@@ -181,7 +181,7 @@ test('a proof waits for the one before it, but not on a dead connection', async 
   expect(provenAt).toEqual([1_000, 6_000]);
 });
 
-test('a source that has lost its log resumes where the ledger was cut, not behind what it sent to the log since', async () => {
+test('after a log loss a source resumes where the ledger was cut, not at its last event', async () => {
   const since = new Date(0);
   const starts: unknown[] = [];
   for (const isLost of [false, true]) {

@@ -7,45 +7,45 @@ function start() {
   return { lag, pass: (ms: number) => (now += ms) };
 }
 
-test('a reader that waits is not behind, however long nothing comes', () => {
+test('a waiting reader is not behind, however long no data arrives', () => {
   const { lag, pass } = start();
   pass(60_000);
   expect(lag.behindMs()).toBe(0);
-  lag.came();
+  lag.arrived();
   lag.waits();
   pass(60_000);
   expect(lag.behindMs()).toBe(0);
 });
 
-test('one that is held up is behind since it began', () => {
+test('a blocked reader is behind since it stopped reading', () => {
   const { lag, pass } = start();
   pass(100);
-  lag.came();
+  lag.arrived();
   pass(5_000);
   expect(lag.behindMs()).toBe(5_000);
 });
 
-test('it stays behind while what it takes next is there at once, until it has to wait', () => {
+test('a reader stays behind until it has to wait for data', () => {
   const { lag, pass } = start();
   pass(100);
-  lag.came();
+  lag.arrived();
   pass(3_000);
   for (let n = 0; n < 10; n++) {
     lag.waits();
     pass(1);
-    lag.came();
+    lag.arrived();
   }
   expect(lag.behindMs()).toBe(3_010);
   lag.waits();
   pass(2);
-  lag.came();
+  lag.arrived();
   expect(lag.behindMs()).toBe(0);
 });
 
-test('time after the end counts', () => {
+test('time after the end of the stream counts', () => {
   const { lag, pass } = start();
   pass(100);
-  lag.came();
+  lag.arrived();
   pass(700);
   expect(lag.behindMs()).toBe(700);
 });

@@ -11,23 +11,23 @@ import type { UpstreamRules } from '../upstream/upstream-rules.ts';
 export interface ConfiguredSource {
   readonly id: string;
   readonly platform: Platform;
-  /** The most that is placed on it; less where the upstream turns out to take less. */
+  /** Rules placed on it at most. Earshot lowers it if the platform accepts fewer. */
   readonly capacity: number;
-  /** Nothing new is placed on it, and its slots move to other sources. */
+  /** No new rules are placed on it, and existing ones move to other sources. */
   readonly draining?: boolean;
-  /** How much one account may use of what the others leave. */
+  /** Largest share of the unused rules that one account may take. */
   readonly accountShare?: number;
-  /** How long after its registration the platform heeds a rule. */
+  /** Time from the registration of a rule until the platform applies it. */
   readonly ruleDelayMs?: number;
   readonly rules?: Pick<UpstreamRules, 'limits' | 'rulesPerCall'>;
 }
 
-/** What people see of a source. */
+/** The state of a source as shown to people. */
 export interface ShownState {
   readonly state: SourceState;
   readonly detail: string | null;
   readonly nextAttemptInMs: number | null;
-  /** When the next period of the installation's budget begins, if that is what it waits for. */
+  /** If it waits for the installation's budget: when the next period begins. */
   readonly resetsAt?: Date | null;
 }
 
@@ -36,21 +36,21 @@ export type SourceStore = ReturnType<typeof createSourceStore>;
 const detailLengthMax = 500;
 
 /**
- * The rows of sources: which ones there are, and what the ingest worker of each leaves for people and for its
- * successor. What takes a lease throws LeaseLost without it.
+ * The rows of sources: their configuration, and the state that ingest workers write. Methods with a lease throw
+ * LeaseLost without it.
  */
 export function createSourceStore(database: Database) {
   return {
-    /** Writes down which sources this node is configured with, so that every node can place slots on them. */
+    /** Records the sources of this node, so that every node can place rules on them. */
     async announce(sources: readonly ConfiguredSource[]): Promise<void> {
       for (const source of sources) await announce(database, source);
     },
-    /** Attempts to connect that may still count, in ms ago, oldest first. */
+    /** Connection attempts that may still count, as ages in ms, oldest first. */
     async connectsMade(sourceId: string, limit: CallLimit): Promise<number[]> {
       const calls = await callsMade(database, sourceId);
       return calls.filter(({ bucket }) => bucket === limit.bucket).map(({ agoMs }) => agoMs);
     },
-    /** Before the attempt: one too many on the list is harmless, one too few is not. */
+    /** Recorded before the attempt: one too many is harmless, one too few is not. */
     recordConnect: (lease: Lease, sourceId: string, limit: CallLimit) =>
       recordCall(database, lease, { sourceId, limit }),
     assertHeld: (lease: Lease) => assertLease(database, lease),
@@ -60,7 +60,7 @@ export function createSourceStore(database: Database) {
       const row = await database.one<{ count: number }>('select count(*) from sources where enabled');
       return Math.max(1, row?.count ?? 1);
     },
-    /** The usual volume of the source's stream, as a former holder found it. */
+    /** The usual volume of the stream, as an earlier holder measured it. */
     async usualPerMinute(sourceId: string): Promise<number | null> {
       const row = await database.one<{ usual: number | null }>(
         'select usual_per_minute as usual from sources where id = $1',
@@ -76,18 +76,18 @@ export function createSourceStore(database: Database) {
 }
 
 /**
- * Whoever has an active rule on the source is told that only a person can mend it, or that the installation's budget is reached, and
- * that it is live again. How large that budget is, and what was spent of it, is the operator's matter.
+ * Notifies accounts with an active rule on the source if a person must act or the installation's budget is reached.
+ * Resolves these notices when the source is live. The amounts of that budget are not disclosed.
  */
 async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promise<void> {
   const { state, nextAttemptInMs } = shown;
-  const problem = shown.detail?.slice(0, detailLengthMax) ?? null;
+  const message = shown.detail?.slice(0, detailLengthMax) ?? null;
   const row = await sql.one<{ platform: Platform }>(
     `update sources set state = $2, state_detail = $3,
        state_since = case when state = $2 then state_since else now() end,
        next_attempt_at = now() + $4 * interval '1 ms', updated_at = now()
      where id = $1 returning platform`,
-    [sourceId, state, problem, nextAttemptInMs],
+    [sourceId, state, message, nextAttemptInMs],
   );
   if (!row) return;
   const { platform } = row;
@@ -109,7 +109,7 @@ async function recordState(sql: Sql, sourceId: string, shown: ShownState): Promi
   await raiseNotices(sql, await accountsOn(sql, sourceId), {
     type: 'source.action_required',
     subject,
-    data: { platform, state, ...(problem !== null && { problem }) },
+    data: { platform, state, ...(message !== null && { message }) },
   });
 }
 

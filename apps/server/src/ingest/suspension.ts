@@ -2,9 +2,9 @@ const lateMs = 2_000;
 const readAllWithinMs = 3_000;
 
 /**
- * Detects that the process was suspended, or got no processor. It has heard nothing meanwhile and does not know it: its
- * next look at the clock would cover that time. So `check` must be called on time; after a call that came late nothing
- * is certain until what waited in the socket is read, an end of the connection included.
+ * Detects that the process was suspended or had no CPU time. It received nothing meanwhile, and its next proof would
+ * wrongly cover that time. Call `check` regularly. After a late call nothing is certain until the data in the socket
+ * is read, including an end of the connection.
  */
 export function createSuspensionDetector(nowMs: () => number) {
   let lastCheck = nowMs();
@@ -20,12 +20,12 @@ export function createSuspensionDetector(nowMs: () => number) {
     return now;
   };
   return {
-    /** To be called regularly. Whether everything up to now was heard. */
+    /** Call it regularly. Returns whether everything up to now was received. */
     check(): boolean {
       if (note() >= certainAt) suspendedSince = null;
       return suspendedSince === null;
     },
-    /** How far back nothing is certain; 0 while everything is. */
+    /** Length of the uncertain time before now; 0 if there is none. */
     uncertainMs(): number {
       const now = note();
       return suspendedSince === null ? 0 : now - suspendedSince;

@@ -13,13 +13,13 @@ function start() {
   };
 }
 
-test('who looks every second is awake', () => {
+test('a process that checks every second was not suspended', () => {
   const process = start();
   for (let second = 0; second < 60; second++) expect(process.after(1_000).check()).toBe(true);
   expect(process.after(900).uncertainMs()).toBe(0);
 });
 
-test('who looks late is not certain of the time since the last look', () => {
+test('a late check makes the time since the last check uncertain', () => {
   const process = start();
   process.after(1_000).check();
   expect(process.after(10_000).check()).toBe(false);
@@ -28,7 +28,7 @@ test('who looks late is not certain of the time since the last look', () => {
   expect(process.uncertainMs()).toBe(11_000);
 });
 
-test('what nobody contradicts for a while counts as heard', () => {
+test('uncertain time counts as received after a while without an end', () => {
   const process = start();
   process.after(10_000).check();
   expect(process.after(1_000).check()).toBe(false);
@@ -37,14 +37,14 @@ test('what nobody contradicts for a while counts as heard', () => {
   expect(process.uncertainMs()).toBe(0);
 });
 
-test('sleeping again before that belongs to the same sleep', () => {
+test('a second suspension before that extends the first', () => {
   const process = start();
   process.after(10_000).check();
   expect(process.after(10_000).check()).toBe(false);
   expect(process.uncertainMs()).toBe(20_000);
 });
 
-test('an end before the first look after the sleep knows of it', () => {
+test('an end before the first check after a suspension is uncertain', () => {
   const process = start();
   process.after(1_000).check();
   expect(process.after(7_000).uncertainMs()).toBe(7_000);

@@ -3,11 +3,11 @@ import type { LoggedEvent } from '../event-log/event-consumer.ts';
 import type { LogCopies, LogState } from '../event-log/log-copies.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 
-/** Sequences per check, so that one check stays short. */
+/** Limits the sequences per check, so that a check stays short. */
 const checkedAtOnceMax = 20_000;
-/** Messages in memory at once: some 20 MB of the largest. */
+/** Limits the messages in memory: about 20 MB at the largest size. */
 const fetchedAtOnceMax = 100;
-/** The node with the last good copy may be down for a while; until then no event is given up. */
+/** The node with the last good copy may be down for a while. Until then, no event is given up. */
 const giveUpAfterMs = 600_000;
 
 export interface CheckLogOptions {
@@ -19,10 +19,10 @@ export interface CheckLogOptions {
 }
 
 /**
- * A damaged copy of the log leaves events out without an error: its consumer reports that nothing is pending. So the
- * sequence of every settled event is stored with its matches, and this compares: a sequence that the log has passed and
- * that is not settled is a hole. It is fetched from the other copies and stored like any other event. The same finds what a
- * database has forgotten that was restored to an earlier state.
+ * A damaged copy of the log skips events without an error, and its consumer reports that nothing is pending. So the
+ * sequence of every settled event is stored with its matches. A sequence that the log has passed and that is not
+ * settled is a gap: its message is fetched from other copies and stored. This also finds events that a restored
+ * database has forgotten.
  */
 export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckLogOptions) {
   let idleBefore = 0;
@@ -30,23 +30,23 @@ export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckL
   return async (): Promise<void> => {
     const state = await log.state();
     const { from, forgottenThrough } = await settled.begin(state);
-    // The deliverer may lag behind the log, so its end counts only when it was idle at the previous check as well.
+    // The delivering node may lag behind the log, so its end counts only if it was idle at the previous check too.
     const idle = Math.min(state.idleAt ?? 0, idleBefore);
     idleBefore = state.idleAt ?? 0;
     const through = Math.min(Math.max(state.settledThrough, idle), from + checkedAtOnceMax);
     if (through <= from) return;
-    const holes = await settled.unsettled(from, through);
+    const gaps = await settled.unsettled(from, through);
     const isForgotten = (sequence: number) => sequence <= forgottenThrough;
-    const fresh = holes.filter((sequence) => !firstSeenAt.has(sequence));
+    const fresh = gaps.filter((sequence) => !firstSeenAt.has(sequence));
     const forgotten = fresh.filter(isForgotten);
     if (forgotten.length > 0) telemetry.eventsForgotten(spanOf(forgotten));
     const leftOut = fresh.filter((sequence) => !isForgotten(sequence));
-    if (leftOut.length > 0) telemetry.logHoleFound({ ...spanOf(leftOut), consumerLeader: state.deliverer });
-    firstSeenAt = new Map(holes.map((sequence) => [sequence, firstSeenAt.get(sequence) ?? nowMs()]));
-    if (state.copies > 1 && !holes.every(isForgotten)) await log.changeDeliverer();
-    const left = holes.length > 0 ? await recover(holes) : [];
+    if (leftOut.length > 0) telemetry.logGapFound({ ...spanOf(leftOut), consumerLeader: state.deliverer });
+    firstSeenAt = new Map(gaps.map((sequence) => [sequence, firstSeenAt.get(sequence) ?? nowMs()]));
+    if (state.copies > 1 && !gaps.every(isForgotten)) await log.changeDeliverer();
+    const left = gaps.length > 0 ? await recover(gaps) : [];
     const lost = left.filter((sequence) => isGivenUp(sequence, state));
-    if (lost.length > 0) telemetry.logHoleLost(spanOf(lost));
+    if (lost.length > 0) telemetry.logGapLost(spanOf(lost));
     const open = left.filter((sequence) => !isGivenUp(sequence, state));
     const reached = open.length > 0 ? Math.min(...open) - 1 : through;
     await settled.advance(reached);
@@ -57,15 +57,15 @@ export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckL
     return copies === 1 || nowMs() - (firstSeenAt.get(sequence) ?? nowMs()) > giveUpAfterMs;
   }
 
-  /** Returns what is still not settled. */
-  async function recover(holes: readonly number[]): Promise<number[]> {
+  /** Returns the sequences that are still unsettled. */
+  async function recover(gaps: readonly number[]): Promise<number[]> {
     const left: number[] = [];
-    for (let at = 0; at < holes.length; at += fetchedAtOnceMax) {
-      const { found, missing } = await log.fetch(holes.slice(at, at + fetchedAtOnceMax));
+    for (let at = 0; at < gaps.length; at += fetchedAtOnceMax) {
+      const { found, missing } = await log.fetch(gaps.slice(at, at + fetchedAtOnceMax));
       await store(found);
       const open = new Set(found.filter(({ message }) => message.open > 0).map(({ sequence }) => sequence));
       const recovered = new Set(found.map(({ sequence }) => sequence)).size - open.size;
-      if (recovered > 0) telemetry.logHoleRecovered({ count: recovered });
+      if (recovered > 0) telemetry.logGapRecovered({ count: recovered });
       left.push(...missing, ...open);
     }
     return left;
@@ -83,12 +83,13 @@ interface LogCheckRow {
   same_server: boolean;
 }
 
-/** Which sequences of the log are settled, and up to which one the log was checked. */
+/** Stores which sequences of the log are settled, and up to which one the log was checked. */
 export function createSettledStore(database: Database) {
   return {
     /**
-     * Where the last check ended; starts at `settledThrough` for a log that was never checked. What is unsettled up to
-     * `forgottenThrough` may have been acknowledged before the database was last started: it may have gone back since.
+     * Returns where the last check ended; a log that was never checked starts at `settledThrough`. Unsettled
+     * sequences up to `forgottenThrough` may have been acknowledged before the database started, which may have
+     * restored an earlier state.
      */
     async begin({
       settledThrough,
@@ -118,14 +119,14 @@ export function createSettledStore(database: Database) {
         return { from: row.checked_through, forgottenThrough: deliveredThrough };
       });
     },
-    /** Like `begin`, for those who only read; 0 before the first check. */
+    /** Like `begin`, but read-only; 0 before the first check. */
     async lastChecked(): Promise<number> {
       const row = await database.one<LogCheckRow>('select checked_through from log_check');
       return row?.checked_through ?? 0;
     },
     /**
-     * Sequences in (after, through] that are not settled. What another node has checked meanwhile does not count, nor does
-     * anything once the log is lost: what was known of these sequences is deleted.
+     * Unsettled sequences in (after, through]. Sequences that another node has checked meanwhile are excluded. After
+     * a log loss there are none, because the records are deleted.
      */
     async unsettled(after: number, through: number): Promise<number[]> {
       const rows = await database.many<{ sequence: number }>(

@@ -8,7 +8,7 @@ import { createCheckLog } from './check-log.ts';
 
 const hourMs = 3_600_000;
 
-/** A log of three copies in memory, of which `settledBy` were dealt with and `copies` can be fetched. */
+/** An in-memory log with three copies. `settledBy` are settled sequences, `copies` can be fetched. */
 function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
   let state: LogState = {
     settledThrough: 0,
@@ -62,7 +62,7 @@ function openLog(changed: Partial<LogState> = {}, forgottenThrough = 0) {
     nowMs: () => nowMs,
   });
   const holes = async () => {
-    const { values } = await metrics.logHoles.get();
+    const { values } = await metrics.logGaps.get();
     return Object.fromEntries(values.map(({ labels, value }) => [labels['fate'], value]));
   };
   return {
@@ -90,7 +90,7 @@ function settle(...sequences: number[]): void {
 }
 
 describe('a sequence that the log has passed', () => {
-  test('is checked when somebody settled it, and nothing is fetched', async () => {
+  test('is checked if it is settled, and nothing is fetched', async () => {
     settle(1, 2, 3, 5);
     log.be({ settledThrough: 3 });
     await log.check();
@@ -99,7 +99,7 @@ describe('a sequence that the log has passed', () => {
     expect(log.steps()).toBe(0);
   });
 
-  test('is fetched from another copy and stored when nobody did, and told once', async () => {
+  test('is fetched from another copy and stored if it is unsettled, and reported once', async () => {
     settle(1, 4);
     log.be({ settledThrough: 4 });
     for (const one of [2, 3]) {
@@ -132,7 +132,7 @@ describe('a sequence that the log has passed', () => {
     expect(await log.holes()).toMatchObject({ found: 2, recovered: 2, lost: 0 });
   });
 
-  test('is waited for while no copy has it, and given up after ten minutes', async () => {
+  test('blocks the check while no copy has it, and is given up after ten minutes', async () => {
     settle(1, 3, 4);
     log.be({ settledThrough: 4 });
     await log.check();
@@ -145,7 +145,7 @@ describe('a sequence that the log has passed', () => {
     expect(await log.holes()).toMatchObject({ found: 1, recovered: 0, lost: 1 });
   });
 
-  test('is lost at once when there is only one copy', async () => {
+  test('is lost at once if there is only one copy', async () => {
     log = openLog({ copies: 1, settledThrough: 1 });
     await log.check();
     expect(log.checked()).toBe(1);
@@ -153,7 +153,7 @@ describe('a sequence that the log has passed', () => {
     expect(await log.holes()).toMatchObject({ found: 1, recovered: 0, lost: 1 });
   });
 
-  test('was forgotten by the database when it had been passed before: no copy is blamed', async () => {
+  test('counts as forgotten by the database if it was acknowledged before the restart', async () => {
     log = openLog({ settledThrough: 3 }, 2);
     for (const one of [1, 2, 3]) {
       log.fetchable.add(one);
@@ -170,7 +170,7 @@ describe('a sequence that the log has passed', () => {
     expect(await log.holes()).toEqual({ found: 1, forgotten: 2, recovered: 3, lost: 0 });
   });
 
-  test('is tried again when it was found and could not be stored', async () => {
+  test('is retried if it was found but could not be stored', async () => {
     log.be({ settledThrough: 1 });
     log.fetchable.add(1);
     await log.check();
@@ -183,7 +183,7 @@ describe('a sequence that the log has passed', () => {
 });
 
 describe('the end of the log', () => {
-  test('is checked when the log is idle at two looks: the deliverer may be a moment behind', async () => {
+  test('is checked if the log is idle at two checks', async () => {
     settle(1);
     log.be({ settledThrough: 1, idleAt: 3 });
     log.fetchable.add(2).add(3);
@@ -196,7 +196,7 @@ describe('the end of the log', () => {
     expect(log.stored).toEqual([2, 3]);
   });
 
-  test('is not looked at while events wait to be acknowledged', async () => {
+  test('is not checked while events are unacknowledged', async () => {
     log.be({ settledThrough: 0, idleAt: null });
     await log.check();
     await log.check();

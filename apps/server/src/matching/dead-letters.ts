@@ -5,7 +5,7 @@ import { type StoreBatchOptions, storeBatch } from './match-worker.ts';
 const retryBatch = 50;
 const listMax = 1_000;
 
-/** As an operator sees it. */
+/** A dead letter as operators see it. */
 export interface DeadLetterRow {
   readonly id: number;
   readonly created_at: Date;
@@ -16,10 +16,10 @@ export interface DeadLetterRow {
   readonly body: string;
 }
 
-/** Events that could not be stored. The match store writes them; an operator lists them and has them tried again. */
+/** Events that could not be stored. The match store writes them; operators list and retry them. */
 export function createDeadLetters(database: Database) {
   return {
-    /** Those that an operator wants to be tried again. */
+    /** Dead letters that an operator wants to retry. */
     requested: () =>
       database.many<{ id: number; body: string; created_at: Date }>(
         'select id, body, created_at from dead_letters where retry_requested order by id limit $1',
@@ -28,18 +28,18 @@ export function createDeadLetters(database: Database) {
     async remove(id: number): Promise<void> {
       await database.run('delete from dead_letters where id = $1', [id]);
     },
-    /** Stays a dead letter, and is not tried again before somebody asks. */
+    /** Keeps it as a dead letter, without further retries until an operator requests one. */
     async keep(id: number): Promise<void> {
       await database.run('update dead_letters set retry_requested = false where id = $1', [id]);
     },
-    /** The newest ones. */
+    /** The newest dead letters. */
     list: () =>
       database.many<DeadLetterRow>(
         `select id, created_at, sequence, error, deliveries, retry_requested, body
          from dead_letters order by id desc limit $1`,
         [listMax],
       ),
-    /** All of them without an id; returns how many will be tried again. */
+    /** Retries one dead letter, or all if the id is null. Returns their number. */
     requestRetry: (id: number | null) =>
       database.run('update dead_letters set retry_requested = true where $1::bigint is null or id = $1', [
         id,
@@ -51,18 +51,18 @@ export interface RetryDeadLettersOptions extends StoreBatchOptions {
   readonly letters: ReturnType<typeof createDeadLetters>;
 }
 
-/** May run on every node: what two of them store is stored once. */
+/** May run on every node, because duplicates are stored once. */
 export async function retryDeadLetters(options: RetryDeadLettersOptions): Promise<void> {
   const { letters, telemetry } = options;
   for (const { id, body, created_at: time } of await letters.requested()) {
     let isStored = false;
-    // Its sequence was settled when it became a dead letter; in a new log the number may be that of another event.
+    // Its sequence was settled when it became a dead letter. In a new log, the number may belong to another event.
     const events = readMessage(
       { seq: 0, time, string: () => body },
       { deliveries: 1, onSettled: () => void (isStored = true), redeliver: () => undefined },
     );
     const isReadable = events.every(({ event }) => event !== null);
-    // It was billed when it became a dead letter.
+    // Not billed again: it was billed when it became a dead letter.
     if (isReadable) {
       await storeBatch(
         options,

@@ -13,9 +13,9 @@ export interface Holder {
   readonly ruleId: string;
   readonly accountId: string;
   readonly ruleVersion: number;
-  /** Since when the rule has held the slot, pauses included; null when it does not matter. */
+  /** Since when the rule has held the slot, including pauses. Null if irrelevant. */
   readonly heldSince: Date | null;
-  /** The slot's value, with which our own evaluator checks the match. */
+  /** The slot's query, with which Earshot's evaluator checks the match. */
   readonly value: string;
 }
 
@@ -30,34 +30,34 @@ export interface NewMatch {
   readonly cost: MatchCost;
 }
 
-/** What the match costs its account, which depends on nothing but the account's own matches. */
+/** The cost of the match for its account. It depends only on the account's own matches. */
 export interface MatchCost {
-  /** Of the item, in millionths: it is divided among the account's rules that got it. */
+  /** Share of the item in millionths: it is divided among the account's rules that got it. */
   readonly part: number;
-  /** How many came along with the item. */
+  /** Users that the platform delivered with the item. */
   readonly users: number;
   readonly posts: number;
 }
 
-export interface Matched {
+export interface MatchResult {
   readonly posts: readonly LogEvent[];
   readonly matches: readonly NewMatch[];
-  /** The rules that got each event; without an entry, none did. */
+  /** The rules that got each event; no entry means none. */
   readonly recipients: ReadonlyMap<LogEvent, readonly Recipient[]>;
   /** Events that name an upstream rule without a slot. */
   readonly unknown: ReadonlySet<LogEvent>;
-  /** The upstream's verdicts, once per event and value, to compare with those of our own evaluator. */
+  /** The platform's verdicts, once per event and query, to compare with Earshot's evaluator. */
   readonly verdicts: ReadonlyArray<{ event: LogEvent; value: string }>;
 }
 
 export interface SlotReferences {
-  /** Whether some of the events were searched for, and may be older than a holder. */
+  /** Whether some events come from a search and may be older than a holder. */
   readonly searched: boolean;
   readonly slotIds: readonly string[];
   readonly upstreamRules: ReadonlyArray<{ sourceId: string; upstreamRuleId: string }>;
 }
 
-/** The slots that the events name: by Earshot's tag, or without one by the upstream's rule id. */
+/** The slots that the events name, by Earshot's tag or by the upstream rule id. */
 export function slotReferences(installation: string, events: readonly LogEvent[]): SlotReferences {
   const slotIds = new Set<string>();
   const upstreamRules = new Map<string, { sourceId: string; upstreamRuleId: string }>();
@@ -86,7 +86,7 @@ function createFindHolders(installation: string, holders: readonly Holder[]): Fi
   };
 }
 
-/** Splits a batch, in its order, into parts of at most so many matches; an event that alone has more is a part of its own. */
+/** Splits a batch, in order, into parts with at most `max` matches. An event with more gets its own part. */
 export function splitByMatches<Logged extends { readonly event: LogEvent }>(
   batch: readonly Logged[],
   { installation, holders, max }: { installation: string; holders: readonly Holder[]; max: number },
@@ -107,12 +107,12 @@ export function splitByMatches<Logged extends { readonly event: LogEvent }>(
   return parts;
 }
 
-/** The upstream decided which slots match; every rule that holds such a slot gets a match. Pure. */
+/** Creates a match for every rule that holds a slot which the platform matched. Pure. */
 export function matchEvents(
   installation: string,
   events: readonly LogEvent[],
   holders: readonly Holder[],
-): Matched {
+): MatchResult {
   const findHolders = createFindHolders(installation, holders);
   const posts: LogEvent[] = [];
   const unknown = new Set<LogEvent>();
@@ -127,7 +127,7 @@ export function matchEvents(
       if (found?.[0]) verdicts.push({ event, value: found[0].value });
       for (const holder of found ?? []) {
         if (isFromBefore(event, holder.heldSince)) continue;
-        // A rule that changes holds the slots of two versions for a while: the match counts for the newer one.
+        // While a rule changes, it holds the slots of two versions. The match counts for the newer one.
         if ((got.get(holder.ruleId)?.ruleVersion ?? 0) <= holder.ruleVersion) got.set(holder.ruleId, holder);
       }
     }
@@ -152,7 +152,7 @@ function matchesOf(event: LogEvent, holders: readonly Holder[]): NewMatch[] {
   });
 }
 
-/** Gives the parts of an item to the rules of each account, one at each call. */
+/** Divides an item among the rules of each account; each call returns the next part. */
 function createPartOf(holders: readonly Holder[]): (accountId: string) => number {
   const parts = new Map(
     Map.groupBy(holders, ({ accountId }) => accountId)
@@ -162,12 +162,12 @@ function createPartOf(holders: readonly Holder[]): (accountId: string) => number
   return (accountId) => parts.get(accountId)?.pop() ?? 0;
 }
 
-/** Times of posts are in whole seconds. */
+/** Post times have a resolution of one second. */
 const precisionMs = 1_000;
 
 /**
- * A gap is searched for all who hold the slot. Who came later gets nothing from before: it was not theirs, and it would tell
- * that somebody else held the slot.
+ * A search covers all holders of a slot. A rule that took the slot later gets no older posts: they would disclose
+ * that another account held the slot.
  */
 function isFromBefore({ via, payload }: LogEvent, heldSince: Date | null): boolean {
   if (via !== 'search' || heldSince === null) return false;

@@ -41,28 +41,25 @@ function holder(slotId: string, ruleId: string, changed: Partial<Holder> = {}): 
   };
 }
 
-describe('who gets an event', () => {
+describe('an event goes to', () => {
   test.each([
     ['first', ['1', '2']],
     ['last', ['2', '1']],
-  ])(
-    'a rule between two versions gets it once, for the newer one, though the older is named %s',
-    (_, ids) => {
-      const { matches } = matchEvents(
-        'here',
-        [
-          event(
-            'e',
-            ids.map((id) => rule(id)),
-          ),
-        ],
-        [holder('slot_1', 'rule_a', { ruleVersion: 4 }), holder('slot_2', 'rule_a', { ruleVersion: 5 })],
-      );
-      expect(matches).toMatchObject([{ ruleId: 'rule_a', ruleVersion: 5 }]);
-    },
-  );
+  ])('a rule between two versions once, for the newer one, even if the older has the id %s', (_, ids) => {
+    const { matches } = matchEvents(
+      'here',
+      [
+        event(
+          'e',
+          ids.map((id) => rule(id)),
+        ),
+      ],
+      [holder('slot_1', 'rule_a', { ruleVersion: 4 }), holder('slot_2', 'rule_a', { ruleVersion: 5 })],
+    );
+    expect(matches).toMatchObject([{ ruleId: 'rule_a', ruleVersion: 5 }]);
+  });
 
-  test('every rule that holds the slot, of whichever account', () => {
+  test('every rule that holds the slot, in any account', () => {
     const { matches, posts } = matchEvents(
       'here',
       [event('e', [rule('1')])],
@@ -97,7 +94,7 @@ describe('who gets an event', () => {
     expect(posts).toHaveLength(1);
   });
 
-  test('as found by search when the stream did not bring it', () => {
+  test('a rule as a search match if it came from a search', () => {
     const { matches } = matchEvents(
       'here',
       [{ ...event('e', [rule('1')]), via: 'search' }],
@@ -106,7 +103,7 @@ describe('who gets an event', () => {
     expect(matches).toMatchObject([{ via: 'search' }]);
   });
 
-  test('a rule once, by however many of its upstream rules it was found', () => {
+  test('a rule once, even if several of its upstream rules matched', () => {
     const { matches } = matchEvents(
       'here',
       [event('e', [rule('1'), rule('9', ours('slot_1'))]), event('e', [rule('1')])],
@@ -115,7 +112,7 @@ describe('who gets an event', () => {
     expect(matches).toHaveLength(1);
   });
 
-  test('our tag decides before the id of the upstream rule', () => {
+  test('the rule of the Earshot tag rather than of the upstream rule id', () => {
     const { matches } = matchEvents(
       'here',
       [event('e', [rule('2', ours('slot_1'))])],
@@ -124,7 +121,7 @@ describe('who gets an event', () => {
     expect(matches.map(({ ruleId }) => ruleId)).toEqual(['rule_a']);
   });
 
-  test('the same upstream rule id on another source is another rule', () => {
+  test('no rule with the same upstream rule id on another source', () => {
     const { matches, unknown } = matchEvents(
       'here',
       [event('e', [rule('1')], 'x:second')],
@@ -136,20 +133,20 @@ describe('who gets an event', () => {
 });
 
 describe('an event is unknown', () => {
-  test('when it names a rule without our tag that nobody holds, also beside one that is held', () => {
+  test('if it names an untagged rule without a holder, even beside a known rule', () => {
     const events = [event('e', [rule('1'), rule('9')]), event('f', [rule('9', 'theirs')])];
     const { matches, unknown } = matchEvents('here', events, [holder('slot_1', 'rule_a')]);
     expect(unknown).toEqual(new Set(events));
     expect(matches).toHaveLength(1);
   });
 
-  test('but not when its slot is ours and nobody holds it any more', () => {
+  test('but not if its slot is tagged and has no holder any more', () => {
     const { posts, unknown } = matchEvents('here', [event('e', [rule('1', ours('slot_7'))])], []);
     expect(unknown.size).toBe(0);
     expect(posts).toEqual([]);
   });
 
-  test('and not when it names no rule at all', () => {
+  test('and not if it names no rule', () => {
     expect(matchEvents('here', [event('e', [])], [])).toEqual({
       posts: [],
       matches: [],
@@ -160,7 +157,7 @@ describe('an event is unknown', () => {
   });
 });
 
-test('what a search finds is not for a rule that took the slot later; what the stream brings is', () => {
+test('a rule that took the slot later gets streamed items but no older search results', () => {
   const found = (minute: number, via: 'search' | undefined): LogEvent => {
     const { payload, ...rest } = event(`post ${minute} ${via}`, [rule('1')]);
     const published_at = new Date(Date.UTC(2026, 8, 1, 10, minute)).toISOString();
@@ -182,7 +179,7 @@ test('what a search finds is not for a rule that took the slot later; what the s
   ]);
 });
 
-test('slots are asked for once each, by our tag or by the upstream rule', () => {
+test('each slot is looked up once, by tag or by upstream rule', () => {
   const events = [
     event('e', [rule('1', ours('slot_1')), rule('2'), rule('3', 'earshot:elsewhere:slot_1')]),
     event('f', [rule('1', ours('slot_1')), rule('2')]),
@@ -197,7 +194,7 @@ test('slots are asked for once each, by our tag or by the upstream rule', () => 
   });
 });
 
-test('a batch is split in its order, at what its events match at most', () => {
+test('a batch is split in order, by the number of its matches', () => {
   const holders = [
     ...['a', 'b', 'c'].map((id) => holder('slot_3', `rule_${id}`)),
     ...['a', 'b', 'c', 'd', 'e'].map((id) => holder('slot_5', `rule_${id}`)),

@@ -8,9 +8,9 @@ import { daysAheadMax, partitionDays } from './partitions.ts';
 
 export interface DeadLetter {
   readonly sequence: number;
-  /** The same, when it is the last of its message; otherwise none. */
+  /** The sequence, if this is the last open event of its message; otherwise empty. */
   readonly settled: readonly number[];
-  /** Null when the body is no event. */
+  /** Null if the body is not an event. */
   readonly event: LogEvent | null;
   readonly body: string;
   readonly error: string;
@@ -18,11 +18,11 @@ export interface DeadLetter {
   readonly loggedAt: Date | null;
 }
 
-/** What a transaction stored. */
-export interface Stored {
-  /** New matches, per platform. */
+/** The result of one transaction. */
+export interface StoredBatch {
+  /** New matches per platform. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Those of them whose items are traced. */
+  /** The new matches of traced items. */
   readonly traced: readonly TracedPosition[];
 }
 
@@ -32,11 +32,11 @@ interface TracedPosition {
   readonly eventKey: string;
 }
 
-const nothingStored: Stored = { counts: {}, traced: [] };
+const nothingStored: StoredBatch = { counts: {}, traced: [] };
 
-/** By the source and the upstream rule that they have, or that an event names. */
+/** Selects holders with the source and upstream rule of the slot, or of the event. */
 const holderColumns = (
-  named: 'slots' | 'asked',
+  named: 'slots' | 'referenced',
 ) => `slots.id as "slotId", ${named}.source_id as "sourceId", ${named}.upstream_rule_id as "upstreamRuleId", slots.value,
   slot_holders.rule_id as "ruleId", slot_holders.account_id as "accountId", slot_holders.rule_version as "ruleVersion",
   case when $4::boolean then least(slot_holders.since, (
@@ -49,7 +49,7 @@ export function createMatchStore(
 ) {
   return {
     holdersOf: (references: SlotReferences) => holdersOf(database, references),
-    /** Sources on which a registration is under way: an unknown rule id there may soon be known. */
+    /** Sources with a pending registration, where an unknown rule id may soon be known. */
     async sourcesRegistering(sourceIds: readonly string[]): Promise<Set<string>> {
       if (sourceIds.length === 0) return new Set();
       const rows = await database.many<{ source_id: string }>(
@@ -59,7 +59,7 @@ export function createMatchStore(
       return new Set(rows.map((row) => row.source_id));
     },
     days: () => partitionDays(database),
-    /** Makes partitions for those of the days that are neither too old to be kept nor too far ahead to be true. */
+    /** Creates partitions for days within retention and not too far in the future. */
     async makeDays(days: readonly string[]): Promise<void> {
       const wellFormed = days.filter((day) => /^\d{4}-\d\d-\d\d$/.test(day));
       await database.run(
@@ -69,27 +69,28 @@ export function createMatchStore(
       );
     },
     /**
-     * One transaction; returns which matches were new. `settled` are sequences of the log, `deliveries` what was billed with
-     * them.
+     * Writes a batch in one transaction and returns the new matches. `settled` are log sequences; `deliveries` are
+     * billed with them.
      */
     write: (
       posts: readonly LogEvent[],
       matches: readonly NewMatch[],
       settled: readonly number[],
       deliveries: readonly Delivery[],
-    ): Promise<Stored> => {
+    ): Promise<StoredBatch> => {
       const batch = { posts, matches, settled, deliveries, traces };
-      // Two with the same match of a post that is stored already may wait for each other, one for the key and one for its turn.
+      // Two transactions with the same match of a stored post may deadlock: one waits for the key, one for its commit
+      // order.
       return retryOnConflict(() => database.transaction((sql) => insertBatch(sql, batch)));
     },
-    /** Keeps an event that cannot be stored, unless it was removed, and settles it, in one transaction. */
+    /** Stores a dead letter and settles it, in one transaction. Removed items are not kept. */
     writeDeadLetter: (letter: DeadLetter) => database.transaction((sql) => insertDeadLetter(sql, letter)),
   };
 }
 
 export type MatchStore = ReturnType<typeof createMatchStore>;
 
-interface Batch {
+interface MatchBatch {
   readonly posts: readonly LogEvent[];
   readonly matches: readonly NewMatch[];
   readonly settled: readonly number[];
@@ -97,7 +98,7 @@ interface Batch {
   readonly traces: Traces | null;
 }
 
-async function insertBatch(sql: Sql, batch: Batch): Promise<Stored> {
+async function insertBatch(sql: Sql, batch: MatchBatch): Promise<StoredBatch> {
   const { posts, matches, settled, deliveries, traces } = batch;
   if (matches.length === 0) {
     await settle(sql, settled);
@@ -107,7 +108,7 @@ async function insertBatch(sql: Sql, batch: Batch): Promise<Stored> {
   const removed = await insertPosts(sql, posts, settled);
   const isKept = (platform: string, key: string) => !removed.has(`${platform} ${key}`);
   const kept = matches.filter(({ platform, eventKey }) => isKept(platform, eventKey));
-  // Nobody got what was removed.
+  // Removed items have no recipients.
   const bill = await claimBill(
     sql,
     deliveries.map((one) => (isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] })),
@@ -119,16 +120,16 @@ async function insertBatch(sql: Sql, batch: Batch): Promise<Stored> {
 
 async function holdersOf(sql: Sql, { slotIds, upstreamRules, searched }: SlotReferences): Promise<Holder[]> {
   return await sql.prepared<Holder>(
-    `with asked as (select * from unnest($2::text[], $3::text[]) as asked (source_id, upstream_rule_id))
+    `with referenced as (select * from unnest($2::text[], $3::text[]) as referenced (source_id, upstream_rule_id))
      select ${holderColumns('slots')} from slots join slot_holders on slot_holders.slot_id = slots.id
      where slots.id = any($1) and not slot_holders.pending
      union all
-     select ${holderColumns('asked')} from asked
-     join slots on slots.source_id = asked.source_id and slots.upstream_rule_id = asked.upstream_rule_id
+     select ${holderColumns('referenced')} from referenced
+     join slots on slots.source_id = referenced.source_id and slots.upstream_rule_id = referenced.upstream_rule_id
      join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending
      union all
-     select ${holderColumns('asked')} from asked
-     join slots on slots.moved_from = asked.source_id and slots.moved_rule_id = asked.upstream_rule_id
+     select ${holderColumns('referenced')} from referenced
+     join slots on slots.moved_from = referenced.source_id and slots.moved_rule_id = referenced.upstream_rule_id
        and (slots.source_id <> slots.moved_from or slots.upstream_rule_id is distinct from slots.moved_rule_id)
      join slot_holders on slot_holders.slot_id = slots.id and not slot_holders.pending`,
     [
@@ -156,7 +157,7 @@ async function insertDeadLetter(sql: Sql, letter: DeadLetter): Promise<void> {
   ]);
 }
 
-/** In the transaction that stores the events, so that the check of the log never counts one as settled that is not stored. */
+/** Runs in the transaction that stores the events, so that a settled event is always stored. */
 async function settle(sql: Sql, sequences: readonly number[]): Promise<void> {
   if (sequences.length === 0) return;
   await sql.run('insert into settled_batches (last_sequence, sequences) values ($1, $2)', [
@@ -165,7 +166,7 @@ async function settle(sql: Sql, sequences: readonly number[]): Promise<void> {
   ]);
 }
 
-/** By which an item may have been removed: itself, the first version of it, or its author. */
+/** A name by which an item can be removed: its id, its first version, or its author. */
 export interface ItemName {
   readonly kind: 'item' | 'author';
   readonly value: string;
@@ -183,7 +184,7 @@ export function namesOf({
   return [...named('item', [platformPostId, url, edit_of]), ...named('author', [author?.id, handle])];
 }
 
-/** What could not be stored may be anything that JSON can be. */
+/** A dead letter can be any JSON value. */
 export function isNameable(event: LogEvent | null): event is LogEvent {
   try {
     return event !== null && namesOf(event).length > 0;
@@ -193,9 +194,10 @@ export function isNameable(event: LogEvent | null): event is LogEvent {
 }
 
 /**
- * SQL: which events have a tombstone; a tombstone of an author is for what was published before it. The inner limit makes it one
- * index look-up per name. `for key share` locks the table, before the statement looks at anything, against whoever adds a
- * tombstone (removals/tombstones.sql.ts): either the tombstone is seen here, or what is stored here is seen there.
+ * SQL: the events that have a tombstone. An author's tombstone applies to items published before it. The inner limit
+ * makes it one index lookup per name. `for key share` locks the table against new tombstones
+ * (removals/tombstones.sql.ts) before anything is read. So either this statement finds the tombstone, or the removal
+ * finds the stored item.
  */
 const removedEvents = `select distinct named.platform, named.event_key
   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::float8[])
@@ -233,8 +235,8 @@ async function findRemoved(sql: Sql, events: readonly LogEvent[]): Promise<Reado
 }
 
 /**
- * Returns those that have a tombstone and are not stored. Also settles them all, to save a round trip. In the order of the key, so
- * that two writers with the same events wait for each other instead of deadlocking.
+ * Inserts posts and returns those that have a tombstone, which are not stored. Also settles all of them, to save a
+ * round trip. Rows are in key order, so that two writers with the same events do not deadlock.
  */
 async function insertPosts(
   sql: Sql,
@@ -267,25 +269,30 @@ async function insertPosts(
   return toRemoved(rows);
 }
 
-/** Where the log was when the positions were taken. */
-interface Taken {
+/** The positions that were reserved for a batch. */
+interface ReservedPositions {
   readonly ticket: number;
-  /** The first position is the one after it. */
+  /** The first reserved position follows this one. */
   readonly before: number;
-  /** As text, which keeps the microseconds. */
+  /** Text, to keep the microseconds. */
   readonly at: string;
 }
 
 /**
- * Positions come with a ticket and with the time, so the time never decreases from one position to the next. Several writers insert
- * their matches at once. `take_turn` then waits until all earlier tickets are over, so a reader that has seen a position has seen all
- * before it (I3; migrations/0006_matches.sql). From there to the commit the other writers wait: rows that several writers change
- * are written then, and are summed before, to keep the turn short. A reader that sees a match sees the rows that lead to it.
+ * Positions are reserved with a sequence ticket and the time, so time never decreases along positions. Writers insert
+ * their matches concurrently. `take_turn` then waits for all earlier tickets, so a reader that has seen a position
+ * has seen all earlier ones (I3; migrations/0006_matches.sql). Until the commit, other writers wait. So shared rows
+ * are summed before and written in that short time.
  */
-async function insertMatches(sql: Sql, matches: readonly NewMatch[], traces: Traces | null): Promise<Stored> {
-  const [log] = await sql.prepared<Taken>('select ticket, before, at::text from take_positions($1)', [
-    matches.length,
-  ]);
+async function insertMatches(
+  sql: Sql,
+  matches: readonly NewMatch[],
+  traces: Traces | null,
+): Promise<StoredBatch> {
+  const [log] = await sql.prepared<ReservedPositions>(
+    'select ticket, before, at::text from take_positions($1)',
+    [matches.length],
+  );
   if (log === undefined) throw new Error('take_positions returned no row');
   const stored = await insertRows(sql, matches, log);
   const sums = sumUp(stored, log);
@@ -306,11 +313,11 @@ interface StoredMatch {
   readonly nth: number;
 }
 
-/** Returns the matches that were not stored before. Each has the nth of the positions taken. */
+/** Returns the new matches. `nth` counts the reserved positions. */
 async function insertRows(
   sql: Sql,
   matches: readonly NewMatch[],
-  { before, at }: Taken,
+  { before, at }: ReservedPositions,
 ): Promise<StoredMatch[]> {
   const rows = await sql.prepared<{ nth: number }>(
     `insert into matches
@@ -341,14 +348,14 @@ async function insertRows(
 function tracedPositions(
   traces: Traces,
   stored: readonly StoredMatch[],
-  { before }: Taken,
+  { before }: ReservedPositions,
 ): TracedPosition[] {
   return stored
     .filter(({ match }) => traces.isTraced(match.platform, match.eventKey))
     .map(({ match, nth }) => ({ position: before + nth, ruleId: match.ruleId, eventKey: match.eventKey }));
 }
 
-/** The new matches of a rule on a platform and a day. */
+/** New matches of a rule, by platform and day. */
 interface Sum extends Pick<NewMatch, 'accountId' | 'ruleId' | 'platform' | 'eventDay'> {
   readonly first: number;
   last: number;
@@ -358,7 +365,7 @@ interface Sum extends Pick<NewMatch, 'accountId' | 'ruleId' | 'platform' | 'even
   posts: number;
 }
 
-function sumUp(stored: readonly StoredMatch[], { before }: Taken): Sum[] {
+function sumUp(stored: readonly StoredMatch[], { before }: ReservedPositions): Sum[] {
   const sums = new Map<string, Sum>();
   for (const { match, nth } of stored.toSorted((one, other) => one.nth - other.nth)) {
     const { accountId, ruleId, platform, eventDay, cost } = match;

@@ -8,20 +8,20 @@ import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
-import { type Matched, matchEvents, slotReferences, splitByMatches } from './match-events.ts';
-import type { MatchStore, Stored } from './match-store.sql.ts';
+import { type MatchResult, matchEvents, slotReferences, splitByMatches } from './match-events.ts';
+import type { MatchStore, StoredBatch } from './match-store.sql.ts';
 
 const batchMax = 1_000;
-/** Of one transaction, for which all later writers wait before they commit: some tenths of a second. */
+/** Limits a transaction, because later writers wait for its commit: some tenths of a second. */
 const matchesAtOnceMax = 5_000;
 const redeliverAfterMs = 1_000;
-/** With the delay above: longer than a registration takes from the upstream's acceptance to our record of it. */
+/** With the delay above, this is longer than a registration takes until Earshot has recorded it. */
 const deliveriesMax = 45;
-/** Of an event that cannot be stored, before it becomes a dead letter. */
+/** Attempts to store an event before it becomes a dead letter. */
 const triesMax = 5;
-/** While the database is away a worker keeps its batch for less than the log lets it (`holdForMs`), and looks so often. */
-const awayMsMax = 45_000;
-const lookAgainMs = 250;
+/** While the database is down, a worker keeps its batch for less time than the log allows (`holdForMs`). */
+const outageMsMax = 45_000;
+const pollIntervalMs = 250;
 
 export interface StoreBatchOptions {
   readonly installation: string;
@@ -29,8 +29,8 @@ export interface StoreBatchOptions {
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly traces?: Traces | null;
-  /** Whoever has it waits for a database that is away, until it is aborted; without it that is a failure at once. */
-  readonly waiting?: AbortSignal;
+  /** If set, retries while the database is down, until aborted. Otherwise an outage is a failure. */
+  readonly retryWhileDown?: AbortSignal;
 }
 
 interface Verdict {
@@ -45,22 +45,25 @@ export interface MatchWorkerOptions extends StoreBatchOptions {
 }
 
 /**
- * Turns events into matches: read, resolve, write in one transaction, then acknowledge, then wake the readers. Any
- * number of these may run; what is delivered twice is stored once.
+ * Turns events into matches: reads, resolves, writes in one transaction, acknowledges, then wakes readers. Any number
+ * of workers may run, because duplicates are stored once.
  */
 export function createMatchWorker(options: MatchWorkerOptions): Worker {
   return {
     name: options.name,
     async run(signal) {
       for await (const batch of options.consumer.batches(batchMax, signal)) {
-        const verdicts = await storeBatch({ ...options, waiting: signal }, batch);
+        const verdicts = await storeBatch({ ...options, retryWhileDown: signal }, batch);
         await countUnexplained(options, verdicts);
       }
     },
   };
 }
 
-/** The upstream decides what matches (I5). A match that our evaluator denies is logged and counted: the evaluator may be wrong. */
+/**
+ * The platform decides what matches (I5). If Earshot's evaluator disagrees, the match is logged and counted, because
+ * the evaluator may be wrong.
+ */
 async function countUnexplained(
   { parsedRules, telemetry }: { parsedRules: ParsedRules; telemetry: Telemetry },
   verdicts: readonly Verdict[],
@@ -78,16 +81,16 @@ async function countUnexplained(
 type Readable = LoggedEvent & { readonly event: LogEvent };
 
 /**
- * Resolve, write in one transaction, then acknowledge. An event that cannot be stored does not block the others: the
- * batch is halved until it is alone, and after some tries it becomes a dead letter. A batch that is too much for one
- * transaction is stored in parts. Returns the upstream's verdicts.
+ * Resolves, writes in one transaction, then acknowledges. An event that cannot be stored does not block others: the
+ * batch is halved until the event is alone. After some attempts the event becomes a dead letter. A batch that is too
+ * large for one transaction is stored in parts. Returns the platform's verdicts.
  */
 export async function storeBatch(
   options: StoreBatchOptions,
   batch: readonly LoggedEvent[],
 ): Promise<Verdict[]> {
   for (const logged of batch) {
-    if (logged.event === null) await deadLetter(options, logged, 'not an event: it cannot be read');
+    if (logged.event === null) await deadLetter(options, logged, 'unreadable event');
   }
   return await storeInParts(options, batch.filter(isReadable));
 }
@@ -96,8 +99,8 @@ function isReadable(logged: LoggedEvent): logged is Readable {
   return logged.event !== null;
 }
 
-/** What became of a batch: `parts` are still to be stored, each by itself. */
-interface Outcome {
+/** The result of storing a batch: `parts` are still to be stored, one by one. */
+interface BatchResult {
   readonly verdicts: readonly Verdict[];
   readonly parts: ReadonlyArray<readonly Readable[]>;
 }
@@ -110,38 +113,41 @@ async function storeInParts(options: StoreBatchOptions, batch: readonly Readable
   return all;
 }
 
-async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
+async function storeOrHalve(options: StoreBatchOptions, batch: readonly Readable[]): Promise<BatchResult> {
   const [first] = batch;
   try {
-    return await storeWhenBack(options, batch);
+    return await storeThroughOutage(options, batch);
   } catch (error) {
     const isAlone = batch.length === 1;
     if (!isCausedByData(error) && (isAlone || !isTimeout(error))) throw error;
-    if (isAlone && first) await tryLater(options, first, error);
+    if (isAlone && first) await retryLater(options, first, error);
     const half = Math.ceil(batch.length / 2);
     return { verdicts: [], parts: isAlone ? [] : [batch.slice(0, half), batch.slice(half)] };
   }
 }
 
 /**
- * A worker that failed would begin again later than the database does, and the log would deliver the batch again later still.
- * Whether a transaction that was cut off is committed does not matter: what comes again is stored once.
+ * Retries here, because a restarted worker and a redelivery would take longer. An interrupted transaction may have
+ * been committed; duplicates are stored once.
  */
-async function storeWhenBack(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
-  const deadline = performance.now() + awayMsMax;
+async function storeThroughOutage(
+  options: StoreBatchOptions,
+  batch: readonly Readable[],
+): Promise<BatchResult> {
+  const deadline = performance.now() + outageMsMax;
   for (;;) {
     try {
       return await storeEvents(options, batch);
     } catch (error) {
-      const { waiting } = options;
-      if (!waiting || !isAway(error) || performance.now() > deadline) throw error;
-      await pause(lookAgainMs, waiting);
-      if (waiting.aborted) throw error;
+      const { retryWhileDown } = options;
+      if (!retryWhileDown || !isOutage(error) || performance.now() > deadline) throw error;
+      await pause(pollIntervalMs, retryWhileDown);
+      if (retryWhileDown.aborted) throw error;
     }
   }
 }
 
-async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<Outcome> {
+async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[]): Promise<BatchResult> {
   const { installation, store, bells, telemetry, traces } = options;
   const startedAt = performance.now();
   const startMs = Date.now();
@@ -191,13 +197,17 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
   return { verdicts, parts: [] };
 }
 
-interface Taken {
+interface BatchTrace {
   readonly startMs: number;
   readonly outcomeOf: (logged: Readable) => MatchOutcome;
-  readonly stored: Stored['traced'];
+  readonly stored: StoredBatch['traced'];
 }
 
-function traceBatch(traces: Traces, batch: readonly Readable[], { startMs, outcomeOf, stored }: Taken): void {
+function traceBatch(
+  traces: Traces,
+  batch: readonly Readable[],
+  { startMs, outcomeOf, stored }: BatchTrace,
+): void {
   const newByKey = Map.groupBy(stored, ({ eventKey }) => eventKey);
   for (const logged of batch) {
     const { event, sequence, deliveries } = logged;
@@ -208,7 +218,7 @@ function traceBatch(traces: Traces, batch: readonly Readable[], { startMs, outco
       platform,
       matchId: matchIdOf(position),
     }));
-    // What is in the batch twice has stored its matches once.
+    // Duplicates within the batch have stored their matches once.
     newByKey.delete(key);
     traces.eventMatched(event, {
       startMs,
@@ -220,13 +230,13 @@ function traceBatch(traces: Traces, batch: readonly Readable[], { startMs, outco
   }
 }
 
-/** Of one event there may be more matches than one transaction takes: it is settled with the last of them. */
+/** One event may have more matches than a transaction takes. It is settled with the last of them. */
 async function writeInSteps(
   store: MatchStore,
-  { posts, matches, recipients }: Omit<Matched, 'verdicts'>,
+  { posts, matches, recipients }: Omit<MatchResult, 'verdicts'>,
   settled: readonly Readable[],
-): Promise<Stored> {
-  const steps: Stored[] = [];
+): Promise<StoredBatch> {
+  const steps: StoredBatch[] = [];
   let from = 0;
   for (; from + matchesAtOnceMax < matches.length; from += matchesAtOnceMax)
     steps.push(await store.write(posts, matches.slice(from, from + matchesAtOnceMax), [], []));
@@ -242,7 +252,7 @@ async function writeInSteps(
   return { counts, traced: steps.flatMap(({ traced }) => traced) };
 }
 
-/** The messages of which nothing is left open once these events are stored. */
+/** The messages that have no open events once these events are stored. */
 function sequencesOf(events: readonly LoggedEvent[]): number[] {
   return [...Map.groupBy(events, ({ message }) => message)].flatMap(([{ open }, its]) =>
     open === its.length ? its.slice(0, 1).map(({ sequence }) => sequence) : [],
@@ -250,8 +260,8 @@ function sequencesOf(events: readonly LoggedEvent[]): number[] {
 }
 
 /**
- * Makes the missing partitions of late events. None is made for a day in the far future or past retention: such an
- * event is dropped, and the rest of the batch is stored.
+ * Creates missing partitions for late events. A day in the far future or past retention gets none: its event is
+ * dropped and the rest of the batch is stored.
  */
 async function withinPartitions(
   { store, telemetry }: StoreBatchOptions,
@@ -271,8 +281,8 @@ async function withinPartitions(
 }
 
 /**
- * Whether the event is the cause, not the database or the schema: data that PostgreSQL refuses (SQLSTATE classes 22, 23,
- * 54), or an exception of our own code. Anything else is tried again for as long as it takes.
+ * Whether the event is the cause, not the database or schema: data that PostgreSQL refuses (SQLSTATE classes 22, 23,
+ * 54), or an exception in Earshot. Other errors are retried without limit.
  */
 function isCausedByData(error: unknown): boolean {
   if (error instanceof Failure) return false;
@@ -282,19 +292,19 @@ function isCausedByData(error: unknown): boolean {
   return true;
 }
 
-const isAway = (error: unknown) =>
+const isOutage = (error: unknown) =>
   error instanceof Failure && error.code === 'unavailable' && !isTimeout(error);
 
-/** A statement that was cut short: half as much may pass. */
+/** A statement timeout: half the batch may succeed. */
 function isTimeout(error: unknown): boolean {
   if (!(error instanceof Failure)) return false;
   return error.cause instanceof Error && 'code' in error.cause && error.cause.code === '57014';
 }
 
-async function tryLater(options: StoreBatchOptions, logged: Readable, error: unknown): Promise<void> {
+async function retryLater(options: StoreBatchOptions, logged: Readable, error: unknown): Promise<void> {
   const reason = error instanceof Error ? error.message : String(error);
   const outcome = logged.deliveries >= triesMax ? 'dead_letter' : 'failed';
-  // Without the reason: it may quote the item.
+  // Omits the reason, which may quote the item.
   options.traces?.eventMatched(logged.event, { ...logged, startMs: Date.now(), outcome, stored: [] });
   if (outcome === 'dead_letter') {
     await deadLetter(options, logged, reason);

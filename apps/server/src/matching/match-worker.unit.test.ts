@@ -10,7 +10,7 @@ import { createMatchWorker, storeBatch } from './match-worker.ts';
 
 const event = { platform: 'x', sourceId: 'x:main', key: '1', day: '2026-09-01', rules: [], payload: {} };
 
-/** A worker with one event in hand, over a database that is away for the first `failures` times. */
+/** A worker with one event, whose database is down for the first `failures` attempts. */
 function openWorker(
   failures: number,
   failure = new Failure('unavailable', 'away', { details: { reason: 'database' } }),
@@ -79,7 +79,7 @@ function openWorker(
   };
 }
 
-test('a worker keeps its batch while the database is away, and stores it when it is back', async () => {
+test('a worker keeps its batch during a database outage and stores it afterwards', async () => {
   const { worker, stop, settled, written, settledCount } = openWorker(3);
   const running = worker.run(stop.signal);
   await Promise.race([settled, running]);
@@ -89,7 +89,7 @@ test('a worker keeps its batch while the database is away, and stores it when it
   expect(settledCount()).toBe(1);
 });
 
-test('a worker that waits for the database ends when it is told to', async () => {
+test('a worker that waits for the database stops when it is aborted', async () => {
   const { worker, stop, settledCount } = openWorker(Number.POSITIVE_INFINITY);
   const running = worker.run(stop.signal);
   stop.abort();
@@ -97,7 +97,7 @@ test('a worker that waits for the database ends when it is told to', async () =>
   expect(settledCount()).toBe(0);
 });
 
-test('a worker does not wait after another failure, and nobody else waits for the database', async () => {
+test('only a worker waits, and only for a database outage', async () => {
   const conflict = openWorker(1, new Failure('aborted', 'conflict', { details: { reason: 'conflict' } }));
   await expect(conflict.worker.run(conflict.stop.signal)).rejects.toThrow('conflict');
   const { options, batch, tries } = openWorker(1);

@@ -1,11 +1,9 @@
 import type { Database, Sql } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 
-/*
- * Matches and posts are partitioned by the UTC day of the event. Partitions are made ahead of time.
- */
+/* Matches and posts are partitioned by the UTC day of the event. Partitions are created ahead of time. */
 
-/** Late replays reach a week back. Two weeks ahead leave time to notice that no partitions can be made. */
+/** Late replays reach back a week. Two weeks ahead leave time to notice that creating partitions fails. */
 const daysBack = 7;
 export const daysAheadMax = 14;
 
@@ -16,7 +14,7 @@ export async function keepPartitionsAhead({
   readonly database: Database;
   readonly telemetry: Pick<Telemetry, 'partitionsAhead'>;
 }): Promise<void> {
-  // Reported before as well, so that the number falls when no partitions can be made.
+  // Also reported before, so that the number falls if partitions cannot be created.
   telemetry.partitionsAhead(await daysAhead(database));
   await ensurePartitions(database);
   telemetry.partitionsAhead(await daysAhead(database));
@@ -30,7 +28,7 @@ export async function ensurePartitions(sql: Sql): Promise<void> {
   );
 }
 
-/** Days from today for which there are partitions. */
+/** Number of days from today that have partitions. */
 export async function daysAhead(sql: Sql): Promise<number> {
   const row = await sql.one<{ days: number | null }>(
     `select max(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD')) - (now() at time zone 'UTC')::date as days
@@ -39,7 +37,7 @@ export async function daysAhead(sql: Sql): Promise<number> {
   return row?.days ?? -1;
 }
 
-/** The days for which there are partitions, in order. */
+/** The days that have partitions, in order. */
 export async function partitionDays(sql: Sql): Promise<ReadonlySet<string>> {
   const rows = await sql.many<{ day: string }>(
     `select to_char(to_date(right(inhrelid::regclass::text, 8), 'YYYYMMDD'), 'YYYY-MM-DD') as day
@@ -56,7 +54,7 @@ export interface PartitionRow {
   detaching: boolean;
 }
 
-/** Found by name, so that one is included that was detached and not dropped because the process died in between. */
+/** Found by name, to include partitions that were detached but not dropped because of a crash. */
 export const selectPartitions = `select name, parent, to_char(day, 'YYYY-MM-DD') as day, attached, detaching from (
   select relname as name, split_part(relname, '_', 1) as parent, to_date(right(relname, 8), 'YYYYMMDD') as day,
     inhrelid is not null as attached, coalesce(inhdetachpending, false) as detaching
@@ -65,8 +63,8 @@ export const selectPartitions = `select name, parent, to_char(day, 'YYYY-MM-DD')
 ) as partitions`;
 
 /**
- * The day of the newest event. Retention counts from it when the clock is ahead of it: a clock that jumps by weeks
- * must not remove everything.
+ * The day of the newest event. If the clock is ahead, retention counts from this day, so that a clock jump does not
+ * remove everything.
  */
 export async function newestEventDay(sql: Sql): Promise<string | null> {
   const partitions = await sql.many<PartitionRow>(

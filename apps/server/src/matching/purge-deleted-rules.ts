@@ -1,10 +1,10 @@
 import type { Database, Sql } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 
-/** Of one statement. */
+/** Matches per statement. */
 const batchMax = 5_000;
 
-/** Matches of deleted rules are hidden at once and removed in batches; true while there may be more. */
+/** Matches of deleted rules are hidden at once and removed in batches. Returns true while there may be more. */
 export async function purgeDeletedRules({
   database,
   telemetry,
@@ -17,7 +17,7 @@ export async function purgeDeletedRules({
   return purged > 0;
 }
 
-interface DoomedRow {
+interface DeletedDayRow {
   account_id: string;
   rule_id: string;
   platform: string;
@@ -26,31 +26,31 @@ interface DoomedRow {
 }
 
 /**
- * Removes some matches of one deleted rule and day, found by what was kept when they were written; returns how many. When
- * there are none left, removes tombstones that are no longer needed.
+ * Removes some matches of one deleted rule and day, found by its day heads, and returns their number. If none are
+ * left, removes tombstones that are no longer needed.
  */
 export async function purgeSome(sql: Sql): Promise<number> {
   for (;;) {
-    const doomed = await sql.one<DoomedRow>(
+    const deleted = await sql.one<DeletedDayRow>(
       `select day_heads.account_id, day_heads.rule_id, day_heads.platform, event_day::text, last_position
        from rules join day_heads on day_heads.account_id = rules.account_id and day_heads.rule_id = rules.id
        where rules.state = 'deleted' limit 1`,
     );
-    if (doomed === null) return await removeTombstones(sql);
-    const { rule_id, platform, event_day } = doomed;
+    if (deleted === null) return await removeTombstones(sql);
+    const { rule_id, platform, event_day } = deleted;
     const purged = await sql.run(
       `delete from matches where event_day = $2 and ctid = any(array(
          select ctid from matches where event_day = $2 and rule_id = $1 and platform = $3 limit $4
        ))`,
       [rule_id, event_day, platform, batchMax],
     );
-    if (purged < batchMax) await forgetDay(sql, doomed);
+    if (purged < batchMax) await forgetDay(sql, deleted);
     if (purged > 0) return purged;
   }
 }
 
-/** Unless a batch that was matched before the deletion has added to it meanwhile. */
-async function forgetDay(sql: Sql, day: DoomedRow): Promise<void> {
+/** Keeps the row if a batch that was matched before the deletion has added to it. */
+async function forgetDay(sql: Sql, day: DeletedDayRow): Promise<void> {
   await sql.run(
     `delete from day_heads where account_id = $1 and rule_id = $2 and platform = $3 and event_day = $4
        and last_position = $5`,
@@ -58,7 +58,9 @@ async function forgetDay(sql: Sql, day: DoomedRow): Promise<void> {
   );
 }
 
-/** A tombstone outlives every batch that was matched before the deletion. Usage stays: what the rule cost was spent. */
+/**
+ * A tombstone outlives every batch that was matched before the deletion. Usage stays, because the cost was incurred.
+ */
 async function removeTombstones(sql: Sql): Promise<0> {
   await sql.run(
     `with gone as (

@@ -2,7 +2,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import { daysAheadMax, newestEventDay, type PartitionRow, selectPartitions } from './partitions.ts';
 
-/** Of one statement. */
+/** Rows per statement. */
 const removalsAtOnceMax = 5_000;
 
 export interface RetentionOptions {
@@ -12,8 +12,8 @@ export interface RetentionOptions {
 }
 
 /**
- * Removes the days that are older than what is kept, the oldest first: each partition is detached without blocking
- * anybody, then dropped. Two at once would be in each other's way, so this runs under a lease.
+ * Removes days past retention, oldest first: each partition is detached concurrently, then dropped. Runs under a
+ * lease, because two at once would block each other.
  */
 export async function removeExpiredDays(options: RetentionOptions): Promise<void> {
   const { database, retentionDays, telemetry } = options;
@@ -28,7 +28,7 @@ export async function removeExpiredDays(options: RetentionOptions): Promise<void
     await removePartition(database, partition);
     telemetry.dayRemoved({ table: partition.name });
   }
-  // An event may be of a day that has yet to come: its match is older than its day.
+  // An event's day may be in the future, so its match may be older than its day.
   await database.run(
     `delete from match_times
      where began < least($1::date, (now() at time zone 'UTC')::date) - $2::integer - $3::integer`,
@@ -37,7 +37,7 @@ export async function removeExpiredDays(options: RetentionOptions): Promise<void
   while ((await removeOldRemovals(database, newest, retentionDays)) > 0);
 }
 
-/** Removals are kept as long as matches, and missed in the same way: who was away for longer is told that it missed something. */
+/** Removals are kept as long as matches. A follower that was away for longer gets an error that it missed some. */
 async function removeOldRemovals(sql: Sql, newest: string, retentionDays: number): Promise<number> {
   const rows = await sql.many(
     `with gone as (
@@ -61,14 +61,15 @@ async function removePartition(database: Database, partition: PartitionRow): Pro
   const { name, parent, attached, detaching, day } = partition;
   if (attached) {
     if (parent === 'matches') await recordRemoved(database, day);
-    // `concurrently` blocks nobody and waits for running transactions; when interrupted, only `finalize` completes it.
+    // `concurrently` does not block others and waits for running transactions. If interrupted, only `finalize`
+    // completes it.
     await database.run(
       `alter table ${parent} detach partition ${name} ${detaching ? 'finalize' : 'concurrently'}`,
     );
   }
   if (parent === 'matches') {
     await database.transaction(async (sql) => {
-      // Once more for what was written meanwhile.
+      // Repeated for matches that were written meanwhile.
       await recordRemoved(sql, day);
       await sql.run('delete from day_heads where event_day = $1', [day]);
     });
@@ -76,7 +77,7 @@ async function removePartition(database: Database, partition: PartitionRow): Pro
   await database.run(`drop table ${name}`);
 }
 
-/** So that a follower with an older cursor learns that it missed something. */
+/** A follower with an older cursor learns from this that it missed matches. */
 async function recordRemoved(sql: Sql, day: string): Promise<void> {
   await sql.run(
     `insert into removed_matches (account_id, rule_id, platform, last_position)

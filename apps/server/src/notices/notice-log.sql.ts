@@ -4,55 +4,55 @@ import { newId } from '../runtime/ids.ts';
 import { type NoticeData, noticeKinds, type RaisedType } from './notice-kinds.ts';
 
 /*
- * Raising and resolving, always inside the transaction of what is told: both are committed, or neither.
+ * Notices are raised and resolved inside the transaction that they report, so that both are committed or neither.
  *
- * The row of the account's log is locked from here to the commit. So notices come last in a transaction, behind the locks of rules,
- * slots, sources, webhooks and the match log, and the accounts of one statement are locked in the order of their ids: then two
- * transactions never wait for each other. One that raises for different accounts in several statements must keep that order too.
+ * The row of the account's log is locked until the commit. So raise notices last, after locking rules, slots,
+ * sources, webhooks and the match log. Each statement locks its accounts in the order of their ids, which prevents
+ * deadlocks. Transactions with several statements for different accounts must keep that order too.
  */
 
 export interface NewNotice<Type extends RaisedType> {
   readonly type: Type;
   readonly subject: Notice['subject'];
-  /** Tells notices of one type and subject apart: the gap, or a period and a threshold. */
+  /** Distinguishes notices of one type and subject, for example the gap, or a period and a threshold. */
   readonly key?: string;
   readonly data: NoticeData[Type];
-  /** An account that was told today (UTC) is not told again, although it is over. */
+  /** Skips accounts that got this notice today (UTC), even if it is resolved. */
   readonly oncePerDay?: boolean;
 }
 
 /**
- * Tells each of the accounts, unless it has the same notice open already: a unique index decides, so that it is told once
- * whoever else finds out at the same time. Returns how many were told.
+ * Raises a notice for each account that does not have the same one open. A unique index guarantees a single notice,
+ * even if several nodes raise it at once. Returns the number of new notices.
  */
 export async function raiseNotices<Type extends RaisedType>(
   sql: Sql,
   accountIds: readonly string[],
   { type, subject, key = '', data, oncePerDay = false }: NewNotice<Type>,
 ): Promise<number> {
-  const told = [...new Set(accountIds)].toSorted();
-  if (told.length === 0) return 0;
+  const notified = [...new Set(accountIds)].toSorted();
+  if (notified.length === 0) return 0;
   const { severity, isPast = false, whatToDo } = noticeKinds[type];
   return await sql.run(
-    `with asked as (
-       select * from unnest($1::text[], $2::text[]) as asked (account_id, id)
+    `with candidates as (
+       select * from unnest($1::text[], $2::text[]) as candidates (account_id, id)
        where not exists (
          select 1 from notices where type = $3 and subject_kind = $5 and subject_id = $6 and key = $8
-           and notices.account_id = asked.account_id
+           and notices.account_id = candidates.account_id
            and (resolved_at is null or $12 and created_at >= date_trunc('day', now(), 'UTC')))
      ), placed as (
-       insert into notice_log (account_id, last_position) select account_id, 1 from asked order by account_id collate "C"
+       insert into notice_log (account_id, last_position) select account_id, 1 from candidates order by account_id collate "C"
        on conflict (account_id) do update set last_position = notice_log.last_position + 1
        returning account_id, last_position
      )
      insert into notices (id, account_id, position, type, severity, subject_kind, subject_id, subject_name, key, data,
        what_to_do, resolved_at)
      select id, account_id, last_position, $3, $4, $5, $6, $7, $8, $9, $10, case when $11 then clock_timestamp() end
-     from asked join placed using (account_id)
+     from candidates join placed using (account_id)
      on conflict do nothing`,
     [
-      told,
-      told.map(() => newId('ntc')),
+      notified,
+      notified.map(() => newId('ntc')),
       type,
       severity,
       subject.kind,
@@ -67,19 +67,22 @@ export async function raiseNotices<Type extends RaisedType>(
   );
 }
 
-export interface Resolving {
+export interface ResolveFilter {
   readonly types: readonly RaisedType[];
   readonly subject: Pick<Notice['subject'], 'kind' | 'id'>;
-  /** Only the notices with this key. */
+  /** Only notices with this key. */
   readonly key?: string;
-  /** Only of these accounts. */
+  /** Only notices of these accounts. */
   readonly accountIds?: readonly string[];
 }
 
-/** What was told no longer holds: the open notices get new positions, so that followers see it. Returns whose they were. */
+/**
+ * Resolves open notices whose cause is gone. They get new positions, so that followers receive the change. Returns
+ * their accounts.
+ */
 export async function resolveNotices(
   sql: Sql,
-  { types, subject, key, accountIds }: Resolving,
+  { types, subject, key, accountIds }: ResolveFilter,
 ): Promise<string[]> {
   const rows = await sql.many<{ account_id: string }>(
     `with open as (
@@ -108,8 +111,8 @@ export async function resolveNotices(
 const forgetBatch = 5_000;
 
 /**
- * Removes what is older than matches may become, open or not: what still holds is raised again. Counted from the day of the newest
- * event when the clock is ahead of it, because the clock may jump.
+ * Removes notices older than the match retention, open or not. If a cause still exists, its notice is raised again.
+ * If the clock jumped ahead, the newest event is the reference.
  */
 export async function forgetNotices(
   sql: Sql,

@@ -3,10 +3,10 @@ import type { Database } from '../engines/database.ts';
 
 export interface NoticeQuery {
   readonly accountId: string;
-  /** Only those that are not resolved. */
+  /** Only unresolved notices. */
   readonly open: boolean;
   readonly order: 'newest' | 'oldest';
-  /** Exclusive: continue behind this position, in the direction of `order`. */
+  /** Exclusive: continues after this position, in the direction of `order`. */
   readonly from: number | null;
   readonly limit: number;
 }
@@ -43,7 +43,7 @@ export function createNoticeReader(database: Database) {
       );
       return rows.map(toPlacedNotice);
     },
-    /** The end of the account's log, and up to which position retention has removed notices. */
+    /** The end of the account's log, and the last position that retention has removed. */
     async ends(accountId: string): Promise<{ last: number; removedThrough: number }> {
       const row = await database
         .forAccount(accountId)
@@ -53,7 +53,7 @@ export function createNoticeReader(database: Database) {
         );
       return row ?? { last: 0, removedThrough: 0 };
     },
-    /** The ends of several accounts' logs; none of those that were never told anything. */
+    /** The ends of several accounts' logs. Accounts without notices are absent. */
     async lastPositions(accountIds: readonly string[]): Promise<Map<string, number>> {
       const rows = await database.many<{ account_id: string; last_position: number }>(
         'select account_id, last_position from notice_log where account_id = any($1)',

@@ -15,11 +15,11 @@ describe('promtool', skipUnless('prometheus', existsSync(promtool) ? null : `no 
     return stdout;
   };
 
-  test('takes the configuration and the alerts', async () => {
+  test('accepts the configuration and the alerts', async () => {
     expect(await run('check', 'config', 'prometheus.yaml')).toMatch(/[1-9]\d* rules found/);
   });
 
-  test('finds that each alert fires when it should, and is silent when it should be', {
+  test('confirms that each alert fires and stays silent as expected', {
     timeout: 240_000,
   }, async () => {
     expect(await run('test', 'rules', 'alerts.test.yaml')).toContain('SUCCESS');

@@ -14,15 +14,15 @@ const runbooks = found(/runbook: docs\/operations\/([\w-]+\.md)/g);
 
 const titleOf = (page: string) => readFileSync(new URL(page, operations), 'utf8').split('\n')[0] ?? '';
 
-test('every alert has a page that bears its name, and every page with such a name an alert', () => {
+test('every alert has a runbook with its name, and every such runbook an alert', () => {
   expect(names.length).toBeGreaterThan(0);
   expect(runbooks.map(titleOf)).toEqual(names.map((name) => `# ${name}`));
-  // The titles of other pages are words.
+  // Titles of other pages are words, not alert names.
   const pages = readdirSync(operations).filter((page) => /^# [A-Z][a-z]+[A-Z]\w+$/.test(titleOf(page)));
   expect(pages.toSorted()).toEqual(runbooks.toSorted());
 });
 
-test('the index links every page', () => {
+test('the index links every runbook', () => {
   const index = readFileSync(new URL('README.md', operations), 'utf8');
   for (const [at, name] of names.entries()) expect(index).toContain(`[${name}](${runbooks[at]})`);
   for (const page of readdirSync(operations).filter((name) => name !== 'README.md'))
@@ -38,20 +38,20 @@ test('the inhibition rules in the documentation name alerts that exist', () => {
   expect(named.filter((name) => !names.includes(name))).toEqual([]);
 });
 
-test('every metric in an alert is one that we export', async () => {
+test('every metric in an alert is exported', async () => {
   const exported = new Set((await createMetrics().registry.getMetricsAsJSON()).map(({ name }) => name));
   const used = (alerts.match(/earshot_\w+/g) ?? []).map((name) => name.replace(/_(bucket|count)$/, ''));
   expect(used.length).toBeGreaterThanOrEqual(names.length);
   expect(used.filter((name) => !exported.has(name))).toEqual([]);
 });
 
-/** Of a metric, as the library keeps them. */
+/** Metric properties of the library. */
 const labelsOf = (name: string) => {
   const metric: unknown = createMetrics().registry.getSingleMetric(name);
   return metric !== undefined && Object(metric).labelNames;
 };
 
-test('every label in an alert is one that the metric has, and every bucket', async () => {
+test('every label and bucket in an alert exists on its metric', async () => {
   const chosen = Array.from(alerts.matchAll(/(earshot_\w+)\{(\w+)/g), ([, name = '', label = '']) => ({
     name,
     label,
@@ -75,7 +75,7 @@ test('every label in an alert is one that the metric has, and every bucket', asy
   for (const bucket of new Set(buckets)) expect(exported).toContain(bucket);
 });
 
-test('every state of a source in an alert is one that there is, and those that wait for a person are all there', () => {
+test('alerts name only existing source states, and all that need a person', () => {
   const states = found(/state[!=]~"([\w|]+)"/g).flatMap((some) => some.split('|'));
   expect(states.length).toBeGreaterThan(needsPerson.size);
   expect(states.filter((state) => !sourceStates.some((one) => one === state))).toEqual([]);

@@ -1,9 +1,9 @@
 import type { Logger } from './logger.ts';
 
-/** Reports how our bill compares with the upstream's own count. */
+/** Reports how Earshot's bill compares with the platform's own count. */
 export function costTelemetry(log: Logger) {
   return {
-    /** Of one UTC day. */
+    /** Reports one UTC day. */
     usageCompared(usage: {
       sourceId: string;
       day: string;
@@ -12,16 +12,16 @@ export function costTelemetry(log: Logger) {
       atMost: number;
     }) {
       const isBetween = usage.reported >= usage.atLeast && usage.reported <= usage.atMost;
-      log[isBetween ? 'info' : 'warn'](usage, 'the upstream’s own count of a day, beside ours');
+      log[isBetween ? 'info' : 'warn'](usage, 'usage of a day: the count of the platform and of Earshot');
     },
-    usageNotTold(source: { sourceId: string }) {
+    usageNotReported(source: { sourceId: string }) {
       log.info(
         source,
-        'the upstream does not tell this app its usage: what is counted here is compared with nothing',
+        'the platform does not report usage for this app, so Earshot cannot compare its own count',
       );
     },
-    usageCheckPutOff(putOff: { sourceId: string; err: Error }) {
-      log.warn(putOff, 'the upstream’s own count cannot be read now; it is asked again in an hour');
+    usageCheckPostponed(check: { sourceId: string; err: Error }) {
+      log.warn(check, 'the usage count of the platform cannot be read; retrying in an hour');
     },
   };
 }

@@ -2,20 +2,21 @@ import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 
 export type Logger = PinoLogger;
 
-/** Fields that hold a secret whatever it looks like, for example an upstream's token. */
+/** Fields that hold a secret of any form, for example an upstream token. */
 const secretFields = ['authorization', 'token', 'key', 'secret'];
 /**
- * What is a secret by its form, wherever it is in the line: in a message, in an error of a library, deep in an object. A key
- * that is shown by its beginning and end alone is shorter. The written line has no word boundaries: "\n" is two characters.
+ * Secrets that are recognisable by their form, anywhere in the line: in messages, library errors or nested objects. A
+ * masked key is shorter. The written line has no word boundaries: "
+ * " is two characters.
  */
 const secretTexts = /(Bearer )[^\s"\\,]+|(esk_|whsec_)[\w+/=-]{8,}/g;
 
-/** For lines that cannot be written yet; further ones are dropped. */
+/** Buffer for unwritten lines; further lines are dropped. */
 const unwrittenBytesMax = 4 * 1024 * 1024;
 
 /**
- * The node outlives a stdout that cannot be written to, such as a file on a full disk. Unwritten lines follow once it
- * can. The library retries them at exit without an end, so there they are lost.
+ * The node survives a stdout that cannot be written to, such as a file on a full disk, and writes buffered lines
+ * later. At exit the library would retry forever, so there they are dropped.
  */
 function openStdout(): DestinationStream {
   const stdout = pino.destination({ dest: 1, maxLength: unwrittenBytesMax });
@@ -25,7 +26,7 @@ function openStdout(): DestinationStream {
   return stdout;
 }
 
-/** JSON lines on stdout. Secrets never reach a log call; the redaction is the second line of defence. */
+/** Writes JSON lines to stdout. Secrets never reach a log call; the redaction is a second line of defence. */
 export function createLogger(
   { level }: { level: string },
   destination: DestinationStream = openStdout(),

@@ -10,7 +10,7 @@ import { newSecret } from '../webhooks/secrets.ts';
 
 const { key, display } = newKey();
 const webhookSecret = newSecret();
-/** As X makes them: nothing tells that it is one. */
+/** Like X's tokens, which have no recognisable form. */
 const upstreamToken = 'AAAAAAAAAAAAAAAAAAAAAMLheAAAAAAA0%2BuSeid%2BULvsea4JtiGRiSDSJSI%3DEUifiRBkKG5E2';
 
 function programOf(statements: string): string {
@@ -21,7 +21,7 @@ function programOf(statements: string): string {
     ${statements}`;
 }
 
-/** What the server's logger really writes, by a process of its own. */
+/** The output of the server's logger, from its own process. */
 async function linesOf(statements: string): Promise<string[]> {
   const program = programOf(statements);
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
@@ -31,64 +31,64 @@ async function linesOf(statements: string): Promise<string[]> {
 const json = (value: unknown) => JSON.stringify(value);
 
 const secretLines: readonly (readonly [what: string, statement: string, secret: string])[] = [
-  ['an API key in a field that says so', `log.info(${json({ keyId: 'key_1', key })}, 'request')`, key],
+  ['an API key in a field with a known name', `log.info(${json({ keyId: 'key_1', key })}, 'request')`, key],
   [
     'a header',
     `log.info(${json({ keyId: 'key_1', authorization: `Bearer ${key}` })}, 'request')`,
     key.slice(-20),
   ],
   [
-    'a header that has no form',
+    'a header without a known form',
     `log.info(${json({ keyId: 'key_1', headers: { authorization: upstreamToken } })}, 'call')`,
     upstreamToken,
   ],
   [
-    'a header with a scheme, deep in an error of a library',
+    'a header with a scheme, nested in a library error',
     `log.warn({ keyId: 'key_1', err: Object.assign(new Error('refused'), ${json({
       request: { options: { headers: [`authorization: Bearer ${upstreamToken}`] } },
     })}) }, 'call')`,
     upstreamToken.slice(-20),
   ],
   [
-    'the token of an upstream in a field that says so',
+    'an upstream token in a field with a known name',
     `log.info(${json({ keyId: 'key_1', token: upstreamToken })}, 'source')`,
     upstreamToken,
   ],
   [
-    'the token of an upstream one level down',
+    'an upstream token one level down',
     `log.info(${json({ keyId: 'key_1', source: { token: upstreamToken } })}, 'source')`,
     upstreamToken,
   ],
   [
-    'the secret of a webhook in a field that says so',
+    'a webhook secret in a field with a known name',
     `log.info(${json({ keyId: 'key_1', webhook: { secret: 'of no known form' } })}, 'rotated')`,
     'of no known form',
   ],
   [
-    'the secret of a webhook under another name',
+    'a webhook secret under another name',
     `log.info(${json({ keyId: 'key_1', webhook: { sealed: { plain: webhookSecret } } })}, 'rotated')`,
     webhookSecret.slice('whsec_'.length),
   ],
   [
-    'an API key in the message of an error, and so in its stack',
+    'an API key in an error message and its stack',
     `log.error({ keyId: 'key_1', err: new Error(${json(`no such thing:\n${key}`)}) }, 'failed')`,
     key.slice('esk_'.length),
   ],
   ['an API key in the text of the line', `log.info({ keyId: 'key_1' }, ${json(`refused ${key}`)})`, key],
 ];
 
-test('no secret is written, in whatever form it comes', async () => {
+test('no secret is written in any form', async () => {
   const lines = await linesOf(secretLines.map(([, statement]) => statement).join(';\n'));
   expect(lines).toHaveLength(secretLines.length);
   const isWritten = (line: string, secret: string) => line.includes(secret) || !line.includes('[Redacted]');
   const written = secretLines.filter(([, , secret], index) => isWritten(lines[index] ?? '', secret));
   expect(written.map(([what]) => what)).toEqual([]);
-  // The rest of each line is still there, and still JSON.
+  // The rest of each line is unchanged and still JSON.
   for (const line of lines)
     expect(JSON.parse(line)).toMatchObject({ keyId: 'key_1', msg: expect.any(String) });
 });
 
-test('what only resembles a secret is written: the shown part of a key, and ids', async () => {
+test('masked keys and ids are written', async () => {
   const harmless = { keyId: 'key_01kb2n0a4c7q5t8w3y6z1v0n2p', display, requestId: 'req_1' };
   const [line] = await linesOf(`log.info(${json(harmless)}, 'request')`);
   expect(JSON.parse(line ?? '')).toMatchObject({ ...harmless, msg: 'request' });
@@ -98,7 +98,7 @@ test.each(['process.exit(0)', ''])(
   'a process whose stdout is on a full disk continues, and ends with %j',
   async (ending) => {
     await using disk = await open('/dev/full', 'w');
-    // The monitor counts as no listener, so the error still ends a process that has none.
+    // The monitor is not a listener, so an error without a listener still ends the process.
     const program = programOf(`
       import { errorMonitor } from 'node:events';
       import { setImmediate as nextTurn } from 'node:timers/promises';

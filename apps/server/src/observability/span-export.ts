@@ -18,7 +18,7 @@ import type { Metrics } from './metrics.ts';
 import type { Span, SpanExport } from './traces.ts';
 
 export interface SpanExportOptions {
-  /** Of OTLP over HTTP, with its path. */
+  /** The OTLP endpoint over HTTP, including the path. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly ratio: number;
@@ -29,11 +29,11 @@ export interface SpanExportOptions {
   readonly metrics: Metrics;
 }
 
-/** What waits for the collector, at most: some 10 MB. A batch of events brings up to two thousand at once. */
+/** Spans that may wait for the collector: about 10 MB. A batch of events creates up to 2,000 at once. */
 const waitingMax = 8_192;
-const sentTogether = 512;
+const batchSpansMax = 512;
 const sendEveryMs = 1_000;
-/** For a batch with its retries, and for what is left at a shutdown. */
+/** Limit for a batch with its retries, and for the rest at a shutdown. */
 const sendWithinMs = 5_000;
 const warnEveryMs = 60_000;
 
@@ -45,8 +45,8 @@ const kinds = {
 } as const;
 
 /**
- * Sends spans to a collector, in the background. A collector that is away or hangs costs spans, which are counted, and nothing
- * else. This file alone loads OpenTelemetry, and only a node that exports traces loads this file.
+ * Sends spans to a collector in the background. If the collector is down or hangs, spans are dropped and counted;
+ * nothing else is affected. Only this file loads OpenTelemetry, and only nodes that export traces load this file.
  */
 export function openSpanExport(options: SpanExportOptions): SpanExport & AsyncDisposable {
   const { url, headers, ratio } = options;
@@ -58,11 +58,11 @@ export function openSpanExport(options: SpanExportOptions): SpanExport & AsyncDi
     timeoutMillis: sendWithinMs,
     httpAgentOptions: () => agent,
   });
-  /** The library asks for ids while it starts a span. */
+  /** Read by the library while it starts a span. */
   let ids = { traceId: '', spanId: '' };
   const provider = new TracerProvider({
     resource: resourceOf(options),
-    // Whoever records has asked whether the item is sampled.
+    // Always on, because callers check first whether the item is sampled.
     sampler: new AlwaysOnSampler(),
     idGenerator: { generateTraceId: () => ids.traceId, generateSpanId: () => ids.spanId },
     spanProcessors: [countedProcessor(exporter, countSpans(options))],
@@ -86,7 +86,7 @@ export function openSpanExport(options: SpanExportOptions): SpanExport & AsyncDi
       const { name, kind, attributes, startMs: startTime, endMs } = span;
       const started = tracer.startSpan(name, { kind: kinds[kind], startTime, attributes }, parent);
       if (span.failed) started.setStatus({ code: SpanStatusCode.ERROR });
-      // Two clocks may differ, and one may be set back.
+      // Clocks may differ or be set back.
       started.end(Math.max(startTime, endMs));
       return spanId;
     },
@@ -113,7 +113,7 @@ function resourceOf({ version, node, roles }: SpanExportOptions) {
 
 type Count = (fate: 'sent' | 'failed' | 'dropped', spans: number, err?: Error) => void;
 
-/** The library drops without telling when its queue is full, so the queue is bounded here, a little earlier. */
+/** The library drops spans silently when its queue is full, so the queue is limited here, a little earlier. */
 function countedProcessor(exporter: SpanExporter, count: Count): SpanProcessor {
   let waiting = 0;
   const counted: SpanExporter = {
@@ -130,9 +130,9 @@ function countedProcessor(exporter: SpanExporter, count: Count): SpanProcessor {
   const processor = new BatchSpanProcessor({
     exporter: counted,
     maxQueueSize: waitingMax,
-    maxExportBatchSize: sentTogether,
+    maxExportBatchSize: batchSpansMax,
     scheduledDelayMillis: sendEveryMs,
-    // Only for a collector that goes on answering without an end: the exporter has its own limit.
+    // Only matters for a collector that answers endlessly; the exporter has its own limit.
     exportTimeoutMillis: 2 * sendWithinMs,
   });
   return {
@@ -156,7 +156,7 @@ function countSpans({ log, metrics }: SpanExportOptions): Count {
     lost += spans;
     if (performance.now() - warnedAt < warnEveryMs) return;
     warnedAt = performance.now();
-    log.warn({ lost, fate, reason: err?.message }, 'spans of traces did not reach the collector');
+    log.warn({ lost, fate, reason: err?.message }, 'trace spans did not reach the collector');
     lost = 0;
   };
 }

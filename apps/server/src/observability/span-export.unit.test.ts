@@ -28,7 +28,7 @@ const span = {
   attributes: { text: 'word', count: 3, isNew: true },
 } as const;
 
-test('what is recorded has reached the collector when the export is closed, as it was', async () => {
+test('recorded spans have reached the collector unchanged when the export is closed', async () => {
   await using collector = await startOtlpReceiver();
   const { spans, metrics } = openExport(collector.url);
   const parentId = spans.record(span);
@@ -69,11 +69,11 @@ test('what is recorded has reached the collector when the export is closed, as i
   expect(await fatesOf(metrics)).toEqual({ sent: 2, failed: 0, dropped: 0 });
 });
 
-test('with a collector that hangs, no more spans wait than may, and closing ends', async () => {
+test('with a hanging collector, the queue is limited and closing ends', async () => {
   await using collector = await startOtlpReceiver({ hangs: true });
   const { spans, metrics } = openExport(collector.url);
   for (let n = 0; n < 10_000; n++) spans.record(span);
-  // 512 are on their way to the collector.
+  // 512 are being sent.
   const dropped = 10_000 - 8_192 - 512;
   expect(await fatesOf(metrics)).toEqual({ sent: 0, failed: 0, dropped });
   await spans[Symbol.asyncDispose]();
@@ -83,7 +83,7 @@ test('with a collector that hangs, no more spans wait than may, and closing ends
   expect(failed).toBeGreaterThanOrEqual(512);
 });
 
-test('a ratio takes about that share, and a larger one takes the same and more', () => {
+test('a ratio samples about that share, and a larger one a superset', () => {
   const ids = Array.from({ length: 10_000 }, (_, n) => hash('sha256', `item ${n}`).slice(0, 32));
   const [tenth, half, none, all] = [0.1, 0.5, 0, 1].map((ratio) => {
     const { spans } = openExport('http://127.0.0.1:1/v1/traces', ratio);

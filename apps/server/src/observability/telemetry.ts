@@ -1,15 +1,15 @@
 import { costTelemetry } from './cost-telemetry.ts';
 import type { Logger } from './logger.ts';
-import type { DropReason, Metrics, StreamEnding } from './metrics.ts';
+import type { DropReason, Metrics, MatchStreamEnding } from './metrics.ts';
 import { webhookTelemetry } from './webhook-telemetry.ts';
 
-/** One function per business event: it writes the log line and counts the metric, so they cannot disagree. */
+/** One function per business event: it writes the log line and updates the metric, so that they agree. */
 export type Telemetry = ReturnType<typeof createTelemetry>;
 
-/** `stopped`: paused for a budget. */
+/** `stopped` means paused because of a budget. */
 type RuleChange = 'updated' | 'paused' | 'resumed' | 'stopped';
 
-/** What load balancers and orchestrators ask every few seconds. */
+/** Requests that load balancers and orchestrators send every few seconds. */
 export const probeOperation = 'Probe';
 
 export function createTelemetry(log: Logger, metrics: Metrics) {
@@ -47,28 +47,28 @@ function nodeTelemetry(log: Logger, metrics: Metrics) {
 
 function requestTelemetry(log: Logger, metrics: Metrics) {
   return {
-    /** Who asked is told by ids and address, also of a request that was refused. */
+    /** Logs the caller's ids and address, also for refused requests. */
     requestAnswered(request: {
       operation: string;
       status: number;
       ms: number;
       requestId: string;
       address: string;
-      /** Null when no key was accepted. */
+      /** Null if no key was accepted. */
       principal: { readonly keyId: string; readonly accountId: string } | null;
     }) {
       const { operation, status, ms, principal, ...fields } = request;
-      const who = principal && { keyId: principal.keyId, accountId: principal.accountId };
+      const caller = principal && { keyId: principal.keyId, accountId: principal.accountId };
       metrics.requests.inc({ operation, status: String(status) });
       metrics.requestSeconds.observe({ operation }, ms / 1000);
       const level = operation === probeOperation ? 'debug' : 'info';
-      log[level]({ operation, status, ms: Math.round(ms), ...fields, ...who }, 'request');
+      log[level]({ operation, status, ms: Math.round(ms), ...fields, ...caller }, 'request');
     },
   };
 }
 
 function ruleTelemetry(log: Logger, metrics: Metrics) {
-  const warnOfUnused = createUnusedWarning(log);
+  const warnAboutForeignRules = createForeignRulesWarning(log);
   return {
     ruleCreated(rule: { ruleId: string; accountId: string; ms: number }) {
       log.info(rule, 'rule created');
@@ -89,20 +89,20 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
       if (count > 0) log.info({ count }, 'rules paused because they expired');
     },
     abandonedChangesUndone(count: number) {
-      if (count > 0) log.warn({ count }, 'rule changes undone whose caller is gone');
+      if (count > 0) log.warn({ count }, 'rule changes undone because their caller disconnected');
     },
     abandonedCreationsUndone(count: number) {
-      if (count > 0) log.warn({ count }, 'creations undone whose caller is gone');
+      if (count > 0) log.warn({ count }, 'rule creations undone because their caller disconnected');
     },
     slotsRegistered(slots: { sourceId: string; count: number }) {
-      if (slots.count > 0) log.info(slots, 'slots registered upstream');
+      if (slots.count > 0) log.info(slots, 'upstream rules registered');
     },
     upstreamRulesFailed(failure: { platform: string; sourceId: string; err: Error }) {
       metrics.ruleCallFailures.inc({ source: failure.sourceId });
       log.warn(failure, 'upstream rule call failed');
     },
     ruleCallPostponed(call: { platform: string; sourceId: string; waitMs: number }) {
-      log.debug(call, 'the rule calls that the upstream allows are used up');
+      log.debug(call, 'upstream rule calls postponed because the rate limit is reached');
     },
     reconciled(result: {
       sourceId: string;
@@ -116,7 +116,7 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
     }) {
       const { unused, ...counts } = result;
       metrics.foreignRules.set({ source: result.sourceId }, result.foreign);
-      warnOfUnused(result.sourceId, unused);
+      warnAboutForeignRules(result.sourceId, unused);
       const changed = result.adopted + result.vanished + result.removed + result.gone + result.moved > 0;
       log[changed ? 'info' : 'debug'](counts, 'upstream rules reconciled');
     },
@@ -125,8 +125,8 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
 
 const unusedShown = 5;
 
-/** Once for each number of them: a look every 30 s must not fill the log. */
-function createUnusedWarning(log: Logger) {
+/** Warns once per number of rules: a check every 30 s must not fill the log. */
+function createForeignRulesWarning(log: Logger) {
   const known = new Map<string, number>();
   return (sourceId: string, values: readonly string[]): void => {
     if (values.length === (known.get(sourceId) ?? 0)) return;
@@ -135,7 +135,7 @@ function createUnusedWarning(log: Logger) {
     const shown = values.slice(0, unusedShown).map((value) => value.slice(0, 200));
     log.warn(
       { sourceId, count: values.length, values: shown },
-      'the upstream has rules that are not ours: what they match may be billed, and is not stored',
+      'the platform has rules that Earshot did not create; their matches may be billed and are not stored',
     );
   };
 }
@@ -143,11 +143,11 @@ function createUnusedWarning(log: Logger) {
 function sourceTelemetry(log: Logger) {
   return {
     sourceFull(source: { sourceId: string; takes: number; moved: number; failed: number }) {
-      log.warn(source, 'a source takes no more rules');
+      log.warn(source, 'a source accepts no more rules');
     },
   };
 }
-/** Part of every day; all others want a look. */
+/** Everyday states; all others are logged as warnings. */
 const usualStates = new Set(['live', 'reconnecting', 'no_rules', 'stopped']);
 
 function repairTelemetry(log: Logger) {
@@ -156,16 +156,16 @@ function repairTelemetry(log: Logger) {
       log.info(search, 'gap searched');
     },
     searchRefused(search: { sourceId: string; slotId: string; words: string }) {
-      log.warn(search, 'the upstream refused to search for a value');
+      log.warn(search, 'the platform refused to search for a query');
     },
-    repairPutOff(repair: { sourceId: string; waitMs: number; err: Error }) {
-      log.warn(repair, 'repair of gaps put off');
+    repairPostponed(repair: { sourceId: string; waitMs: number; err: Error }) {
+      log.warn(repair, 'gap repair postponed');
     },
-    complianceCheckPutOff(check: { platform: string; err: Error }) {
-      log.warn(check, 'the platform could not be asked which kept items are gone');
+    complianceCheckPostponed(check: { platform: string; err: Error }) {
+      log.warn(check, 'the compliance check of stored items failed and will be retried');
     },
     keptItemsChecked(check: { platform: string; requested: number; items: number; matches: number }) {
-      log.info(check, 'kept items compared with their platform; those that are gone are removed');
+      log.info(check, 'stored items checked with their platform; deleted ones are removed');
     },
     gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {
       log.info(gap, 'gap repaired');
@@ -173,7 +173,7 @@ function repairTelemetry(log: Logger) {
   };
 }
 
-/** One state per source, or none. */
+/** Sets one state per source, or none. */
 function createStateGauge(metrics: Metrics) {
   const states = new Map<string, string>();
   return (source: string, state: string | null) => {
@@ -193,7 +193,7 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       metrics.streamLive.set({ source: stream.sourceId }, 1);
       log.info(stream, 'stream open');
     },
-    /** `streamEnded` follows when the log has all that was read, which a log that refuses events puts off. */
+    /** `streamEnded` follows when the log has all received items, which may take long if the log refuses events. */
     streamClosed(sourceId: string) {
       metrics.streamLive.set({ source: sourceId }, 0);
     },
@@ -211,7 +211,7 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
     connecting(platform: string) {
       metrics.connects.inc({ platform });
     },
-    /** Told on a change only. */
+    /** Called on a change only. */
     sourceStateChanged(source: {
       platform: string;
       sourceId: string;
@@ -223,7 +223,7 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
       showState(source.sourceId, source.state);
       log[usualStates.has(source.state) ? 'info' : 'warn'](source, 'source state');
     },
-    /** This node does not listen to the source any more: what it knew last is not its to show. */
+    /** This node no longer runs the source, so it stops reporting its state. */
     sourceLeft(sourceId: string) {
       showState(sourceId, null);
       metrics.streamLive.remove({ source: sourceId });
@@ -231,23 +231,23 @@ function streamTelemetry(log: Logger, metrics: Metrics) {
     },
     sourceQuiet(source: { sourceId: string; isQuiet: boolean; perMinute: number; usualPerMinute: number }) {
       metrics.sourceQuiet.set({ source: source.sourceId }, source.isQuiet ? 1 : 0);
-      if (source.isQuiet) log.warn(source, 'the stream is open and brings far less than usual');
-      else log.info(source, 'the stream brings what it usually does');
+      if (source.isQuiet) log.warn(source, 'the stream is open but delivers far less than usual');
+      else log.info(source, 'the stream delivers its usual volume again');
     },
     staleConnectionsEnded(stale: { sourceId: string; count: number }) {
-      log.warn(stale, 'dead connections ended that took the place of our stream');
+      log.warn(stale, 'stale connections that blocked the stream were ended');
     },
-    /** `reason` in the words of NATS. Once per outage. */
+    /** Called once per outage; `reason` is the error text of NATS. */
     eventLogRefuses(refusal: { reason: string }) {
       log.warn(
         refusal,
-        'the event log takes no events: see nats-server, which must be restarted if its disk was full',
+        'the event log refuses events; check nats-server, and restart it if its disk was full',
       );
     },
-    eventLogTakesAgain({ refusedMs }: { refusedMs: number }) {
-      log.info({ refusedMs: Math.round(refusedMs) }, 'the event log takes events again');
+    eventLogAcceptsAgain({ refusedMs }: { refusedMs: number }) {
+      log.info({ refusedMs: Math.round(refusedMs) }, 'the event log accepts events again');
     },
-    /** `ms`: since its receipt. */
+    /** `ms` is the time since its receipt. */
     eventLogged({ platform, ms }: { platform: string; ms: number }) {
       metrics.eventsLogged.inc({ platform });
       metrics.eventLoggedSeconds.observe({ platform }, ms / 1000);
@@ -268,24 +268,24 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
       }
       log.debug(batch, 'events matched');
     },
-    /** Since its receipt, by two clocks that may differ a little. */
+    /** `ms` is the time since its receipt, by two clocks that may differ. */
     eventStored({ platform, ms }: { platform: string; ms: number }) {
       metrics.eventStoredSeconds.observe({ platform }, Math.max(0, ms) / 1000);
     },
-    /** Delivered by the upstream, and stored; our evaluator denies it because of the operator. */
+    /** The platform delivered it and it is stored, but Earshot's evaluator rejects it because of the operator. */
     matchUnexplained(match: { platform: string; operator: string; value: string; platformPostId: string }) {
       metrics.unexplained.inc({ platform: match.platform, operator: match.operator });
-      log.info(match, 'the upstream matched what our evaluator would not');
+      log.info(match, 'the platform matched an item that the evaluator of Earshot rejects');
     },
     eventFailed(event: { sequence: number; deliveries: number; reason: string }) {
-      log.warn(event, 'an event could not be stored and is tried again');
+      log.warn(event, 'an event could not be stored and will be retried');
     },
     eventDeadLettered(event: { sequence: number; deliveries: number; reason: string }) {
       metrics.deadLetters.inc();
       log.error(event, 'an event could not be stored and is now a dead letter');
     },
     deadLetterRetried(letter: { id: number; outcome: 'stored' | 'failed' }) {
-      log.info(letter, 'dead letter tried again');
+      log.info(letter, 'dead letter retried');
     },
     ...logCheckTelemetry(log, metrics),
     partitionsAhead(days: number) {
@@ -318,56 +318,59 @@ function logCheckTelemetry(log: Logger, metrics: Metrics) {
     logChecked(through: number) {
       metrics.logCheckedThrough.set(through);
     },
-    /** Some copy of the log is damaged: its node should be wiped and joined anew. */
-    logHoleFound(hole: { from: number; to: number; count: number; consumerLeader: string | null }) {
-      metrics.logHoles.inc({ fate: 'found' }, hole.count);
-      log.error(hole, 'the event log left out events: a copy of it is damaged');
+    /** A copy of the log is damaged; its node should be wiped and joined again. */
+    logGapFound(gap: { from: number; to: number; count: number; consumerLeader: string | null }) {
+      metrics.logGaps.inc({ fate: 'found' }, gap.count);
+      log.error(gap, 'the event log skipped events: a copy of it is damaged');
     },
-    /** The database has gone back to a state in which it had not stored them yet; the log is healthy. */
+    /** The database was restored to a state without these events; the log is healthy. */
     eventsForgotten(forgotten: { from: number; to: number; count: number }) {
-      metrics.logHoles.inc({ fate: 'forgotten' }, forgotten.count);
+      metrics.logGaps.inc({ fate: 'forgotten' }, forgotten.count);
       log.error(
         forgotten,
-        'the database was restored to an earlier state: events are stored again from the log',
+        'the database was restored to an earlier state; events are stored again from the log',
       );
     },
-    /** What lay in it and was not matched yet is a gap on the ledger now. */
+    /** Unmatched events of the lost log are a gap on the ledger now. */
     eventLogLost(lost: { fate: string }) {
       metrics.eventLogLosses.inc(lost);
       log.error(
         lost,
-        'the event log is gone or was restored to an earlier state: what was not matched yet is a gap',
+        'the event log is gone or was restored to an earlier state; unmatched events are lost and become a gap',
       );
     },
-    /** Seen by a node that had read matches which are gone now. */
-    matchLogWentBack(positions: { from: number; to: number }) {
-      metrics.matchLogWentBack.inc();
-      log.error(positions, 'the match log was restored to an earlier state: followers are told, and go on');
+    /** Reported by a node that had read matches which are gone now. */
+    matchLogRestored(positions: { from: number; to: number }) {
+      metrics.matchLogRestored.inc();
+      log.error(
+        positions,
+        'the match log was restored to an earlier state; followers are notified and continue',
+      );
     },
-    logHoleRecovered(hole: { count: number }) {
-      metrics.logHoles.inc({ fate: 'recovered' }, hole.count);
-      log.warn(hole, 'missing events were fetched from the event log and stored');
+    logGapRecovered(gap: { count: number }) {
+      metrics.logGaps.inc({ fate: 'recovered' }, gap.count);
+      log.warn(gap, 'missing events were fetched from the event log and stored');
     },
-    logHoleLost(hole: { from: number; to: number; count: number }) {
-      metrics.logHoles.inc({ fate: 'lost' }, hole.count);
-      log.error(hole, 'no copy of the event log has these events: they are lost');
+    logGapLost(gap: { from: number; to: number; count: number }) {
+      metrics.logGaps.inc({ fate: 'lost' }, gap.count);
+      log.error(gap, 'no copy of the event log has these events; they are lost');
     },
   };
 }
 
 function readerTelemetry(log: Logger, metrics: Metrics) {
   return {
-    /** Since it was stored. */
+    /** `ms` is the time since it was stored. */
     matchFollowed(ms: number) {
       metrics.matchFollowedSeconds.observe(Math.max(0, ms) / 1000);
     },
     matchStreamOpened() {
       metrics.matchStreams.inc();
     },
-    matchStreamClosed(stream: { ending: StreamEnding; ms: number; err?: unknown }) {
+    matchStreamClosed(stream: { ending: MatchStreamEnding; ms: number; err?: unknown }) {
       metrics.matchStreams.dec();
       metrics.matchStreamEndings.inc({ ending: stream.ending });
-      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'a stream of matches ended');
+      log[stream.ending === 'failed' ? 'error' : 'debug'](stream, 'match stream ended');
     },
   };
 }

@@ -9,17 +9,17 @@ function createWorld() {
   return { exported, telemetry: createTelemetry(pino({ enabled: false }), metrics) };
 }
 
-type Told = ReturnType<typeof createWorld>['telemetry'];
+type CallTelemetry = ReturnType<typeof createWorld>['telemetry'];
 
-test.each<[string, (telemetry: Told) => void]>([
+test.each<[string, (telemetry: CallTelemetry) => void]>([
   ['event_logged', (telemetry) => telemetry.eventLogged({ platform: 'x', ms: 1_500 })],
   ['event_stored', (telemetry) => telemetry.eventStored({ platform: 'x', ms: 1_500 })],
   ['match_batch', (telemetry) => telemetry.batchStored({ events: 1, matches: {}, ms: 1_500 })],
   ['match_followed', (telemetry) => telemetry.matchFollowed(1_500)],
   ['webhook_wait', (telemetry) => telemetry.webhookFirstTried(1_500)],
-])('%s_seconds is measured in seconds', async (histogram, tell) => {
+])('%s_seconds is measured in seconds', async (histogram, call) => {
   const { exported, telemetry } = createWorld();
-  tell(telemetry);
+  call(telemetry);
   const text = await exported();
   const samples = text.split('\n').filter((line) => line.startsWith(`earshot_${histogram}_seconds`));
   const of = (part: RegExp) =>
@@ -29,7 +29,7 @@ test.each<[string, (telemetry: Told) => void]>([
   expect(Math.max(...of(/le="2"/))).toBe(1);
 });
 
-test('of clocks that differ, a time is at least zero', async () => {
+test('a duration is at least zero even if clocks differ', async () => {
   const { exported, telemetry } = createWorld();
   telemetry.eventStored({ platform: 'x', ms: -40 });
   telemetry.matchFollowed(-40);
@@ -39,7 +39,7 @@ test('of clocks that differ, a time is at least zero', async () => {
   expect(await exported()).toContain('earshot_webhook_wait_seconds_sum 0\n');
 });
 
-test('what an alert divides by is there before the first event', async () => {
+test('divisors of alerts exist before the first event', async () => {
   const text = await createWorld().exported();
   for (const platform of ['x', 'firehose']) {
     expect(text).toContain(`earshot_event_stored_seconds_count{platform="${platform}"} 0\n`);

@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 
 /**
- * Traces of items, from the upstream's socket to the webhook (docs/adr/0034-derived-traces.md). Nothing is stored or sent along:
- * each process derives the id of an item's trace from the item, and the ids of the spans that other processes name as parents
- * from what both know. So all of them sample the same items.
+ * Traces of items, from the upstream socket to the webhook (docs/adr/0034-derived-traces.md). Trace context is
+ * neither stored nor sent. Each process derives the trace id from the item, and parent span ids from data that both
+ * processes know. So all processes sample the same items.
  */
 export type Traces = ReturnType<typeof createTraces>;
 
-/** A span that is over. Times are in milliseconds since the epoch. */
+/** A finished span. Times are in Unix milliseconds. */
 export interface Span {
   readonly name: 'receive' | 'append' | 'match' | 'store' | 'deliver';
   readonly kind: 'consumer' | 'producer' | 'internal' | 'client';
   readonly traceId: string;
-  /** Random without one. */
+  /** Random if absent. */
   readonly spanId?: string;
   readonly parentId: string | null;
   readonly startMs: number;
@@ -21,7 +21,7 @@ export interface Span {
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** Where spans go. Neither method waits or throws. */
+/** Receives spans. Neither method waits or throws. */
 export interface SpanExport {
   isSampled(traceId: string): boolean;
   /** Returns the id of the span. */
@@ -45,7 +45,7 @@ export interface TracedMatch {
   readonly eventKey: string;
 }
 
-/** What became of an event that was taken from the log. */
+/** The result of an event that was taken from the log. */
 export type MatchOutcome =
   | 'stored'
   | 'put_off'
@@ -58,7 +58,7 @@ export type MatchOutcome =
 const storeSpansMax = 100;
 
 export function createTraces(installation: string, spans: SpanExport) {
-  /** Null when the item is not sampled. */
+  /** Null if the item is not sampled. */
   const traceOf = (platform: string, key: string): string | null => {
     const traceId = hash('sha256', `${installation} ${platform} ${key}`).slice(0, 32);
     return spans.isSampled(traceId) ? traceId : null;
@@ -78,7 +78,10 @@ function spanIdOf(traceId: string, ...parts: ReadonlyArray<string | number>): st
   return hash('sha256', [traceId, ...parts].join(' ')).slice(0, 16);
 }
 
-/** The time and the rules are part of it: an item that is delivered again, or found for another rule, is appended by a span of its own. */
+/**
+ * Includes the time and the rules: an item that is delivered again, or found for another rule, has its own append
+ * span.
+ */
 function appendSpanId(traceId: string, { sourceId, receivedMs, rules }: TracedEvent): string {
   return spanIdOf(traceId, 'append', sourceId, receivedMs ?? '', ...rules.map((rule) => rule.upstreamRuleId));
 }
@@ -93,7 +96,7 @@ const itemAttributes = ({ platform, sourceId, key }: TracedEvent) => ({
 
 function ingestSpans(spans: SpanExport, traceOf: TraceOf) {
   return {
-    /** `logged` is null when the log did not take the event. What was fetched to fill a gap was not received from the stream. */
+    /** `logged` is null if the log refused the event. Items that repair a gap were not received from the stream. */
     eventAppended(
       event: TracedEvent,
       startMs: number,
@@ -134,7 +137,7 @@ function ingestSpans(spans: SpanExport, traceOf: TraceOf) {
 
 function matchSpans(spans: SpanExport, traceOf: TraceOf) {
   return {
-    /** `stored` are the matches that were new. */
+    /** `stored` are the new matches. */
     eventMatched(
       event: TracedEvent,
       taken: {
@@ -179,7 +182,7 @@ function matchSpans(spans: SpanExport, traceOf: TraceOf) {
 
 function deliverSpans(spans: SpanExport, traceOf: TraceOf) {
   return {
-    /** A span in the trace of each match of the message. */
+    /** Records a span in the trace of each match of the message. */
     webhookAttempted(attempt: {
       readonly webhookId: string;
       readonly messageId: string;

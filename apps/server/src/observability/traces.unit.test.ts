@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createTraces, type Span } from './traces.ts';
 
-/** Takes the place of a collector; `isSampled` that of the ratio. */
+/** Stands in for a collector; `isSampled` replaces the ratio. */
 function startTraces(installation = 'one', isSampled: (traceId: string) => boolean = () => true) {
   const spans: Span[] = [];
   const record = (span: Span) => span.spanId ?? `random-${spans.length}`;
@@ -36,7 +36,7 @@ const attempt = {
   endMs: 3_001,
 };
 
-describe('processes that know nothing of each other', () => {
+describe('separate processes', () => {
   test('derive the same trace and the same parents', () => {
     const [ingest, matching, deliver] = [startTraces(), startTraces(), startTraces()];
     ingest.traces.eventAppended(event, 1_001, logged);
@@ -57,23 +57,23 @@ describe('processes that know nothing of each other', () => {
     }
   });
 
-  test('ask about an item by the same id, and record nothing of one that is not sampled', () => {
-    const asked: string[] = [];
+  test('check an item by the same id, and record nothing if it is not sampled', () => {
+    const checked: string[] = [];
     const { traces, spans } = startTraces('one', (traceId) => {
-      asked.push(traceId);
+      checked.push(traceId);
       return false;
     });
     traces.eventAppended(event, 1_001, logged);
     traces.eventMatched(event, { ...taken, stored: [match] });
     traces.webhookAttempted({ ...attempt, matches: [match] });
     expect(traces.isTraced('x', '17')).toBe(false);
-    expect(asked).toHaveLength(4);
-    expect(new Set(asked).size).toBe(1);
+    expect(checked).toHaveLength(4);
+    expect(new Set(checked).size).toBe(1);
     expect(spans).toEqual([]);
   });
 });
 
-test('two installations that have the same post have two traces', () => {
+test('two installations have different traces for the same post', () => {
   const [one, two] = [startTraces('one'), startTraces('two')];
   for (const { traces } of [one, two]) traces.eventAppended(event, 1_001, logged);
   expect(one.spans[0]?.traceId).not.toBe(two.spans[0]?.traceId);
@@ -83,7 +83,7 @@ test.each([
   ['delivered again', { receivedMs: 5_000 }],
   ['delivered by another source', { sourceId: 'x:second' }],
   ['found for another rule', { rules: [{ upstreamRuleId: 'b' }] }],
-])('an item that is %s has the same trace and spans of its own', (_, changed) => {
+])('an item that is %s has the same trace with new spans', (_, changed) => {
   const { traces, spans } = startTraces();
   traces.eventAppended(event, 1_001, logged);
   traces.eventAppended({ ...event, ...changed }, 5_001, { seq: 1, duplicate: true });
@@ -92,7 +92,7 @@ test.each([
   expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
 });
 
-test('what was fetched to fill a gap begins with its way into the log', () => {
+test('the trace of an item that repairs a gap starts with its append', () => {
   const { traces, spans } = startTraces();
   const { receivedMs: _, ...fetched } = event;
   traces.eventAppended({ ...fetched, via: 'search' }, 1_001, logged);
@@ -103,13 +103,13 @@ test('what was fetched to fill a gap begins with its way into the log', () => {
   ]);
 });
 
-test('an event that the log did not take has failed', () => {
+test('an event that the log refused has failed', () => {
   const { traces, spans } = startTraces();
   traces.eventAppended(event, 1_001, null);
   expect(spans.map(({ failed }) => failed)).toEqual([true, true]);
 });
 
-test('an event with thousands of matches has a hundred spans of them, and says how many there are', () => {
+test('an event with thousands of matches has 100 match spans and the total number', () => {
   const { traces, spans } = startTraces();
   const stored = Array.from({ length: 3_000 }, (_, n) => ({ ...match, matchId: `mat_${n}` }));
   traces.eventMatched(event, { ...taken, stored });

@@ -1,13 +1,13 @@
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What is told of webhooks and digests. */
+/** Reports webhooks and digests. */
 export function webhookTelemetry(log: Logger, metrics: Metrics) {
   return {
     webhookFirstTried(waitedMs: number) {
       metrics.webhookWaitSeconds.observe(Math.max(0, waitedMs) / 1000);
     },
-    /** `isRepeated`: one of many failures in a row. */
+    /** `isRepeated` marks one of many consecutive failures. */
     webhookAttempted({
       isRepeated,
       ...attempt
@@ -38,8 +38,8 @@ export function webhookTelemetry(log: Logger, metrics: Metrics) {
       metrics.digestAttempts.inc({ outcome: attempt.outcome });
       log[attempt.outcome === 'given_up' ? 'warn' : 'info'](attempt, 'digest attempt');
     },
-    webhookDisabled(webhook: { webhookId: string; accountId: string; because: 'gone' | 'failing' }) {
-      metrics.webhooksDisabled.inc({ because: webhook.because });
+    webhookDisabled(webhook: { webhookId: string; accountId: string; reason: 'gone' | 'failing' }) {
+      metrics.webhooksDisabled.inc({ reason: webhook.reason });
       log.warn(webhook, 'webhook disabled');
     },
     webhookSecretsChecked({ webhooks, unreadable }: { webhooks: number; unreadable: readonly string[] }) {
@@ -47,13 +47,13 @@ export function webhookTelemetry(log: Logger, metrics: Metrics) {
       if (unreadable.length === 0) return;
       log.warn(
         { webhooks, unreadable: unreadable.length, webhookIds: unreadable.slice(0, 10) },
-        'secrets of webhooks cannot be read with EARSHOT_SECRETS_KEY: nothing is sent to these webhooks',
+        'webhook secrets cannot be read with EARSHOT_SECRETS_KEY; nothing is sent to these webhooks',
       );
     },
     webhookSecretUnreadable(webhook: { webhookId: string; err: unknown }) {
       log.error(
         webhook,
-        'a webhook secret cannot be opened: is EARSHOT_SECRETS_KEY the one it was sealed with?',
+        'a webhook secret cannot be decrypted; check that EARSHOT_SECRETS_KEY is the key that encrypted it',
       );
     },
   };

@@ -26,8 +26,8 @@ interface LogPage {
 export interface Follower extends Disposable {
   /**
    * Returns the next matches and removals in the order of the log; fewer than `limit` matches if they are large. A promise if the
-   * follower is behind the tail. Followers that are up to date and have the same filter get the same array. Throws LogWentBack if the
-   * log went back to a position before the follower's.
+   * follower is behind the tail. Followers that are up to date and have the same filter get the same array. Throws LogRestored if the
+   * log was restored to a position before the follower's.
    */
   take(limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]>;
   /** Registers a callback for when there may be more to take. */
@@ -37,7 +37,7 @@ export interface Follower extends Disposable {
 }
 
 /** The client sends the request again with its cursor, and the answer is then specific to the cursor (offset.ts). */
-export class LogWentBack extends Failure {
+export class LogRestored extends Failure {
   constructor() {
     super(
       'unavailable',
@@ -46,7 +46,7 @@ export class LogWentBack extends Failure {
         details: { reason: 'restored' },
       },
     );
-    this.name = 'LogWentBack';
+    this.name = 'LogRestored';
   }
 }
 
@@ -70,8 +70,8 @@ export function createFollowing(options: {
     // The log may have gone back since the cursor was checked, or since the tail was last read.
     const before = query.order === 'oldest' ? query.from : null;
     const first = Math.min(...[...matches.slice(0, 1), ...removals.slice(0, 1)].map((one) => one.position));
-    if (before !== null && first < Infinity && (await tail.wentBackBetween(before, first)) !== null) {
-      throw new LogWentBack();
+    if (before !== null && first < Infinity && (await tail.restoredBetween(before, first)) !== null) {
+      throw new LogRestored();
     }
     return { entries: merge(await toEntries(parsedRules, matches), removals.map(toRemovalEntry)), more };
   };
@@ -102,7 +102,7 @@ export function createFollowing(options: {
       };
 
       const take = (limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]> => {
-        if (tail.isLost(through)) throw new LogWentBack();
+        if (tail.isLost(through)) throw new LogRestored();
         const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
         if (!fromTail) return inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
         through = fromTail.through;

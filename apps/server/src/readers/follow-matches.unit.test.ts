@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
-import { createFollowing, type Follower, LogWentBack } from './follow-matches.ts';
+import { createFollowing, type Follower, LogRestored } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
@@ -98,7 +98,7 @@ function createLog() {
   return { tailReader, reader, write, goBack, calls, hooks };
 }
 
-const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
+const telemetry = { matchLogRestored: () => undefined, matchFollowed: () => undefined };
 
 async function start(bounds: { matchesMax?: number; nowMs?: () => number } = {}, log = createLog()) {
   const bell = createBellListener(() => undefined);
@@ -307,7 +307,7 @@ test('a page that begins behind a lost position is not returned: its follower wa
   const restoredTo = async (position: number) => (position > 5 ? 5 : null);
   const tailReader = { ...log.tailReader, lastPosition: async () => 10, restoredTo };
   const { follow, page } = await start({}, { ...log, tailReader, reader });
-  await expect(take(follow('acc_1', 7))).rejects.toThrow(LogWentBack);
+  await expect(take(follow('acc_1', 7))).rejects.toThrow(LogRestored);
   expect(await take(follow('acc_1', 5))).toEqual([far]);
   expect((await page('acc_1')).entries).toHaveLength(1);
 });
@@ -334,7 +334,7 @@ describe('a reader that was notified that the log went back', () => {
     await using started = await startWithLost();
     const { followAgain, waiting, ring, tail } = started;
     ring();
-    await expect(take(waiting)).rejects.toThrow(LogWentBack);
+    await expect(take(waiting)).rejects.toThrow(LogRestored);
     expect(tail.position()).toBe(jumpedTo + 1);
     expect(await take(followAgain('acc_1', 1))).toEqual([jumpedTo + 1]);
   });

@@ -49,7 +49,7 @@ const emptyLog: TailReader = {
 /** Lists what `read` returns. */
 async function openList(read: () => Promise<MatchPage>) {
   const parsedRules = createParsedRules();
-  const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
+  const telemetry = { matchLogRestored: () => undefined, matchFollowed: () => undefined };
   const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells(), telemetry });
   return listMatches({
     reader: { overtaken: async () => ({ removedThrough: 0, restoredTo: null, jumpedTo: 0 }) },

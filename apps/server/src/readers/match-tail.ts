@@ -19,7 +19,7 @@ export interface MatchTailOptions {
   readonly reader: TailReader;
   readonly parsedRules: ParsedRules;
   readonly bells: Bells;
-  readonly telemetry: Pick<Telemetry, 'matchLogWentBack' | 'matchFollowed'>;
+  readonly telemetry: Pick<Telemetry, 'matchLogRestored' | 'matchFollowed'>;
   /** Limits of what is kept in memory. */
   readonly matchesMax?: number;
   readonly charactersMax?: number;
@@ -103,7 +103,7 @@ export async function openMatchTail(options: MatchTailOptions) {
     /** Every match up to here is visible to a query that starts now. */
     position: () => readThrough,
     isLost: lost.has,
-    wentBackBetween: lost.between,
+    restoredBetween: lost.between,
     /** The last position of the log now. */
     end: () => reader.lastPosition(),
     join({ accountId, ruleId }: { accountId: string; ruleId: string | null }) {
@@ -136,7 +136,7 @@ function createLostPositions({ reader, telemetry }: Pick<MatchTailOptions, 'read
       const to = await between(read, next);
       if (to === null) return false;
       lost = { after: to, through: Math.max(read, next - 1) };
-      telemetry.matchLogWentBack({ from: read, to });
+      telemetry.matchLogRestored({ from: read, to });
       return true;
     },
   };

@@ -34,7 +34,7 @@ async function openTail(nowMs = () => 0) {
   };
   const bell = createBellListener(() => undefined);
   const bells = { ring: () => bell.rang(), listen: (_name: BellName) => bell };
-  const telemetry = { matchLogWentBack: () => undefined, matchFollowed: () => undefined };
+  const telemetry = { matchLogRestored: () => undefined, matchFollowed: () => undefined };
   const tail = await openMatchTail({ reader, parsedRules: createParsedRules(), bells, telemetry, nowMs });
   const stop = new AbortController();
   const running = tail.worker.run(stop.signal);

@@ -5,7 +5,7 @@ import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/worker.ts';
-import { type Following, LogWentBack } from './follow-matches.ts';
+import { type Following, LogRestored } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { type Offset, openOffset, refuseOvertaken, scopeOfFilter, sealOffset, start } from './offset.ts';
 import { type LogEntry, jsonOf } from './to-match.ts';
@@ -83,7 +83,7 @@ async function outlastOutages(
     try {
       return await taken;
     } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'unavailable' || error instanceof LogWentBack)
+      if (!(error instanceof Failure) || error.code !== 'unavailable' || error instanceof LogRestored)
         throw error;
       await pause(databaseAgainMs, signal);
       if (signal.aborted) return { events: [] };

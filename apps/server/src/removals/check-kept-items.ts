@@ -16,7 +16,7 @@ export interface CheckKeptItemsOptions {
   readonly bells: Bells;
   readonly platform: Platform;
   readonly compliance: Compliance;
-  readonly telemetry: Pick<Telemetry, 'complianceCheckPutOff' | 'keptItemsChecked'>;
+  readonly telemetry: Pick<Telemetry, 'complianceCheckPostponed' | 'keptItemsChecked'>;
 }
 
 /**
@@ -43,7 +43,7 @@ export async function checkKeptItems(options: CheckKeptItemsOptions, signal: Abo
   } catch (error) {
     if (signal.aborted) return;
     if (!(error instanceof UpstreamUnavailable)) throw error;
-    telemetry.complianceCheckPutOff({ platform, err: error });
+    telemetry.complianceCheckPostponed({ platform, err: error });
     return;
   }
   await database.run(

@@ -18,7 +18,7 @@ export async function releaseOldSlots(
   const { store, progress, bells } = options;
   const due = await store.due();
   if (due.length === 0) return;
-  await awaitMatched(progress, { lookEveryMs: pollIntervalMs }, signal);
+  await awaitMatched(progress, { pollIntervalMs }, signal);
   if (signal.aborted) return;
   if ((await store.release(due)) > 0) bells.ring('slots');
 }

@@ -254,8 +254,7 @@ export async function pauseLocked(
 /** Only pauses that Earshot makes automatically raise a notice. */
 function pausedNotice(rule: LockedRule, { operation }: Change) {
   const subject = { kind: 'rule', id: rule.id, name: rule.name } as const;
-  if (operation !== expireRule)
-    return { type: 'rule.paused', subject, data: { because: operation } } as const;
+  if (operation !== expireRule) return { type: 'rule.paused', subject, data: { reason: operation } } as const;
   const expires_at = rule.expires_at?.toISOString() ?? null;
   const data = { expires_at, ...(rule.is_trial && { trial: true as const }) };
   return { type: 'rule.expired', subject, data } as const;

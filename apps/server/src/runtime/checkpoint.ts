@@ -44,13 +44,8 @@ export const deliveryCheckpoints = [
   'deliver.recorded',
 ] as const;
 
-/** Of an issue of a digest. */
-export const digestCheckpoints = [
-  'digest.issued',
-  'digest.claimed',
-  'digest.sent',
-  'digest.recorded',
-] as const;
+/** Steps of a digest message. */
+export const digestCheckpoints = ['digest.made', 'digest.claimed', 'digest.sent', 'digest.recorded'] as const;
 
 export type CheckpointLabel =
   | (typeof checkpoints)[number]

@@ -27,7 +27,7 @@ export async function notifyRefused(sql: Sql, slotIds: readonly string[]): Promi
       type: 'rule.refused',
       subject: { kind: 'rule', id, name },
       key: platform,
-      data: { platform, problem },
+      data: { platform, message: problem },
     });
 }
 

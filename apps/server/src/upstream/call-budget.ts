@@ -1,20 +1,20 @@
-/** How often an upstream lets its rule endpoints be called. */
+/** The rate limit of an upstream's endpoints. */
 export interface CallLimit {
-  /** Calls with the same name count together. */
+  /** Calls with the same bucket count together. */
   readonly bucket: string;
   readonly calls: number;
   readonly windowMs: number;
 }
 
 /**
- * We count when a call starts, the upstream when it arrives. A source's calls follow each other, so one call less
- * than allowed makes up for the difference; and one more for the call that a former holder has under way.
+ * Earshot counts a call when it starts, the platform when it arrives. Calls of a source are sequential, so one call
+ * less makes up for the difference. One more is reserved for a call of an earlier holder.
  */
 const margin = 2;
 
 /**
- * The starts of a source's calls, oldest first, as far as they still count. Remembering each of them, instead of
- * refilling tokens, keeps the limit in every window, not only on average, and still allows all of it at once.
+ * Start times of a source's recent calls, oldest first. Storing each call, instead of refilling tokens, keeps the
+ * limit in every window and still allows a full burst.
  */
 export type SpentCalls = readonly number[];
 
@@ -23,22 +23,22 @@ export function roomAt({ calls, windowMs }: CallLimit, spent: SpentCalls, nowMs:
 }
 
 /**
- * The limit of everything but removals after a budget's stop. One call of twenty is kept for these: while everybody else has to
- * wait, each second costs money.
+ * The limit for all calls except removals after a budget stop. One call in twenty is reserved for these, because each
+ * second of delay costs money.
  */
 export function withoutReserve(limit: CallLimit): CallLimit {
   return { ...limit, calls: limit.calls - Math.ceil(limit.calls / 20) };
 }
 
-/** How many calls one window has for us. */
+/** Number of calls that Earshot may make per window. */
 export function callsMax({ calls }: CallLimit): number {
   return calls - margin;
 }
 
 /**
- * How many calls removals may use: they are the doing of whoever deletes, so they get the share of one account, and the
- * rest is left to registrations. Beyond that one may be made in each fifteenth of the window, with everything that is to
- * be removed by then.
+ * Number of calls for removals. Accounts cause them by deleting rules, so they get the share of one account and the
+ * rest is left to registrations. Beyond that, one call is allowed per fifteenth of the window, with all removals that
+ * wait by then.
  */
 export function removalRoomAt(
   limit: CallLimit,
@@ -52,7 +52,7 @@ export function removalRoomAt(
   return room > 0 && nowMs - lastRemovalMs >= limit.windowMs / 15 ? 1 : 0;
 }
 
-/** How long until one more call fits; 0 when it does now. */
+/** Time until one more call is allowed; 0 if it is allowed now. */
 export function waitMsAt(limit: CallLimit, spent: SpentCalls, nowMs: number): number {
   const counting = spent.filter((at) => at > nowMs - limit.windowMs);
   const mustLeave = counting[counting.length - (limit.calls - margin)];
@@ -66,24 +66,24 @@ export function spend({ windowMs }: CallLimit, spent: SpentCalls, nowMs: number)
 const collectMs = 50;
 
 /**
- * How long to wait for more to travel in the same call. While much is left nobody waits; near the end the calls are
- * spaced as the window gives them back, so that somebody's turn comes every few seconds and not after minutes.
+ * How long to wait for more changes to share a call. With enough calls left, nothing waits. Near the limit, calls are
+ * spaced evenly, so that each change waits seconds instead of minutes.
  */
 export function collectMsAt(limit: CallLimit, spent: SpentCalls, nowMs: number): number {
   const left = roomAt(limit, spent, nowMs) / limit.calls;
-  // With nothing left there is nothing to collect for: whoever waits is told so.
+  // With no calls left, collecting is pointless: the caller gets the wait time.
   if (left >= 0.5 || left === 0) return 0;
   if (left >= 0.25) return Math.min(collectMs, limit.windowMs / limit.calls);
   const sinceLast = nowMs - (spent.at(-1) ?? Number.NEGATIVE_INFINITY);
   return Math.max(0, Math.ceil(limit.windowMs / (limit.calls - margin)) - sinceLast);
 }
 
-/** How far apart work of so many calls has to be so that it uses half of them. */
+/** Interval between jobs of this many calls, so that they use half of the limit. */
 export function apartMsOf(limit: CallLimit, calls: number): number {
   return (2 * calls * limit.windowMs) / limit.calls;
 }
 
-/** Little is left: whatever can wait leaves it to the callers. */
+/** True if few calls are left, so that background work should leave them to callers. */
 export function isShortAt(limit: CallLimit, spent: SpentCalls, nowMs: number): boolean {
   return roomAt(limit, spent, nowMs) < limit.calls / 10;
 }

@@ -25,17 +25,17 @@ describe('a budget of calls', () => {
     expect(waitMsAt(limit, eight, 100)).toBe(900);
   });
 
-  test('gets back what has left the window', () => {
+  test('frees calls that have left the window', () => {
     expect(roomAt(limit, eight, 1_010)).toBe(2);
     expect(waitMsAt(limit, eight, 1_000)).toBe(0);
     expect(spend(limit, eight, 1_010)).toEqual([20, 30, 40, 50, 60, 70, 1_010]);
   });
 
-  test('that a predecessor overdrew is waited for', () => {
+  test('waits if an earlier holder exceeded it', () => {
     expect(waitMsAt(limit, [...eight, 80, 90], 100)).toBe(920);
   });
 
-  test('collects only when it runs short, and near its end spaces the calls', () => {
+  test('collects only near the limit, and then spaces the calls', () => {
     expect(collectMsAt(limit, eight.slice(0, 3), 100)).toBe(0);
     expect(collectMsAt(limit, eight.slice(0, 5), 100)).toBe(50);
     expect(collectMsAt(limit, eight.slice(0, 7), 60)).toBe(125);
@@ -44,7 +44,7 @@ describe('a budget of calls', () => {
     expect(collectMsAt(limit, eight, 75)).toBe(0);
   });
 
-  test('leaves half of the limit to registrations, but lets removals through now and then', () => {
+  test('leaves half of the limit to registrations, but allows some removals', () => {
     const just = { share: 0.5, lastRemovalMs: 90 };
     expect(removalRoomAt(limit, [], 100, just)).toBe(3);
     expect(removalRoomAt(limit, eight.slice(0, 2), 100, just)).toBe(1);
@@ -54,13 +54,13 @@ describe('a budget of calls', () => {
     expect(removalRoomAt(limit, eight.slice(0, 3), 100, { ...just, share: 1 })).toBe(5);
   });
 
-  test('is short when less than a tenth is left', () => {
+  test('is short if less than a tenth is left', () => {
     expect(isShortAt(limit, eight.slice(1), 100)).toBe(false);
     expect(isShortAt(limit, eight, 100)).toBe(true);
   });
 });
 
-/** Calls that follow each other, each arriving at the upstream some time after its start and before its end. */
+/** Sequential calls; each arrives at the platform between its start and its end. */
 const someCalls = fc.array(
   fc.record({ idleMs: fc.nat(60), arrivesMs: fc.nat(60), answersMs: fc.nat(20), isStop: fc.boolean() }),
   {
@@ -84,7 +84,7 @@ function arrivalsOf(
   });
 }
 
-test('work of many calls that comes so far apart leaves half of them to others', () => {
+test('jobs at this interval leave half of the calls to others', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 60 }), (calls) => {
       const reads = { bucket: 'read', calls: 450, windowMs: 900_000 };
@@ -101,7 +101,7 @@ test('work of many calls that comes so far apart leaves half of them to others',
   );
 });
 
-test('however many calls are made, those that are reserved for stops are left', () => {
+test('calls reserved for stops are left, however many others are made', () => {
   const limits = fc.record({ calls: fc.integer({ min: 4, max: 500 }), windowMs: fc.constant(1_000) });
   fc.assert(
     fc.property(limits, fc.array(fc.nat(40), { maxLength: 600 }), (given, idleMs) => {
@@ -119,7 +119,7 @@ test('however many calls are made, those that are reserved for stops are left', 
   );
 });
 
-test('in no window do more calls arrive at the upstream than it allows', () => {
+test('no window has more arriving calls than the platform allows', () => {
   fc.assert(
     fc.property(someCalls, (calls) => {
       const arrivals = arrivalsOf(calls);

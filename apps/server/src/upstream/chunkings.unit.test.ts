@@ -7,7 +7,7 @@ import { StreamEnded, type StreamFrame } from './upstream-stream.ts';
 const cases = lengthOf({ always: 8_000, nightly: 100_000 });
 const seed = Number(process.env['CHUNKING_SEED'] ?? Date.now() % 1_000_000);
 
-/** xorshift: small, fast, and the same for the same seed. */
+/** xorshift: small, fast and reproducible. */
 function createDice(from: number) {
   let state = from + 1;
   const next = (): number => {
@@ -33,7 +33,7 @@ function someText(dice: Dice): string {
   return text;
 }
 
-/** Cuts at any byte, also inside a character and inside a line end; sometimes into single bytes, or empty chunks. */
+/** Cuts at any byte, even inside a character or line end; sometimes into single bytes or empty chunks. */
 function* cut(bytes: Uint8Array, dice: Dice): Generator<Uint8Array> {
   const size = dice.pick([1, 3, 10, 60, 1_000]);
   for (let start = 0; start < bytes.length; ) {
@@ -51,7 +51,7 @@ const encoder = new TextEncoder();
 const bom = '\ufeff';
 
 describe(`${cases} random chunkings, seed ${seed}`, () => {
-  test('of the stream of X give the lines that were sent', async () => {
+  test('of the X stream yield the sent lines', async () => {
     const dice = createDice(seed);
     let records = 0;
     for (let round = 0; round < cases; round++) {
@@ -67,31 +67,31 @@ describe(`${cases} random chunkings, seed ${seed}`, () => {
         wire += line + (dice.isLucky(0.8) ? '\r\n' : '\n');
       }
       if (dice.isLucky(0.2)) wire += '{"half":';
-      const heard: string[] = [];
+      const received: string[] = [];
       const chunks = asStream(cut(encoder.encode(wire), dice));
-      for await (const { text } of splitLines(chunks, { bytesMax: 1_000 })) heard.push(text);
-      if (heard.join('\n') !== sent.join('\n')) expect(heard, `round ${round}`).toEqual(sent);
+      for await (const { text } of splitLines(chunks, { bytesMax: 1_000 })) received.push(text);
+      if (received.join('\n') !== sent.join('\n')) expect(received, `round ${round}`).toEqual(sent);
       records += sent.length;
     }
     expect(records).toBeGreaterThan(cases);
   }, 120_000);
 
-  test('of the stream of Firehose give the events that were sent', async () => {
+  test('of the Firehose stream yield the sent events', async () => {
     const dice = createDice(seed);
     let updates = 0;
     for (let round = 0; round < cases; round++) {
       const eol = dice.pick(['\n', '\r\n', '\r']);
       const { wire, sent } = someEvents(dice, eol);
-      const heard = await read(asStream(cut(encoder.encode(wire), dice)));
-      if (heard.join('\n') !== sent.join('\n'))
-        expect(heard, `round ${round}: ${JSON.stringify(wire)}`).toEqual(sent);
+      const received = await read(asStream(cut(encoder.encode(wire), dice)));
+      if (received.join('\n') !== sent.join('\n'))
+        expect(received, `round ${round}: ${JSON.stringify(wire)}`).toEqual(sent);
       updates += sent.length;
     }
     expect(updates).toBeGreaterThan(cases);
   }, 120_000);
 });
 
-/** A stream and, written down while it is made, what a reader must understand. */
+/** A generated stream and what a reader must find in it. */
 function someEvents(dice: Dice, eol: string): { wire: string; sent: string[] } {
   let wire = dice.isLucky(0.1) ? bom : '';
   const sent: string[] = ['opened'];
@@ -108,7 +108,7 @@ function someEvents(dice: Dice, eol: string): { wire: string; sent: string[] } {
     else if (what === 2) say(`retry: ${dice.upTo(100)}`);
     else {
       const space = dice.isLucky(0.9) ? ' ' : '';
-      // A field without its one optional space keeps a space of its own text away: texts here begin with none then.
+      // A field without the optional space keeps a leading space of its text, so texts here have none.
       const lines = data.map((text) => (space === '' ? text.replace(/^ +/, '') : text));
       say(`id:${space}${id}`, `event:${space}update`, ...lines.map((text) => `data:${space}${text}`));
       sent.push(`${id} ${lines.join('\n')}`);
@@ -122,14 +122,14 @@ function someEvents(dice: Dice, eol: string): { wire: string; sent: string[] } {
 }
 
 async function read(chunks: AsyncIterable<Uint8Array>): Promise<string[]> {
-  const heard: string[] = [];
-  const told = (frame: StreamFrame) =>
+  const received: string[] = [];
+  const describeFrame = (frame: StreamFrame) =>
     frame.kind === 'item' ? `${frame.upstreamId} ${frame.text}` : frame.kind;
   try {
-    for await (const frame of readFrames(chunks)) heard.push(told(frame));
+    for await (const frame of readFrames(chunks)) received.push(describeFrame(frame));
   } catch (error) {
     if (!(error instanceof StreamEnded)) throw error;
-    heard.push(error.ending.kind);
+    received.push(error.ending.kind);
   }
-  return heard;
+  return received;
 }

@@ -7,9 +7,9 @@ import { StreamEnded } from './upstream-stream.ts';
 export interface UpstreamClientOptions {
   readonly baseUrl: string;
   readonly token: string;
-  /** For messages: which upstream did not answer. */
+  /** Name of the platform, for messages. */
   readonly name: string;
-  /** How long the body of an answer may take, from its first byte to its last. */
+  /** Time limit for the body of an answer, from its first byte to its last. */
   readonly bodyWithinMs?: number;
 }
 
@@ -17,20 +17,20 @@ export type UpstreamClient = ReturnType<typeof createUpstreamClient>;
 
 export interface CallOptions {
   readonly body?: unknown;
-  /** The longest body that makes sense as the answer. */
+  /** The longest plausible body of the answer. */
   readonly bytesMax?: number;
   readonly signal: AbortSignal;
 }
 
 export interface TransferOptions {
-  /** Null: it is fetched. */
+  /** The text to upload; null to download. */
   readonly text: string | null;
   readonly signal: AbortSignal;
 }
 
 export interface OpenOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** No byte for this long: the stream is dead though the socket is open. */
+  /** After this long without a byte, the stream is dead although the socket is open. */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal;
 }
@@ -42,27 +42,27 @@ export interface UpstreamAnswer {
 }
 
 const answerWithinMs = 10_000;
-/** A stream may have its headers late, with its first byte, on a busy day of the upstream. */
+/** On busy days, a stream's headers may arrive late, with its first byte. */
 const openWithinMs = 30_000;
 const defaultBodyWithinMs = 30_000;
 const transferWithinMs = 300_000;
-/** The longest page of X's rules, 1,000 of 2,048 characters, has 14 MB when every character is escaped. */
+/** The longest page of X's rules, 1,000 with 2,048 characters, has 14 MB if every character is escaped. */
 const answerBytesMax = 16 * 1024 * 1024;
-/** Less deep than what overflows the stack. An item in an answer has a bound of its own, so that it is dropped alone. */
+/** Below the depth that overflows the stack. Items have their own limit, so that a bad one is dropped alone. */
 const answerDepthMax = 1_000;
 const userAgent = 'earshot/0.1';
 
 export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: UpstreamClientOptions) {
-  // Over HTTP/2 a stream that is given up leaves its connection open, and the next one would wait on the same dead path.
+  // Over HTTP/2, an aborted stream keeps its connection open, and the next stream would use the same dead path.
   const agent = new Agent({ allowH2: false, connect: { timeout: answerWithinMs } });
   const headers = {
     authorization: `Bearer ${token}`,
     'user-agent': userAgent,
-    // A decompressor would hold keep-alives back, and make much out of little.
+    // A decompressor would delay keep-alives, and allow decompression bombs.
     'accept-encoding': 'identity',
   };
   return {
-    /** A call that answers with JSON (or nothing). Throws UpstreamUnavailable when nobody knows what happened. */
+    /** A call that answers with JSON or nothing. Throws UpstreamUnavailable if the outcome is unknown. */
     async call(
       method: 'GET' | 'POST' | 'DELETE',
       path: string,
@@ -89,11 +89,11 @@ export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: Ups
       }
     },
     /**
-     * Sends text, or gets some, where an answer says: without our credential, which is not meant for whoever is there. Throws
-     * UpstreamUnavailable when nobody knows what happened.
+     * Uploads or downloads text at a URL from an answer. Omits the credential, because the URL may be on another
+     * host. Throws UpstreamUnavailable if the outcome is unknown.
      */
     transfer: (url: string, options: TransferOptions) => transfer(agent, url, { ...options, name, baseUrl }),
-    /** Opens a long answer. Throws StreamEnded when the upstream cannot be reached. */
+    /** Opens a streaming answer. Throws StreamEnded if the platform cannot be reached. */
     async open(
       path: string,
       { headers: more, silenceMaxMs, signal }: OpenOptions,
@@ -120,7 +120,7 @@ export function createUpstreamClient({ baseUrl, token, name, bodyWithinMs }: Ups
   };
 }
 
-/** Destroying a body that nobody reads is an error of that body, and without a listener the process's end. */
+/** Destroying an unread body emits an error, which would end the process without a listener. */
 export function discard({ body }: Dispatcher.ResponseData): void {
   body.on('error', () => undefined).destroy();
 }
@@ -133,7 +133,7 @@ async function transfer(
   const { text, signal, name, baseUrl } = options;
   const to = URL.parse(url);
   if (to?.protocol !== 'https:' && to?.origin !== new URL(baseUrl).origin)
-    throw new UpstreamUnavailable(`${name} named no address to which anything can be sent`);
+    throw new UpstreamUnavailable(`${name} returned an invalid transfer URL`);
   try {
     const { statusCode: status, body } = await request(to, {
       method: text === null ? 'GET' : 'PUT',
@@ -154,59 +154,61 @@ async function transfer(
 export interface FramesOptions<Frame> {
   readonly body: Dispatcher.ResponseData['body'];
   readonly read: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Frame>;
-  /** Bytes without a frame for this long are no sign of life: a line without an end. 0: for ever. */
+  /**
+   * After this long without a complete frame, the stream counts as dead even if bytes arrive. 0 disables the check.
+   */
   readonly silenceMaxMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The frames of a stream; whatever breaks it becomes a StreamEnded. */
+/** Yields the frames of a stream; every failure becomes a StreamEnded. */
 export async function* streamFrames<Frame>(options: FramesOptions<Frame>): AsyncGenerator<Frame> {
-  const unframed: Unframed = { since: null };
-  for await (const frame of options.read(streamChunks(options, unframed))) {
+  const progress: FrameProgress = { since: null };
+  for await (const frame of options.read(streamChunks(options, progress))) {
     yield frame;
-    unframed.since = null;
+    progress.since = null;
   }
 }
 
-interface Unframed {
-  /** When the first chunk came that did not end a frame. */
+interface FrameProgress {
+  /** When the first chunk after the last complete frame arrived. */
   since: number | null;
 }
 
 async function* streamChunks(
   { body, silenceMaxMs, signal }: FramesOptions<unknown>,
-  unframed: Unframed,
+  progress: FrameProgress,
 ): AsyncGenerator<Uint8Array> {
-  let heardAt = performance.now();
+  let receivedAt = performance.now();
   try {
     for await (const chunk of body) {
-      heardAt = performance.now();
-      unframed.since ??= heardAt;
-      const silentMs = heardAt - unframed.since;
+      receivedAt = performance.now();
+      progress.since ??= receivedAt;
+      const silentMs = receivedAt - progress.since;
       if (silenceMaxMs > 0 && silentMs > silenceMaxMs)
         throw new StreamEnded({ kind: 'stalled', silentMs }, 'no end of a line for too long');
       yield chunk;
     }
   } catch (error) {
     if (error instanceof StreamEnded) throw error;
-    if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by us', error);
+    if (signal.aborted) throw new StreamEnded({ kind: 'stopped' }, 'closed by Earshot', error);
     if (error instanceof errors.BodyTimeoutError) {
-      const silentMs = performance.now() - heardAt;
+      const silentMs = performance.now() - receivedAt;
       throw new StreamEnded({ kind: 'stalled', silentMs }, 'no byte for too long', error);
     }
     throw new StreamEnded({ kind: 'dropped' }, 'the connection broke', error);
   } finally {
-    // Destroyed, never ended politely: a half-open socket would keep the only connection that the upstream allows.
+    // Destroyed instead of closed, because a half-open socket would keep the only allowed connection.
     body.destroy();
   }
 }
 
-/** Longer than any upstream's window (x.md §5.2); what a header says beyond that is not believed. */
+/** Longer than any platform's window (x.md §5.2); longer values are capped. */
 const waitMaxMs = 15 * 60_000;
 
 /**
- * The wait that an answer asks for: `retry-after`, in seconds or as a date, or X's `x-rate-limit-reset`. X sends the latter
- * with every answer, so it means something only on a 429.
+ * The wait that an answer requests: `retry-after`, in seconds or as a date, or X's `x-rate-limit-reset`. X sends the
+ * latter with every answer, so it counts only on a 429.
  */
 export function retryAfterMs(
   answer: { statusCode: number; headers: Readonly<Record<string, string | string[] | undefined>> },
@@ -228,7 +230,7 @@ export interface ReadJsonOptions {
   readonly withinMs?: number | undefined;
 }
 
-/** The body of an answer; null when it is not JSON. Throws, and closes the connection, when it is beyond all bounds. */
+/** Reads the body of an answer; null if it is not JSON. Throws and closes the connection if it exceeds a limit. */
 export async function readJson(
   body: Dispatcher.ResponseData['body'],
   options: ReadJsonOptions = {},

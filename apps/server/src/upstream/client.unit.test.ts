@@ -10,7 +10,7 @@ test.each([
   [429, { 'x-rate-limit-reset': inTenSeconds }, 10_000],
   [429, { 'retry-after': '7', 'x-rate-limit-reset': inTenSeconds }, 7_000],
   [429, { 'x-rate-limit-reset': '1' }, 0],
-  // X sends it with every answer: on another status it says nothing about this call.
+  // X sends it with every answer; on another status it is irrelevant.
   [503, { 'x-rate-limit-reset': inTenSeconds }, null],
   [429, { 'retry-after': 'Sun, 09 Sep 2001 01:46:47 GMT' }, 7_000],
   [429, { 'retry-after': 'Sun, 09 Sep 2001 01:46:33 GMT' }, 0],
@@ -20,9 +20,9 @@ test.each([
   [429, { 'retry-after': '-1' }, null],
   [429, { 'retry-after': ['1', '2'] }, null],
   [429, {}, null],
-  // Beyond what a timer can hold it would fire at once.
+  // Beyond the range of a timer, it would fire at once.
   [429, { 'retry-after': '9999999999' }, 900_000],
   [429, { 'x-rate-limit-reset': '99999999999999' }, 900_000],
-])('a %i with %j asks for %s ms', (statusCode, headers, expected) => {
+])('a %i with %j means a wait of %s ms', (statusCode, headers, expected) => {
   expect(retryAfterMs({ statusCode, headers }, nowMs)).toBe(expected);
 });

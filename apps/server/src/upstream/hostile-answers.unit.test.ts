@@ -13,7 +13,7 @@ import { createXStream } from './x/stream.ts';
 const mebibyte = 1024 * 1024;
 const call: UpstreamCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 
-/** An upstream of which each call is answered so. */
+/** A platform that answers each call this way. */
 async function startUpstream(
   answer: (response: ServerResponse, request: IncomingMessage) => void,
   { bodyWithinMs }: { bodyWithinMs?: number } = {},
@@ -39,7 +39,7 @@ async function startUpstream(
 
 const hugeBytes = 256 * mebibyte;
 
-/** Writes far too much, for as long as somebody reads: how much it became, and when nobody read any more. */
+/** Writes far too much for as long as it is read; returns the size and when reading stopped. */
 function hugely(status = 200) {
   const piece = Buffer.alloc(256 * 1024, 'x');
   const { promise: closed, resolve } = Promise.withResolvers<void>();
@@ -60,18 +60,18 @@ function hugely(status = 200) {
 test.each([
   ['x', 16 * mebibyte],
   ['firehose', 64 * mebibyte],
-] as const)('a huge list of rules of %s is an error after %i bytes', async (platform, bytesMax) => {
+] as const)('a huge rule list of %s is an error after %i bytes', async (platform, bytesMax) => {
   const { sent, answer } = hugely();
   await using upstream = await startUpstream(answer);
   await expect(upstream.rules[platform].list(call)).rejects.toThrow(
     new UpstreamUnavailable(`It sent an answer of more than ${bytesMax} bytes`),
   );
   await sent.closed;
-  // What the sockets hold comes on top.
+  // Socket buffers add to this.
   expect(sent.bytes).toBeLessThan(bytesMax + 16 * mebibyte);
 });
 
-test('an answer that drips is an error when its time is over', async () => {
+test('a slow answer is an error after its time limit', async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>();
   const answer = (response: ServerResponse) => {
     response.writeHead(200);
@@ -96,17 +96,17 @@ test.each([
   await expect(upstream.rules.x.list(call)).rejects.toThrow(`It sent an answer that is ${what}`);
 });
 
-test('no compression is asked for, and what is compressed all the same is not unpacked', async () => {
-  const asked: unknown[] = [];
+test('compression is not requested, and a compressed answer is not unpacked', async () => {
+  const encodings: unknown[] = [];
   await using upstream = await startUpstream((response, { headers }) => {
-    asked.push(headers['accept-encoding']);
+    encodings.push(headers['accept-encoding']);
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(100 * mebibyte)));
   });
   await expect(upstream.rules.x.list(call)).rejects.toThrow('X answered 200 to a rule call');
-  expect(asked).toEqual(['identity']);
+  expect(encodings).toEqual(['identity']);
 });
 
-test('a stream that is refused with a huge body ends for the reason of its status', async () => {
+test('a stream that is refused with a huge body ends with the reason of its status', async () => {
   const { sent, answer } = hugely(429);
   await using upstream = await startUpstream(answer);
   const stream = createXStream(upstream.client).open(
@@ -127,13 +127,13 @@ const rules = (count: number, value: string) =>
     (_, n) => `{"id":"${n}","value":"${value}","tag":"earshot:1033a29bab21:slot_01kb2m9x4c7q5t8w3y6z1v0n2p"}`,
   ).join(',');
 
-test('the longest page of rules that X has is read', async () => {
+test('the longest rule page of X is read', async () => {
   const body = `{"data":[${rules(1_000, '\\u6771'.repeat(2_048))}],"meta":{"result_count":1000}}`;
   await using upstream = await startUpstream((response) => response.end(body));
   expect(await upstream.rules.x.list(call)).toHaveLength(1_000);
 });
 
-test('as many rules as are placed on a tap of Firehose by default are read', async () => {
+test('a full rule list of a Firehose token is read', async () => {
   const body = `{"data":[${rules(100_000, 'x'.repeat(500))}]}`;
   await using upstream = await startUpstream((response) => response.end(body));
   expect(await upstream.rules.firehose.list(call)).toHaveLength(100_000);

@@ -6,7 +6,7 @@ import type { XSettings } from './x/settings.ts';
 
 export type UpstreamSettings = XSettings & FirehoseSettings;
 
-/** The platforms of this product. Another one is a folder, a line here and its id in the contract's list. */
+/** All platforms. To add one, create a folder, a line here, and its id in the contract's list. */
 export const platforms: Readonly<Record<Platform, PlatformDescriptor<UpstreamSettings>>> = {
   x: xPlatform,
   firehose: firehosePlatform,

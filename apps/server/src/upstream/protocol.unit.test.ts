@@ -11,10 +11,10 @@ function namesUnder(heading: string): string[] {
   return cells.flatMap((cell) => Array.from(cell.matchAll(/`([a-z_]+)`/g), ([, name = '']) => name));
 }
 
-test('docs/sources.md explains every state of a source, and no other', () => {
+test('docs/sources.md explains exactly the states of sources', () => {
   expect(namesUnder('Sources').toSorted()).toEqual([...sourceStates].toSorted());
 });
 
-test('docs/sources.md explains every reason of a gap, and no other', () => {
+test('docs/sources.md explains exactly the reasons of gaps', () => {
   expect(namesUnder('Reasons of a gap').toSorted()).toEqual([...gapReasons].toSorted());
 });

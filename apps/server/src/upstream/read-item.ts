@@ -5,9 +5,9 @@ import { type Item, itemDepthMax, unparsable } from './item.ts';
 import { platforms } from './platforms.ts';
 import { StreamEnded, type WireItem } from './upstream-stream.ts';
 
-/** Below this many characters of wire text an item fits: a list of empty rule ids grows most, eleven times. */
+/** Items with fewer characters always fit: a list of empty rule ids grows most, eleven times. */
 const surelyFitsLength = 30_000;
-/** The event log takes messages up to 512 KiB. */
+/** The event log accepts messages up to 512 KiB. */
 const itemBytesMax = 400 * 1024;
 
 export interface ItemSource {
@@ -16,7 +16,7 @@ export interface ItemSource {
   readonly telemetry: Telemetry;
 }
 
-/** What a platform sent, as the event log takes it; null for what cannot be kept, which is counted. */
+/** Parses what a platform sent into an item; null if it cannot be stored, which is counted. */
 export function readItem(source: ItemSource, wire: WireItem): Item | null {
   const { platform, sourceId } = source;
   const reason = unparsable(wire.text, itemDepthMax);
@@ -26,8 +26,8 @@ export function readItem(source: ItemSource, wire: WireItem): Item | null {
     case 'item':
       return fitItem(reading.item, wire.text.length) ?? dropItem(source, 'too_large');
     case 'control':
-      // The server normally closes after a control message, but dead open sockets were seen.
-      throw new StreamEnded(reading.ending, `the upstream says ${reading.words}`);
+      // The server normally closes after a control message, but may leave a dead socket open.
+      throw new StreamEnded(reading.ending, `the platform sent ${reading.words}`);
     case 'dropped':
       return dropItem(source, reading.reason);
   }
@@ -38,7 +38,7 @@ export function dropItem({ platform, telemetry }: ItemSource, reason: DropReason
   return null;
 }
 
-/** An item that is too large for the event log is shortened where its platform can; null when it is still too large. */
+/** Shortens an item that is too large for the event log if its platform can; null if it is still too large. */
 export function fitItem(item: Item, wireLength: number): Item | null {
   if (wireLength <= surelyFitsLength || bytesOf(item) <= itemBytesMax) return item;
   const shorter = platforms[item.platform].shortenItem?.(item);

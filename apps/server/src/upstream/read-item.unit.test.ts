@@ -40,30 +40,30 @@ test.each([
 const diff = { chunks: [{ typ: 'ins', text: 'new words' }] };
 
 describe('an event for the log', () => {
-  test('stays as it is when it fits', () => {
+  test('is unchanged if it fits', () => {
     const event = fitted(page({ diff, markdown: 'm'.repeat(100_000) }), 'firehose');
     expect(event?.payload.raw['document']).toHaveProperty('markdown');
   });
 
-  test('loses the text of the whole page when it is too large with it', () => {
+  test('loses the page text if it is too large with it', () => {
     const event = fitted(page({ diff, markdown: 'm'.repeat(500_000) }), 'firehose');
     expect(event?.payload.raw['document']).toEqual({ url: 'https://a.example/', diff });
     expect(event?.payload.text).toBe('new words');
   });
 
-  test('loses it also where it stood for the text', () => {
+  test('loses the page text also if it was used as the text', () => {
     const event = fitted(page({ markdown: 'm'.repeat(500_000) }), 'firehose');
     expect(event?.payload.text).toBeNull();
   });
 
-  test('is given up when it is too large all the same', () => {
+  test('is dropped if it is still too large', () => {
     const huge = { chunks: [{ typ: 'ins', text: 'm'.repeat(500_000) }] };
     expect(fitted(page({ diff: huge, markdown: 'm' }), 'firehose')).toBeNull();
     const text = 't'.repeat(500_000);
     expect(fitted(JSON.stringify({ data: { id: '1', text } }), 'x')).toBeNull();
   });
 
-  // The same characters may stand in several places of an event, and a short list may become a long one.
+  // The same characters may occur in several places of an event, and a short list may become a long one.
   test.each([
     ['an address', (length: number) => page({ url: '東'.repeat(length) }), 'firehose'],
     ['a title', (length: number) => page({ title: '東'.repeat(length) }), 'firehose'],
@@ -90,7 +90,7 @@ describe('an event for the log', () => {
         }),
       'x',
     ],
-  ] as const)('never is larger than the log takes, were it all %s', (_what, make, platform) => {
+  ] as const)('never exceeds the limit of the log, even if it is all %s', (_what, make, platform) => {
     for (const length of [9_000, 29_000, 45_000, 59_000, 70_000, 200_000]) {
       const event = fitted(make(length), platform);
       expect(event === null || Buffer.byteLength(JSON.stringify(event)) < logTakesBytes, `${length}`).toBe(
@@ -101,11 +101,11 @@ describe('an event for the log', () => {
 });
 
 describe('before JSON is parsed', () => {
-  /** How deep a value is nested, obviously. */
+  /** The nesting depth of a value, computed simply. */
   const depthOf = (value: unknown): number =>
     typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0;
 
-  test('its depth is known, whatever its strings contain', () => {
+  test('its depth is determined, whatever its strings contain', () => {
     const unit = fc.constantFrom('[', ']', '{', '}', '"', '\\', 'a', '東');
     const strange = fc.string({ unit, maxLength: 8 });
     const json = fc.jsonValue({ maxDepth: 6 });
@@ -121,12 +121,12 @@ describe('before JSON is parsed', () => {
     );
   });
 
-  test('many small parts are too much, and a long text is not', () => {
+  test('many small parts are too large, but a long text is not', () => {
     expect(unparsable(`[${'{},'.repeat(250_000)}1]`, 64)).toBe('too_large');
     expect(unparsable(`["${'{'.repeat(1_000_000)}"]`, 64)).toBeNull();
   });
 
-  test('text that is no JSON has no end to be looked for', () => {
+  test('text that is not JSON ends the check', () => {
     for (const text of ['"', '"\\', '[', ']]]', '\\"', '']) expect(unparsable(text, 64)).toBeNull();
   });
 });

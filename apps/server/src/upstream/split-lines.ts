@@ -1,6 +1,6 @@
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
-/** Of a line that is too long, this much is kept: enough to tell what it would have been. */
+/** Bytes that are kept of a line that is too long: enough to identify it. */
 const beginningBytes = 64;
 
 export interface Line {
@@ -11,20 +11,20 @@ export interface Line {
 
 export interface SplitOptions {
   readonly bytesMax: number;
-  /** Whether a `\r` alone ends a line, too. */
+  /** Whether a single `\r` also ends a line. */
   readonly endsAtReturn?: boolean;
 }
 
 /**
- * Lines of a byte stream whose chunks may end anywhere, also inside a character. A `\r` before the line's end is
- * stripped. A line that is too long is given once, as soon as it is. What has no end is dropped. Each byte is looked
- * at once, however slowly a line drips in.
+ * Splits a byte stream into lines. Chunks may end anywhere, even inside a character. A `\r` before the line end is
+ * removed. A line that is too long is yielded once, as soon as it exceeds the limit. A last line without an end is
+ * dropped. Each byte is read once, however slowly a line arrives.
  */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   { bytesMax, endsAtReturn = false }: SplitOptions,
 ): AsyncGenerator<Line> {
-  // Strips a byte order mark; later ones are part of their line.
+  // Removes a leading byte order mark; later ones belong to their line.
   let decoder = new TextDecoder();
   const later = new TextDecoder('utf-8', { ignoreBOM: true });
   const held = createHeldBytes();
@@ -64,7 +64,10 @@ export async function* splitLines(
   }
 }
 
-/** The bytes of a line without an end. They are kept in a buffer that doubles: many small chunks need no more than few large ones. */
+/**
+ * Buffers the bytes of an unfinished line. The buffer doubles, so that many small chunks need no more memory than few
+ * large ones.
+ */
 function createHeldBytes() {
   let buffer = new Uint8Array();
   let length = 0;
@@ -80,7 +83,7 @@ function createHeldBytes() {
   return {
     add,
     length: () => length,
-    /** Everything that was held, and these. */
+    /** Returns all buffered bytes plus these. */
     take(last: Uint8Array): Uint8Array {
       if (length === 0) return last;
       add(last);

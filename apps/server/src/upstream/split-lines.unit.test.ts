@@ -24,7 +24,7 @@ describe('lines', () => {
     expect(await split([bytes('half'), bytes('\r')])).toEqual([]);
   });
 
-  test('that are too long are told once and skipped, and the next one is whole', async () => {
+  test('that are too long are reported once and skipped, and the next one is complete', async () => {
     const piece = bytes('x'.repeat(1024 * 1024));
     const chunks = [
       bytes('a\r\n'),
@@ -36,7 +36,7 @@ describe('lines', () => {
   });
 });
 
-/** Processor time to read one line that drips in, after the compiler has done its work. */
+/** CPU time to read one line that arrives slowly, after the compiler has warmed up. */
 async function dripCost(lineBytes: number): Promise<number> {
   const piece = new Uint8Array(64).fill(0x78);
   const chunks = Array.from({ length: lineBytes / piece.length }, () => piece);
@@ -46,11 +46,11 @@ async function dripCost(lineBytes: number): Promise<number> {
   return user + system;
 }
 
-test('a line that drips in four times as long costs about four times as much', async () => {
+test('a line of four times the length costs about four times as much', async () => {
   const bytes = 512 * 1024;
   await dripCost(bytes);
   const ratios: number[] = [];
   for (let round = 0; round < 5; round++) ratios.push((await dripCost(4 * bytes)) / (await dripCost(bytes)));
-  // Searching what is there already, again with each chunk, costs sixteen times as much.
+  // Searching the buffer again with each chunk would cost sixteen times as much.
   expect(ratios.toSorted((a, b) => a - b)[2]).toBeLessThan(8);
 });

@@ -2,9 +2,9 @@ import type { CallLimit } from './call-budget.ts';
 
 /** The rule set of one source, as its registrar needs it. */
 export interface UpstreamRules {
-  /** How many rules one `add` or `remove` takes. */
+  /** Maximum number of rules per `add` or `remove`. */
   readonly batchMax: number;
-  /** How many of them travel in one call. */
+  /** Number of rules per upstream call. */
   readonly rulesPerCall: number;
   readonly limits: Readonly<Record<CallKind, CallLimit>>;
   list(call: UpstreamCall): Promise<UpstreamRule[]>;
@@ -12,7 +12,7 @@ export interface UpstreamRules {
   add(rules: readonly NewUpstreamRule[], call: UpstreamCall): Promise<AddOutcome[]>;
   /** Rules that do not exist count as removed. */
   remove(ids: readonly string[], call: UpstreamCall): Promise<void>;
-  /** How many more rules the upstream says it takes; null when it does not say. */
+  /** How many more rules the platform accepts; null if it does not report that. */
   room(call: UpstreamCall): Promise<number | null>;
 }
 
@@ -20,7 +20,7 @@ export type CallKind = 'read' | 'change';
 
 export interface UpstreamCall {
   readonly signal: AbortSignal;
-  /** Asked before every request; throws when it must not be made. */
+  /** Called before every request; throws if the request must not be made. */
   readonly permit: (kind: CallKind) => Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export interface UpstreamRule {
   readonly tag: string | null;
 }
 
-/** By name, in the order of their names; only those that differ from the upstream's default. */
+/** Options by name, sorted by name; only those that differ from the platform's default. */
 export type RuleOptions = Readonly<Record<string, boolean>>;
 
 export interface NewUpstreamRule {
@@ -41,13 +41,13 @@ export interface NewUpstreamRule {
 
 export type AddOutcome =
   | { readonly kind: 'added'; readonly id: string }
-  /** The upstream already has this value, perhaps under a foreign tag. */
+  /** The platform already has this query, perhaps under another tag. */
   | { readonly kind: 'duplicate' }
   | { readonly kind: 'refused'; readonly words: string }
-  /** It takes no more, or not all of those that travelled in the same call. */
+  /** It accepts no more rules, or not all in the same call. */
   | { readonly kind: 'full'; readonly words: string };
 
-/** What keeps an upstream from taking rules until a person does something about it. */
+/** Conditions under which a platform accepts no rules until a person acts. */
 export const blockings = ['no_credit', 'spend_cap', 'usage_cap', 'credentials'] as const;
 export type Blocking = (typeof blockings)[number];
 
@@ -56,12 +56,12 @@ const blockedRetryMs = 60_000;
 export const isBlocking = (kind: string | null): kind is Blocking => blockings.some((one) => one === kind);
 
 /**
- * The upstream did not do, or did not say whether it did, what was asked. The change may have been made: list
- * before asking again.
+ * The platform did not carry out the request, or the outcome is unknown. The change may have been made, so list
+ * before you retry.
  */
 export class UpstreamUnavailable extends Error {
   readonly retryAfterMs: number | null;
-  /** Not even asked: this call changed nothing. */
+  /** The request was not sent, so nothing was changed. */
   readonly notCalled: boolean;
   readonly blockedBy: Blocking | null;
 
@@ -82,7 +82,7 @@ export class UpstreamUnavailable extends Error {
   }
 }
 
-/** An answer that carries out no rule call, by what its status means. */
+/** The error for an answer to a rule call that was not carried out, by its status. */
 export function refusedRuleCall(
   message: string,
   { kind, retryAfterMs }: { kind: string; retryAfterMs: number | null },

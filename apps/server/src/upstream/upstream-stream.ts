@@ -1,39 +1,39 @@
 /** The stream of one source, as its ingest worker needs it. */
 export interface UpstreamStream {
-  /** Yields frames until the stream ends; throws StreamEnded however it ends, also when it never opened. */
+  /** Yields frames until the stream ends. Always ends with StreamEnded, even if the stream never opened. */
   open(from: StreamStart, signal: AbortSignal): AsyncIterable<StreamFrame>;
 }
 
 export interface StreamStart {
-  /** The last consumed upstream event id, for upstreams that can resume from it. */
+  /** The last consumed event id, for platforms that can resume from it. */
   readonly after: string | null;
-  /** When it was consumed; null where nobody knows. */
+  /** When it was consumed; null if unknown. */
   readonly afterAt?: Date | null;
-  /** Without an id: replay what happened since then, if the upstream can. */
+  /** Without an id: replay from this time, if the platform can. */
   readonly since: Date | null;
-  /** The time of the database, with which the others are to be compared. */
+  /** The time of the database, the reference for the other times. */
   readonly now: Date;
-  /** The upstream is to end the stream after so many items, if it can; without it there is no limit. */
+  /** Ends the stream after this many items, if the platform can. No limit if absent. */
   readonly itemsMax?: number;
 }
 
 export type StreamFrame =
-  /** The upstream accepted the connection: from now on nothing is missed. */
+  /** The platform accepted the connection: from now on nothing is missed. */
   | { readonly kind: 'opened' }
   | ({ readonly kind: 'item' } & WireItem)
   /** A keep-alive. */
   | { readonly kind: 'alive' }
-  /** Longer than any item that we take; its content was skipped. */
+  /** Longer than any accepted item; its content was skipped. */
   | { readonly kind: 'too_large'; readonly upstreamId: string | null };
 
-/** An item as it came over the wire. */
+/** An item as received. */
 export interface WireItem {
   readonly text: string;
-  /** Where the protocol names the item outside of its text, so that the stream can be resumed behind it; else null. */
+  /** The event id, if the protocol sends it outside the text, to resume after it; else null. */
   readonly upstreamId: string | null;
 }
 
-/** How a stream ends, or fails to open, by what has to happen next. The gap that follows bears it as its reason. */
+/** How a stream ends or fails to open, by the required reaction. Also the reason of the gap that follows. */
 export const endingKinds = [
   'dropped',
   'stalled',
@@ -41,9 +41,9 @@ export const endingKinds = [
   'unreachable',
   'failing',
   'rate_limited',
-  /** The upstream counts another connection as ours. */
+  /** The platform counts another connection for this token. */
   'connection_in_use',
-  /** Somebody else ended our connection: another one of ours, or a person. */
+  /** Another connection of this token, or a person, ended the connection. */
   'displaced',
   'slow_reader',
   'no_rules',
@@ -59,7 +59,7 @@ export const endingKinds = [
   /** The state of the account or app does not allow streams. */
   'degraded',
   'log_unavailable',
-  /** The event log or the ledger has gone back: what was heard lately is not in it any more. */
+  /** The event log or the ledger was restored to an earlier state and lacks recent events. */
   'log_lost',
   'stopped',
 ] as const;
@@ -67,14 +67,14 @@ export const endingKinds = [
 export type EndingKind = (typeof endingKinds)[number];
 
 export type StreamEnding =
-  /** `silentMs`: since the last byte; whatever happened in that time was not heard. */
+  /** `silentMs` is the time since the last byte; nothing was received in it. */
   | { readonly kind: 'stalled'; readonly silentMs: number }
   | { readonly kind: 'failing'; readonly status: number }
   | { readonly kind: 'rate_limited'; readonly retryAfterMs: number | null }
   | { readonly kind: 'budget'; readonly retryAfterMs: number; readonly resetsAt: Date }
   | { readonly kind: Exclude<EndingKind, 'stalled' | 'failing' | 'rate_limited' | 'budget'> };
 
-/** Every reason that a gap of the coverage can have: an ending, or what no stream can say of itself. */
+/** Every reason of a coverage gap: an ending, or a reason outside the stream. */
 export const gapReasons = [...endingKinds, 'not_listening_yet', 'process_died', 'rule_missing'] as const;
 
 export class StreamEnded extends Error {

@@ -11,7 +11,7 @@ import { createXSearch } from './x/search.ts';
 import { xExpansions, xSearches } from './x/settings.ts';
 import { createEndStaleConnections, createXRecovery, createXStream } from './x/stream.ts';
 
-interface Asked {
+interface RecordedRequest {
   readonly call: string;
   readonly query: ReadonlyArray<readonly [name: string, value: string]>;
   readonly body: readonly string[];
@@ -34,7 +34,7 @@ interface Description {
 const file = new URL('../../test/upstream-words.json', import.meta.url);
 const described: readonly Description[] = JSON.parse(readFileSync(file, 'utf8'));
 const calls = described.flatMap((source) => source.calls);
-/** Of HTTP, and of neither upstream. */
+/** Headers of HTTP, not of a platform. */
 const usualHeaders = [
   'host',
   'connection',
@@ -45,11 +45,11 @@ const usualHeaders = [
   'content-length',
 ];
 
-/** Whatever is wrong with what was asked, by the description that fits it best. */
-function unknownIn(asked: Asked): string[] {
-  const candidates = calls.filter(({ call }) => matches(call, asked.call));
-  if (candidates.length === 0) return [asked.call];
-  const findings = candidates.map((candidate) => unknownBy(candidate, asked));
+/** Problems of a request, according to the description that fits it best. */
+function unknownIn(request: RecordedRequest): string[] {
+  const candidates = calls.filter(({ call }) => matches(call, request.call));
+  if (candidates.length === 0) return [request.call];
+  const findings = candidates.map((candidate) => unknownBy(candidate, request));
   return findings.toSorted((one, other) => one.length - other.length)[0] ?? [];
 }
 
@@ -57,8 +57,8 @@ function matches(pattern: string, call: string): boolean {
   return new RegExp(`^${pattern.replaceAll(/:[a-z]+/g, '[^/]+')}$`).test(call);
 }
 
-function unknownBy({ query, body = [], headers = [] }: DescribedCall, asked: Asked): string[] {
-  const parameters = asked.query.flatMap(([name, value]) => {
+function unknownBy({ query, body = [], headers = [] }: DescribedCall, request: RecordedRequest): string[] {
+  const parameters = request.query.flatMap(([name, value]) => {
     const values = query[name];
     if (values === undefined) return [name];
     return values === null
@@ -71,21 +71,21 @@ function unknownBy({ query, body = [], headers = [] }: DescribedCall, asked: Ask
   const known = new Set([...usualHeaders, ...headers]);
   return [
     ...parameters,
-    ...asked.body.filter((key) => !body.includes(key)),
-    ...asked.headers.filter((name) => !known.has(name)),
+    ...request.body.filter((key) => !body.includes(key)),
+    ...request.headers.filter((name) => !known.has(name)),
   ];
 }
 
-/** An upstream that takes everything, and writes down what it was asked. */
+/** A platform that accepts everything and records the requests. */
 async function startRecorder() {
-  const asked: Asked[] = [];
+  const requests: RecordedRequest[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const url = new URL(request.url ?? '', 'http://upstream');
       const text = Buffer.concat(chunks).toString();
-      asked.push({
+      requests.push({
         call: `${request.method} ${url.pathname}`,
         query: [...url.searchParams],
         body: request.headers['content-type'] === 'application/json' ? keysOf(JSON.parse(text)) : [],
@@ -105,7 +105,7 @@ async function startRecorder() {
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requests,
     [Symbol.dispose]: () => {
       server.closeAllConnections();
       server.close();
@@ -165,24 +165,24 @@ async function drain(items: AsyncIterable<unknown>): Promise<void> {
   try {
     for await (const _ of items);
   } catch {
-    // However it ends: it was asked for.
+    // The result is irrelevant: only the request counts.
   }
 }
 
-test('every call, parameter, value, header and field that we send is in the descriptions of the upstreams', async () => {
+test("every call, parameter, value, header and field that Earshot sends is in the platforms' descriptions", async () => {
   using recorder = await startRecorder();
   await using client = createUpstreamClient({ baseUrl: recorder.url, token: 't', name: 'It' });
   await askEverythingOfX(client);
   await askEverythingOfFirehose(client);
-  expect(new Set(recorder.asked.map((asked) => asked.call)).size).toBeGreaterThanOrEqual(15);
-  expect(recorder.asked.some(({ query }) => query.some(([name]) => name === 'tweet.fields'))).toBe(true);
-  expect(recorder.asked.flatMap(unknownIn)).toEqual([]);
+  expect(new Set(recorder.requests.map((request) => request.call)).size).toBeGreaterThanOrEqual(15);
+  expect(recorder.requests.some(({ query }) => query.some(([name]) => name === 'tweet.fields'))).toBe(true);
+  expect(recorder.requests.flatMap(unknownIn)).toEqual([]);
 });
 
 test.each([
   ['GET /2/tweets/search/recent', [['post.fields', 'author_id']], 'post.fields=author_id'],
   ['GET /2/tweets/search/stream', [['post.fields', 'text']], 'post.fields'],
   ['GET /2/tweets/search/latest', [], 'GET /2/tweets/search/latest'],
-] as const)('control: %s with %j is noticed', (asked, query, finding) => {
-  expect(unknownIn({ call: asked, query, body: [], headers: [] })).toEqual([finding]);
+] as const)('control: %s with %j is detected', (call, query, finding) => {
+  expect(unknownIn({ call, query, body: [], headers: [] })).toEqual([finding]);
 });

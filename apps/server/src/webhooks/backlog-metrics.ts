@@ -11,19 +11,19 @@ export interface BacklogOptions {
   readonly metrics: Pick<Metrics, 'webhooks' | 'webhooksTriedThrough' | 'webhooksFailingSince'>;
 }
 
-/** With working senders there is hardly one that waits at any time. */
-const looksMax = 20;
+/** With working senders, few webhooks wait at any time. */
+const candidatesMax = 20;
 
 interface WaitingRow {
   readonly account_id: string;
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly position: number;
-  /** Since when it is due; null when its time has not come, although it works: then since its match was stored. */
+  /** When it was due. Null if a working webhook is not due; then the time of its oldest unsent match counts. */
   readonly due_at: Date | null;
 }
 
-/** Whether anybody sends, and how endpoints do: read from the database by nodes of every role. */
+/** Reports whether deliveries run and how endpoints respond. Nodes of every role read it from the database. */
 export async function showBacklog({ database, reader, metrics }: BacklogOptions): Promise<void> {
   const states = await database.many<{ state: string; count: number; since: number | null }>(
     `select case when state = 'active' and failing_since is not null then 'failing' else state end as state,
@@ -39,8 +39,8 @@ export async function showBacklog({ database, reader, metrics }: BacklogOptions)
 }
 
 /**
- * Of endpoints that work: since when the one waits that has waited longest: for its turn, or since the match that it is to get was
- * stored. One that works has no reason to wait for a later attempt, so the time of its next attempt excuses nothing.
+ * For working endpoints: how long the oldest delivery has waited, from when it was due, or from when its match was
+ * stored. A planned next attempt is no excuse, because a working endpoint has none.
  */
 async function triedThroughMs(database: Database, reader: MatchReader, nowMs: number): Promise<number> {
   const due = await database.many<WaitingRow>(
@@ -50,14 +50,14 @@ async function triedThroughMs(database: Database, reader: MatchReader, nowMs: nu
      where ${isFree} and not troubled and coalesce(${windowOverAt} <= now(), true) and 'matches' = any(events)
        and ${hasMatchesWaiting}
      order by next_attempt_at <= now(), next_attempt_at limit $1`,
-    [looksMax],
+    [candidatesMax],
   );
   let through = nowMs;
   for (const { account_id: accountId, rule_id: ruleId, platform, position: from, due_at } of due) {
     const filter = { accountId, ruleId, platform, since: null, until: null };
     const { matches } = await reader.read({ ...filter, order: 'oldest', from, limit: 1 });
     const storedMs = matches[0]?.createdAt.getTime();
-    // Without one, what is left are matches of deleted rules: the sender skips them.
+    // Only matches of deleted rules are left, which the sender skips.
     if (storedMs !== undefined) through = Math.min(through, Math.max(storedMs, due_at?.getTime() ?? 0));
   }
   return through;

@@ -6,7 +6,7 @@ import { createTurns } from '../runtime/concurrency.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import { type ChatBatch, chatItemOf, chatItemsMax } from './formats/chat-content.ts';
-import type { Batch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
+import type { WebhookBatch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
 
 export interface BuildOptions {
@@ -17,14 +17,14 @@ export interface BuildOptions {
 }
 
 export interface BuiltBatch {
-  readonly batch: Batch;
+  readonly batch: WebhookBatch;
   readonly positions: readonly number[];
   readonly matches: readonly DeliveredMatch[];
-  /** When the oldest of them was stored. */
+  /** When the oldest of the matches was stored. */
   readonly storedMs: number;
 }
 
-/** For a program: as many matches as fit. Null when there is nothing to send. */
+/** Builds a batch for a program: as many matches as fit. Null if there is nothing to send. */
 export async function buildBatch(options: BuildOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
   const body = createBatchBody(leased.webhookId);
   const nextTurn = createTurns();
@@ -40,12 +40,13 @@ export async function buildBatch(options: BuildOptions, leased: LeasedWebhook): 
   return built(options, leased, { entries, positions, body: body.text() });
 }
 
-/** What one message for a chat counts; the rest comes a window later. */
+/** Maximum number of matches that one chat message counts; the rest follows a window later. */
 const countedMax = 10_000;
 
 /**
- * For people: everything that waits. The first matches are shown and all others counted, so that nobody has to scroll through the
- * backlog of a busy rule. While a refused batch is being split it is as small as that of a program. Null when there is nothing to send.
+ * Builds a batch for a chat: all waiting matches. The first ones are shown and the others counted, so that a busy
+ * rule does not flood the chat. While a refused batch is being split, it is as small as for a program. Null if there
+ * is nothing to send.
  */
 export async function buildChatBatch(
   options: BuildOptions,
@@ -80,7 +81,7 @@ export async function buildChatBatch(
   return built(options, leased, { entries, positions, body: JSON.stringify(body) });
 }
 
-interface Parts {
+interface BatchParts {
   readonly entries: readonly (StoredMatch | StoredRemoval)[];
   readonly positions: readonly number[];
   readonly body: string;
@@ -89,7 +90,7 @@ interface Parts {
 function built(
   { traces }: BuildOptions,
   { webhookId, epoch }: LeasedWebhook,
-  { entries, positions, body }: Parts,
+  { entries, positions, body }: BatchParts,
 ): BuiltBatch | null {
   const [firstPosition] = positions;
   const lastPosition = positions.at(-1);
@@ -112,7 +113,7 @@ const withoutContent = ({ position, ruleId, platform, eventKey }: StoredMatch): 
   eventKey,
 });
 
-/** In the order of the log, until there are no more. */
+/** Yields all entries in log order. */
 async function* entriesAfter(
   reader: MatchReader,
   leased: LeasedWebhook,

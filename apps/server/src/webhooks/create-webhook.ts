@@ -23,7 +23,7 @@ export function createWebhook(options: {
   readonly database: Database;
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly urlProblem: UrlProblem;
-  /** Null when the operator has not configured a key for secrets. */
+  /** Null if the operator has not configured a key for secrets. */
   readonly secretBox: SecretBox | null;
   readonly contact: string;
 }): Handler<'CreateWebhook'> {

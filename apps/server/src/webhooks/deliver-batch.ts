@@ -6,7 +6,7 @@ import { type BuildOptions, type BuiltBatch, buildBatch, buildChatBatch } from '
 import { type DeliverNoticeOptions, deliverNotice } from './deliver-notice.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
 import { type Attempt, afterAttempt, afterNothingToTry, isListed } from './endpoint-state.ts';
-import type { Batch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
+import type { WebhookBatch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
 import { type SendOptions, sendMessage } from './send-message.ts';
 
 export interface DeliverBatchOptions extends DeliverNoticeOptions, SendOptions, BuildOptions {
@@ -16,8 +16,8 @@ export interface DeliverBatchOptions extends DeliverNoticeOptions, SendOptions, 
 }
 
 /**
- * One attempt for a leased webhook: with a notice, if one is due, or else with matches. The batch is stored before it is sent, and removed together with the change of the
- * position: after a crash in between, the same bytes are sent again under the same id.
+ * Makes one attempt for a leased webhook: a due notice, otherwise matches. The batch is stored before it is sent, and
+ * deleted when the position changes. So after a crash, the same bytes are sent again under the same id.
  */
 export function createDeliverBatch(options: DeliverBatchOptions) {
   const { store, bells, telemetry, checkpoint, random } = options;
@@ -36,9 +36,9 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
     const endMs = leased.nowMs();
     checkpoint('deliver.sent');
     const step = afterAttempt(leased.state, batch, attempt, random);
-    const isTold = await store.finish(leased, step, { batch, attempt });
+    const isNotified = await store.finish(leased, step, { batch, attempt });
     checkpoint('deliver.recorded');
-    if (isTold) bells.ring('notices');
+    if (isNotified) bells.ring('notices');
     const { webhookId, accountId } = leased;
     telemetry.webhookAttempted({
       isRepeated: !isListed(leased.state.failures + 1),
@@ -51,25 +51,25 @@ export function createDeliverBatch(options: DeliverBatchOptions) {
       ms: attempt.latencyMs,
     });
     if (step.state.disabledReason !== null)
-      telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledReason });
+      telemetry.webhookDisabled({ webhookId, accountId, reason: step.state.disabledReason });
     await traceAttempt(options, leased, { ...next, attempt, startMs, endMs });
   };
 }
 
-interface Attempted {
-  readonly batch: Batch;
-  /** Null when the batch was made for an earlier attempt. */
+interface TracedAttempt {
+  readonly batch: WebhookBatch;
+  /** Null if the batch was built for an earlier attempt. */
   readonly matches: readonly DeliveredMatch[] | null;
   readonly attempt: Attempt;
   readonly startMs: number;
   readonly endMs: number;
 }
 
-/** The attempt is over and recorded: a failure in here must not look like one of the delivery. */
+/** The attempt is already recorded, so a failure here must not look like a failed delivery. */
 async function traceAttempt(
   { traces, store }: DeliverBatchOptions,
   leased: LeasedWebhook,
-  { batch, matches, attempt, startMs, endMs }: Attempted,
+  { batch, matches, attempt, startMs, endMs }: TracedAttempt,
 ): Promise<void> {
   if (!traces) return;
   const sent = matches ?? (await store.matchesOf(leased, batch).catch(() => []));
@@ -85,7 +85,7 @@ async function traceAttempt(
   });
 }
 
-/** Null when there is nothing to send; the lease has ended then. */
+/** Null if there is nothing to send; then the lease has ended. */
 async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
   const { store, random } = options;
   const { state } = leased;
@@ -107,7 +107,7 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
 function send(
   options: DeliverBatchOptions,
   leased: LeasedWebhook,
-  message: Pick<Batch, 'messageId' | 'body'>,
+  message: Pick<WebhookBatch, 'messageId' | 'body'>,
 ): Promise<Attempt> {
   const onUnreadable = (err: unknown) =>
     options.telemetry.webhookSecretUnreadable({ webhookId: leased.webhookId, err });

@@ -15,8 +15,8 @@ export interface DeliverNoticeOptions {
 }
 
 /**
- * One attempt with the next notice. Nothing is stored before it is sent: after a crash the same notice gives the same bytes under the
- * same id, and one that has changed meanwhile is news.
+ * Makes one attempt to send the next notice. Nothing is stored before: after a crash, the same notice has the same
+ * bytes and id. A notice that changed meanwhile is a new message.
  */
 export async function deliverNotice(
   options: DeliverNoticeOptions,
@@ -51,5 +51,5 @@ export async function deliverNotice(
     ms: attempt.latencyMs,
   });
   if (step.state.disabledReason !== null)
-    telemetry.webhookDisabled({ webhookId, accountId, because: step.state.disabledReason });
+    telemetry.webhookDisabled({ webhookId, accountId, reason: step.state.disabledReason });
 }

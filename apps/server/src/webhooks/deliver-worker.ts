@@ -6,19 +6,19 @@ import type { createDeliverBatch } from './deliver-batch.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
 import type { LeasedWebhook } from './leased-webhook.ts';
 
-const lookAgainMs = 1_000;
-const looksApartMs = 10;
-/** Messages that one node sends at once, each to another endpoint; late ones do not count. */
+const pollIntervalMs = 1_000;
+const pollIntervalMsMin = 10;
+/** Messages that one node sends at once, each to another endpoint. Late ones do not count. */
 const sendersMax = 64;
 /**
- * A late message stops counting, as long as there are not more than `lateMax` of them: so endpoints that fail together
- * delay the others by two seconds, not by the fifteen that an attempt may take.
+ * A late message does not count, up to `lateMax` of them. So failing endpoints delay the others by 2 s, not by the 15
+ * s that an attempt may take.
  */
 const lateAfterMs = 2_000;
 const lateMax = 192;
 /**
- * For all endpoints together that failed or were slow at their last attempt. Of those that do not answer at all within 15 seconds
- * a node so tries about 480 a minute; when there are more, each of them waits longer than a minute.
+ * Limit for all endpoints that failed or were slow at their last attempt. If they time out after 15 s, a node makes
+ * about 480 attempts per minute. With more such endpoints, each waits longer than a minute.
  */
 const troubledMax = 16;
 const lateTroubledMax = 112;
@@ -32,9 +32,9 @@ export interface DeliverWorkerOptions {
 }
 
 /**
- * Leases webhooks that have something to send and sends to all of them at once, so that a slow endpoint delays only
- * itself. Any number of nodes may do this: a webhook is leased by one of them at a time. When stopped, it waits for the
- * messages that are under way.
+ * Leases webhooks with something to send and sends to all at once, so that a slow endpoint delays only itself. Any
+ * number of nodes may do this, because each webhook is leased by one node at a time. When stopped, it waits for
+ * messages that are being sent.
  */
 export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
   const { store, bells } = options;
@@ -44,7 +44,7 @@ export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
       using bell = bells.listen('matches');
       await using senders = createSenders(options);
       while (!signal.aborted) {
-        const lookedAt = performance.now();
+        const polledAt = performance.now();
         const done = senders.nextDone();
         let started = 0;
         for (const troubled of [false, true]) {
@@ -54,9 +54,9 @@ export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
           for (const leased of due) senders.start(leased, troubled);
           started += due.length;
         }
-        // Each look is a query over all webhooks: pause at least as long as it took.
-        await pause(Math.max(looksApartMs, performance.now() - lookedAt), signal);
-        if (started === 0) await bell.wait(lookAgainMs, AbortSignal.any([signal, done]));
+        // Each poll queries all webhooks, so pause at least as long as it took.
+        await pause(Math.max(pollIntervalMsMin, performance.now() - polledAt), signal);
+        if (started === 0) await bell.wait(pollIntervalMs, AbortSignal.any([signal, done]));
       }
     },
   };
@@ -72,7 +72,7 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
     } catch (error) {
       if (!(error instanceof DatabaseUnreachable))
         log.warn({ err: error, webhookId: leased.webhookId }, 'a delivery could not be recorded');
-      // Otherwise the lease runs out by itself.
+      // If this fails, the lease expires.
       await store.release(leased).catch(() => undefined);
     }
   };
@@ -98,7 +98,7 @@ function createSenders({ store, deliver, log, ...options }: DeliverWorkerOptions
         done.abort();
       }, options.lateAfterMs ?? lateAfterMs);
     },
-    /** Aborted when the next sender is done. */
+    /** Aborted when the next message is finished. */
     nextDone(): AbortSignal {
       done = new AbortController();
       return done.signal;

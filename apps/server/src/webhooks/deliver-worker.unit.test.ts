@@ -34,7 +34,7 @@ function leasedOf(webhookId: string): LeasedWebhook {
   };
 }
 
-/** `dead` endpoints that never answer stand before one that does; resolves true when that one was served. */
+/** `dead` endpoints that never answer are leased before one that works; resolves to true if that one was served. */
 async function servesTheLast(
   dead: number,
   lateAfterMs: number,
@@ -68,24 +68,24 @@ async function servesTheLast(
   return answer;
 }
 
-test('endpoints that never answer leave their places to others before their attempts are over', async () => {
+test('endpoints that never answer free their senders before their attempts end', async () => {
   expect(await servesTheLast(200, 20, 20_000)).toBe(true);
 });
 
-test('control: with all places taken by them, nobody else is served', async () => {
+test('control: if they occupy all senders, no other endpoint is served', async () => {
   expect(await servesTheLast(64, 60_000, 1_500)).toBe(false);
 });
 
-test('there is an end to those who are late', async () => {
+test('the number of late messages is limited', async () => {
   expect(await servesTheLast(400, 20, 1_500)).toBe(false);
 });
 
-describe('among those that failed before', () => {
-  test('endpoints that never answer leave their places too', async () => {
+describe('for endpoints that failed before', () => {
+  test('endpoints that never answer free their senders too', async () => {
     expect(await servesTheLast(100, 20, 20_000, true)).toBe(true);
   });
 
-  test('there is an end to those who are late', async () => {
+  test('the number of late messages is limited', async () => {
     expect(await servesTheLast(200, 20, 1_500, true)).toBe(false);
   });
 });

@@ -1,22 +1,25 @@
 import type { Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { type Attempt, isListed } from './endpoint-state.ts';
-import type { Batch, LeasedWebhook } from './leased-webhook.ts';
+import type { WebhookBatch, LeasedWebhook } from './leased-webhook.ts';
 
-export interface Outcome {
+export interface AttemptRecord {
   readonly attempt: Attempt;
 }
 
-export interface Sent extends Outcome {
-  readonly batch: Batch;
+export interface BatchAttempt extends AttemptRecord {
+  readonly batch: WebhookBatch;
 }
 
-export interface SentNotice extends Outcome {
+export interface NoticeAttempt extends AttemptRecord {
   readonly noticeId: string;
   readonly messageId: string;
 }
 
-/** SQL: of a failure that need not be listed ($2 false), whether the latest attempt of the webhook ($1) had the same answer ($3 to $5). */
+/**
+ * SQL: whether to list the attempt. If $2 is false, only an answer ($3 to $5) that differs from the webhook's ($1)
+ * latest listed one is listed.
+ */
 const isNews = `($2 or not exists (
   select from (select outcome, status, message from deliveries where webhook_id = $1 order by id desc limit 1) as latest
   where outcome = $3 and status is not distinct from $4::integer and message is not distinct from $5))`;
@@ -29,7 +32,7 @@ function answerOf({ webhookId, state }: LeasedWebhook, { outcome, status, messag
 export async function insertDelivery(
   sql: Sql,
   leased: LeasedWebhook,
-  { batch, attempt }: Sent,
+  { batch, attempt }: BatchAttempt,
 ): Promise<void> {
   const { messageId, firstPosition, lastPosition, matchCount, attempts } = batch;
   const message = [messageId, firstPosition, lastPosition, matchCount, attempts + 1];
@@ -41,11 +44,11 @@ export async function insertDelivery(
   );
 }
 
-/** Of a notice that is given up, a second row says so. */
+/** A notice that is given up gets a second row. */
 export async function insertNoticeDelivery(
   sql: Sql,
   leased: LeasedWebhook,
-  { noticeId, messageId, attempt }: SentNotice,
+  { noticeId, messageId, attempt }: NoticeAttempt,
   parked: boolean,
 ): Promise<void> {
   const { latencyMs, response } = attempt;
@@ -56,7 +59,7 @@ export async function insertNoticeDelivery(
   const sent = [newId('dlv'), noticeId, messageId, nth, latencyMs, response];
   await sql.run(insert, [...answerOf(leased, attempt), ...sent]);
   if (!parked) return;
-  const givenUp = [leased.webhookId, true, 'parked', null, 'refused to the end'];
+  const givenUp = [leased.webhookId, true, 'parked', null, 'refused at every attempt'];
   await sql.run(insert, [...givenUp, newId('dlv'), noticeId, null, null, null, null]);
 }
 

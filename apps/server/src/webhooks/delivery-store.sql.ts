@@ -8,16 +8,16 @@ import {
   insertDelivery,
   insertNoticeDelivery,
   insertParked,
-  type Outcome,
-  type Sent,
-  type SentNotice,
+  type AttemptRecord,
+  type BatchAttempt,
+  type NoticeAttempt,
 } from './delivery-rows.sql.ts';
 import { batchMatchesMax, type EndpointState, type NoticeStep, type Step } from './endpoint-state.ts';
-import type { Batch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
+import type { WebhookBatch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
 
 /** Longer than an attempt can take. */
 const leaseSeconds = 60;
-/** The epoch grows when the owner sets the webhook back: a delivery that was under way then no longer counts. */
+/** The epoch grows when the owner replays the webhook; then a running delivery no longer counts. */
 const isOurs = 'id = $1 and lease = $2 and epoch = $3';
 const noLease = `lease = null, lease_until = '-infinity'`;
 
@@ -25,26 +25,29 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
 export function createDeliveryStore(database: Database) {
   return {
-    /** Webhooks with something to send whose time has come. `troubled` ones and others are leased separately. */
-    leaseDue: (asked: { max: number; troubled: boolean }) => leaseDue(database, asked),
+    /** Leases webhooks that are due and have something to send. `troubled` ones and others are leased separately. */
+    leaseDue: (options: { max: number; troubled: boolean }) => leaseDue(database, options),
     /**
-     * Stores the batch, made of what is at these positions. False when the lease is no longer valid or one of its matches was
-     * removed meanwhile: then nothing may be sent.
+     * Stores the batch of the matches at these positions. If it returns false, nothing may be sent: the lease has
+     * ended or a match was removed.
      */
-    async begin(leased: LeasedWebhook, batch: Batch, positions: readonly number[]): Promise<boolean> {
+    async begin(leased: LeasedWebhook, batch: WebhookBatch, positions: readonly number[]): Promise<boolean> {
       const row = await database.one<{ begun: boolean }>(
         'select begin_webhook_batch($1, $2, $3, $4, $5, $6) as begun',
         [...keyOf(leased), batch.messageId, positions, batch.body],
       );
       return row?.begun ?? false;
     },
-    /** Records the attempt, if there was one, and the new state of the endpoint. Ends the lease. True when the owner is told. */
-    finish: (leased: LeasedWebhook, step: Step, sent: Sent | null) =>
+    /**
+     * Records the attempt, if any, and the new state of the endpoint. Ends the lease. True if the owner gets a
+     * notice.
+     */
+    finish: (leased: LeasedWebhook, step: Step, sent: BatchAttempt | null) =>
       database.transaction((sql) => finish(sql, leased, step, sent)),
-    /** The same after a notice was sent. */
-    finishNotice: (leased: LeasedWebhook, step: NoticeStep, sent: SentNotice) =>
+    /** Like `finish`, after an attempt with a notice. */
+    finishNotice: (leased: LeasedWebhook, step: NoticeStep, sent: NoticeAttempt) =>
       database.transaction((sql) => finishNotice(sql, leased, step, sent)),
-    /** There are no notices for it up to the position. Ends the lease. */
+    /** Skips to the position, because there are no notices before it. Ends the lease. */
     async skipNoticesTo(leased: LeasedWebhook, position: number): Promise<void> {
       const skipped = await database.run(
         `update webhooks set notice_position = greatest(notice_position, $4), ${noLease} where ${isOurs}`,
@@ -52,7 +55,7 @@ export function createDeliveryStore(database: Database) {
       );
       if (skipped === 0) await release(database, leased);
     },
-    /** There is nothing for this webhook up to the position. Ends the lease. */
+    /** Skips to the position, because there are no matches before it. Ends the lease. */
     async skipTo(leased: LeasedWebhook, position: number): Promise<void> {
       const skipped = await database.run(
         `update webhooks set position = greatest(position, $4), ${noLease} where ${isOurs}`,
@@ -61,8 +64,8 @@ export function createDeliveryStore(database: Database) {
       if (skipped === 0) await release(database, leased);
     },
     release: (leased: LeasedWebhook) => release(database, leased),
-    /** What a stored batch was made of; without those that were removed since. */
-    matchesOf({ accountId, ruleId, platform }: LeasedWebhook, batch: Batch) {
+    /** The matches of a stored batch, without removed ones. */
+    matchesOf({ accountId, ruleId, platform }: LeasedWebhook, batch: WebhookBatch) {
       const { firstPosition, lastPosition } = batch;
       const limit = Math.min(batch.matchCount, batchMatchesMax);
       return database.many<DeliveredMatch>(
@@ -100,7 +103,7 @@ interface DueRow {
   readonly platform: Platform | null;
   readonly position: number;
   readonly epoch: number;
-  /** int8 inside an array comes as text. */
+  /** The driver returns int8 inside an array as text. */
   readonly suspects: string[];
   readonly batch_max: number;
   readonly failures: number;
@@ -111,35 +114,35 @@ interface DueRow {
   readonly log_end: number;
   readonly notice_position: number;
   readonly notice_refusals: number;
-  /** Null when none is due. */
+  /** Null if none is due. */
   readonly notices_end: number | null;
 }
 
-/** SQL: a webhook that nobody is sending to, and that somebody may send to when it is its turn. */
+/** SQL: a webhook that is active, not leased, and not of a suspended account. */
 export const isFree = `state = 'active' and lease_until < now()
   and account_id not in (select accounts.id from accounts where suspended_at is not null)`;
 
-/** SQL: a match of the webhook's rules was stored that it has not got. */
+/** SQL: a stored match of the webhook's rules is not delivered yet. */
 export const hasMatchesWaiting = `exists (
   select from heads where heads.account_id = webhooks.account_id
     and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
     and (webhooks.platform is null or heads.platform = webhooks.platform))`;
 
-/** SQL: when a chat may get its next message with matches; null for everybody who may get one at any time. */
+/** SQL: when a chat may get its next message with matches; null for other formats. */
 export const windowOverAt = `message_at + make_interval(secs => window_seconds)`;
 
 /** SQL: when the next message with matches is due. */
 const dueAt = `greatest(next_attempt_at, ${windowOverAt})`;
 
-/** SQL: the end of the account's notices, if some are to be sent now; else null. */
+/** SQL: the end of the account's notices if some are due; else null. */
 const noticesEnd = `case when 'notices' = any(events) and notice_attempt_at <= now() then (
   select last_position from notice_log
   where notice_log.account_id = webhooks.account_id and last_position > notice_position) end`;
 
 /**
- * Those that wait longest first. Whether there is something to send is asked of the last positions; a match of a rule
- * that was deleted meanwhile is skipped by the sender. The batches are read by a second statement: the first one may have waited
- * for a lock, and would see them as they were before.
+ * Longest waiting first. The last positions show whether there is something to send; matches of deleted rules are
+ * skipped by the sender. A second statement reads the batches, because the first may have waited for a lock and would
+ * see them in their earlier state.
  */
 async function leaseDue(
   database: Database,
@@ -164,7 +167,7 @@ async function leaseDue(
     [lease, max, troubled],
   );
   if (rows.length === 0) return [];
-  const batches = await database.many<Batch & { readonly webhookId: string }>(
+  const batches = await database.many<WebhookBatch & { readonly webhookId: string }>(
     `select webhook_id as "webhookId", message_id as "messageId", first_position as "firstPosition",
        last_position as "lastPosition", match_count as "matchCount", attempts, body
      from webhook_batches where webhook_id = any($1)`,
@@ -174,7 +177,7 @@ async function leaseDue(
   return rows.map((row) => toLeased(row, lease, batchOf.get(row.id) ?? null));
 }
 
-function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhook {
+function toLeased(row: DueRow, lease: string, batch: WebhookBatch | null): LeasedWebhook {
   return {
     lease,
     webhookId: row.id,
@@ -213,7 +216,12 @@ function toLeased(row: DueRow, lease: string, batch: Batch | null): LeasedWebhoo
   };
 }
 
-async function finish(sql: Sql, leased: LeasedWebhook, step: Step, sent: Sent | null): Promise<boolean> {
+async function finish(
+  sql: Sql,
+  leased: LeasedWebhook,
+  step: Step,
+  sent: BatchAttempt | null,
+): Promise<boolean> {
   const written = await writeState(sql, leased, step);
   if (!written) {
     await release(sql, leased);
@@ -236,7 +244,7 @@ async function finishNotice(
   sql: Sql,
   leased: LeasedWebhook,
   { notice, noticeInMs, parked, ...step }: NoticeStep,
-  sent: SentNotice,
+  sent: NoticeAttempt,
 ): Promise<boolean> {
   const written = await writeState(sql, leased, step);
   if (!written) {
@@ -256,7 +264,7 @@ async function recordOutcome(
   sql: Sql,
   leased: LeasedWebhook,
   state: WrittenState,
-  sent: Outcome | null,
+  sent: AttemptRecord | null,
 ): Promise<boolean> {
   if (state.disabledReason !== null) {
     const { accountId, webhookId: targetId } = leased;
@@ -264,24 +272,24 @@ async function recordOutcome(
     const after = { state: 'disabled', reason: state.disabledReason };
     await recordChange(sql, change, { targetId, before: { state: 'active' }, after, answer: {} });
   }
-  return await tell(sql, leased, state, sent);
+  return await notifyOwner(sql, leased, state, sent);
 }
 
-/** Of a failure that is not the first of its day the owner is told when it has lasted this long. */
-const failingToTellMs = 5 * 60_000;
+/** The owner gets a notice for the first failure of a day, and when a failure has lasted this long. */
+const noticeAfterMs = 5 * 60_000;
 const dayMs = 86_400_000;
 
-/** Last in the transaction, as all notices. */
-async function tell(
+/** Runs last in the transaction, like all notices. */
+async function notifyOwner(
   sql: Sql,
   { accountId, webhookId: id, name, state: before }: LeasedWebhook,
   { failures, failingMs, failingSince, disabledReason }: WrittenState,
-  sent: Outcome | null,
+  sent: AttemptRecord | null,
 ): Promise<boolean> {
   const subject = { kind: 'webhook', id, name } as const;
   if (disabledReason !== null) {
     await resolveNotices(sql, { types: ['webhook.failing'], subject });
-    const data = { because: disabledReason };
+    const data = { reason: disabledReason };
     return (await raiseNotices(sql, [accountId], { type: 'webhook.disabled', subject, data })) > 0;
   }
   if (failures === 0) {
@@ -290,12 +298,12 @@ async function tell(
     return (await resolveNotices(sql, { types, subject })).length > 0;
   }
   if (sent === null || failingMs === null || failingSince === null) return false;
-  if (before.failures > 0 && failingMs < failingToTellMs) return false;
+  if (before.failures > 0 && failingMs < noticeAfterMs) return false;
   const data = { failing_since: failingSince.toISOString(), failures };
   const failing = { type: 'webhook.failing', subject, data } as const;
   if (failingMs >= dayMs)
     return (await raiseNotices(sql, [accountId], { ...failing, key: 'day', data: { ...data, days: 1 } })) > 0;
-  const oncePerDay = failingMs < failingToTellMs;
+  const oncePerDay = failingMs < noticeAfterMs;
   return (await raiseNotices(sql, [accountId], { ...failing, oncePerDay })) > 0;
 }
 
@@ -306,8 +314,8 @@ interface Written {
 }
 
 /**
- * Null when the lease is no longer valid. A time of the next attempt that is not the leased one was set by the owner meanwhile, and
- * stays if it is earlier.
+ * Null if the lease is no longer valid. A changed time of the next attempt was set by the owner meanwhile, and stays
+ * if it is earlier.
  */
 async function writeState(
   sql: Sql,

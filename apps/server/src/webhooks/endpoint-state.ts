@@ -1,12 +1,12 @@
-/** What became of a message: the endpoint's answer, or why there was none. */
+/** The result of an attempt: the endpoint's answer, or why there was none. */
 export type AttemptOutcome =
   | { readonly kind: 'delivered' }
-  /** A 4xx about this very message: another one may be accepted. */
+  /** A 4xx for this message; another one may be accepted. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | null }
   /** 410: the endpoint wants no more messages. */
   | { readonly kind: 'gone' }
-  /** Our own network or configuration: not held against the endpoint. */
+  /** A failure of Earshot's network or configuration, which does not count against the endpoint. */
   | { readonly kind: 'not_sent' };
 
 export interface Attempt {
@@ -19,12 +19,12 @@ export interface Attempt {
   readonly response: string | null;
 }
 
-/** No key of the service opens the secret of the webhook, so nothing can be signed. */
+/** No key of the service decrypts the webhook secret, so nothing can be signed. */
 export const secretUnreadable: Attempt = {
   outcome: { kind: 'not_sent' },
   status: null,
   latencyMs: 0,
-  message: 'the signing secret cannot be read by the service',
+  message: 'the service cannot read the signing secret',
   response: null,
 };
 
@@ -36,8 +36,8 @@ export function outcomeOf(status: number, retryAfterMs: number | null): AttemptO
 }
 
 /**
- * A chat answers so when its webhook was removed, or nobody may post there any more: a person has to act. Trying on would only
- * count against everybody who posts to that chat from here.
+ * Statuses with which a chat reports that its webhook was removed or forbidden. A person must act; retries would
+ * count against everyone who posts to that chat from here.
  */
 const chatIsGone: ReadonlySet<number | null> = new Set([401, 403, 404]);
 
@@ -46,19 +46,19 @@ export function asAnswerOfChat(attempt: Attempt): Attempt {
 }
 
 /**
- * How an endpoint is doing. One batch at a time is sent to it, in the order of the match log. A batch that fails is
- * retried after five seconds and then every minute, so that an endpoint that is back is noticed soon; nothing else is sent
- * meanwhile. A batch that is refused is halved; a match that is refused alone, twice, becomes a suspect, and the next one is
- * tried. When that one is accepted, the suspects are to blame and are parked. When a run of suspects is refused, the endpoint
- * refuses everything: nothing is parked, and the retries continue from the first of them.
+ * The state of an endpoint. It gets one batch at a time, in match-log order. A failed batch is retried after 5 s and
+ * then every minute; nothing else is sent meanwhile. A refused batch is halved. A match that is refused alone, twice,
+ * becomes a suspect, and the next match is tried. If that one is accepted, the suspects are parked. If a run of
+ * suspects is refused, the endpoint refuses everything: nothing is parked, and retries continue from the first
+ * suspect.
  */
 export interface EndpointState {
   readonly position: number;
   readonly suspects: readonly number[];
   readonly batchMax: number;
-  /** Consecutive failures for which the endpoint is to blame. */
+  /** Consecutive failures that count against the endpoint. */
   readonly failures: number;
-  /** For how long it has been failing; null when it works. */
+  /** How long it has been failing; null if it works. */
   readonly failingMs: number | null;
   readonly troubled: boolean;
   readonly disabledReason: 'gone' | 'failing' | null;
@@ -71,11 +71,11 @@ export interface SentBatch {
 
 export interface Step {
   readonly state: EndpointState;
-  /** When it is due again, from now on. The database turns it into a time: the clocks of nodes may differ. */
+  /** Delay until the next attempt. The database turns it into a time, because node clocks may differ. */
   readonly retryInMs: number;
-  /** The same bytes are sent again; otherwise a new batch is made. */
+  /** If true, the same bytes are sent again; otherwise a new batch is built. */
   readonly keepBatch: boolean;
-  /** Positions of matches that are given up. */
+  /** Positions of parked matches. */
   readonly parked: readonly number[];
 }
 
@@ -122,7 +122,7 @@ export function afterAttempt(
 function afterRefusal(state: EndpointState, batch: SentBatch, random: () => number): Step {
   const failing = { ...state, failingMs: state.failingMs ?? 0, troubled: true };
   if (batch.matchCount > 1) {
-    // One for a chat may count many more.
+    // A chat batch may count many more matches.
     const batchMax = Math.floor(Math.min(batch.matchCount, batchMatchesMax) / 2);
     return { state: { ...failing, batchMax }, retryInMs: 0, keepBatch: false, parked: [] };
   }
@@ -131,13 +131,14 @@ function afterRefusal(state: EndpointState, batch: SentBatch, random: () => numb
     return { ...charged(state, null, random), keepBatch: true, parked: [] };
   }
   const suspects = [...state.suspects, batch.lastPosition];
-  // Between the listed attempts one later match is enough: an endpoint that refuses everything gets two requests a minute.
+  // Between listed attempts, one later match is enough: an endpoint that refuses everything gets two requests per
+  // minute.
   const most = isListed(state.failures + 1) ? suspectsMax : 1;
   if (suspects.length > most) return refusesEverything(state, random);
   return { state: { ...failing, suspects, batchMax: 1 }, retryInMs: 0, keepBatch: false, parked: [] };
 }
 
-/** How far an endpoint is with notices. They are sent one by one, before the matches that wait. */
+/** The notice position of an endpoint. Notices are sent one by one, before waiting matches. */
 export interface NoticeState {
   readonly position: number;
   readonly refusals: number;
@@ -147,14 +148,14 @@ export interface NoticeStep {
   readonly state: EndpointState;
   readonly retryInMs: number;
   readonly notice: NoticeState;
-  /** When the next notice is due, from now on. */
+  /** Delay until the next notice is due. */
   readonly noticeInMs: number;
   readonly parked: boolean;
 }
 
 /**
- * A failure counts for the endpoint as with matches. A refusal is about this notice alone: it is tried again on the schedule of
- * Standard Webhooks, while matches go on, and parked at its end.
+ * A failure counts as with matches. A refusal concerns only this notice: it is retried on the schedule of Standard
+ * Webhooks while matches continue, then parked.
  */
 export function afterNotice(
   state: EndpointState,
@@ -182,13 +183,13 @@ export function afterNotice(
   }
 }
 
-/** It is up, so matches are tried at once. Matches that it refuses are another matter. */
+/** The endpoint is up, so matches are tried at once. Suspects stay, because refused matches are unrelated. */
 function afterDeliveredNotice(state: EndpointState, latencyMs: number): EndpointState {
   if (state.suspects.length > 0) return state;
   return { ...state, failures: 0, failingMs: null, troubled: latencyMs > slowMs };
 }
 
-/** There is no match after the suspects that could show whether the endpoint accepts any: retry them like a failed batch. */
+/** No match after the suspects shows whether the endpoint accepts any, so they are retried like a failed batch. */
 export function afterNothingToTry(state: EndpointState, random: () => number): Step {
   return refusesEverything(state, random);
 }
@@ -220,7 +221,7 @@ const retryMs = minute;
 const retryAfterMaxMs = 24 * hour;
 const jitter = 0.2;
 
-/** The waits before each attempt that Standard Webhooks recommends: ten attempts in 75 h 35 min 5 s. */
+/** The waits that Standard Webhooks recommends: ten attempts in 75 h 35 min 5 s. */
 const refusedNoticeWaitsMs = [
   0,
   5 * second,
@@ -234,12 +235,12 @@ const refusedNoticeWaitsMs = [
   24 * hour,
 ];
 
-/** After a failure of our own, for which the endpoint is not to blame: short, and it does not grow. */
+/** Wait after a failure of Earshot itself: short and constant. */
 const afterOurFailureMs = 15 * second;
 
 /**
- * How long to wait after this many consecutive failures. It does not grow: five days of it are 7,200 requests, and an endpoint
- * that is back waits for a minute at most. `Retry-After` can only make it longer, up to a day.
+ * The wait after this many consecutive failures. It does not grow: five days are 7,200 requests, and a recovered
+ * endpoint waits at most a minute. `Retry-After` can only extend it, up to a day.
  */
 function retryDelayMs(failures: number, retryAfterMs: number | null, random: () => number): number {
   const waitMs = failures === 1 ? firstRetryMs : retryMs;
@@ -247,8 +248,8 @@ function retryDelayMs(failures: number, retryAfterMs: number | null, random: () 
 }
 
 /**
- * Of consecutive failures the first three are listed among the deliveries, then about one an hour; one in between only if
- * the answer differs from the one before.
+ * Lists the first three of consecutive failures, then about one per hour. Others are listed only if the answer
+ * changes.
  */
 export function isListed(nthFailure: number): boolean {
   return nthFailure <= 3 || nthFailure % 60 === 0;
@@ -258,7 +259,7 @@ function ownFailureDelayMs(random: () => number): number {
   return withJitter(afterOurFailureMs, random);
 }
 
-/** Endpoints that failed together must not all be retried at the same moment. */
+/** Endpoints that failed at the same time must not be retried at the same time. */
 function withJitter(ms: number, random: () => number): number {
   return ms * (1 - jitter + 2 * jitter * random());
 }

@@ -64,7 +64,7 @@ describe('every outcome on every kind of batch', () => {
       [],
     ],
     [
-      'delivered behind suspects',
+      'delivered after suspects',
       withSuspects(2),
       1,
       { kind: 'delivered' },
@@ -98,18 +98,9 @@ describe('every outcome on every kind of batch', () => {
       false,
       [],
     ],
+    ['refused after a suspect', withSuspects(1), 1, { kind: 'refused' }, { suspects: [5, 11] }, 0, false, []],
     [
-      'refused behind a suspect',
-      withSuspects(1),
-      1,
-      { kind: 'refused' },
-      { suspects: [5, 11] },
-      0,
-      false,
-      [],
-    ],
-    [
-      'refused behind many suspects',
+      'refused after many suspects',
       withSuspects(suspectsMax),
       1,
       { kind: 'refused' },
@@ -125,13 +116,13 @@ describe('every outcome on every kind of batch', () => {
     expect(step).toMatchObject({ retryInMs, keepBatch, parked });
   });
 
-  test('nothing behind the suspects: they are tried again after a minute', () => {
+  test('no match after the suspects: they are retried after a minute', () => {
     const { state, retryInMs, parked } = afterNothingToTry(withSuspects(2), even);
     expect(state).toMatchObject({ suspects: [], failures: 2 });
     expect({ retryInMs, parked }).toEqual({ retryInMs: 60 * second, parked: [] });
   });
 
-  test('a slow success marks the endpoint, a quick one clears it', () => {
+  test('a slow success marks the endpoint as troubled, a fast one clears it', () => {
     expect(after(fresh, 1, { kind: 'delivered' }, 3_000).state.troubled).toBe(true);
     expect(after({ ...fresh, troubled: true }, 1, { kind: 'delivered' }, 100).state.troubled).toBe(false);
   });
@@ -154,13 +145,13 @@ test.each([
   expect(outcomeOf(status, null).kind).toBe(kind);
 });
 
-/** The state as the database returns it after a while. */
+/** The state as the database returns it after some time. */
 const later = (state: EndpointState, ms: number): EndpointState => ({
   ...state,
   failingMs: state.failingMs === null ? null : state.failingMs + ms,
 });
 
-/** Feeds one outcome at each time the state asks for, in virtual time. */
+/** Feeds one outcome at each scheduled attempt, in virtual time. */
 function follow(outcome: AttemptOutcome, random: () => number) {
   let state = fresh;
   let now = 0;
@@ -175,7 +166,7 @@ function follow(outcome: AttemptOutcome, random: () => number) {
 }
 
 describe('an endpoint that never answers', () => {
-  test('is tried again after five seconds and then every minute, each wait within 20 %', () => {
+  test('is retried after 5 s and then every minute, each wait within 20%', () => {
     fc.assert(
       fc.property(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (randoms) => {
         const { attemptsAt } = follow(failed, () => Number(randoms.next().value));
@@ -190,12 +181,12 @@ describe('an endpoint that never answers', () => {
     );
   });
 
-  test('uses the whole width of the jitter', () => {
+  test('uses the full range of the jitter', () => {
     expect(follow(failed, () => 0).attemptsAt[1]).toBe(4 * second);
     expect(follow(failed, () => 1).attemptsAt[1]).toBeCloseTo(6 * second);
   });
 
-  test('is given up after five days of nothing but failures, and not before', () => {
+  test('is disabled after five days of only failures, and not before', () => {
     const { state, attemptsAt } = follow(failed, even);
     expect(state.disabledReason).toBe('failing');
     expect(state.position).toBe(fresh.position);
@@ -204,19 +195,19 @@ describe('an endpoint that never answers', () => {
     expect(attemptsAt.length).toBeGreaterThan(7_000);
   });
 
-  test('is listed with its first three failures and then about once an hour', () => {
+  test('is listed for its first three failures and then about once per hour', () => {
     const listed = Array.from({ length: 180 }, (_, index) => index + 1).filter(isListed);
     expect(listed).toEqual([1, 2, 3, 60, 120, 180]);
   });
 
-  test('is asked no earlier than its Retry-After says, up to a day', () => {
+  test('is retried no earlier than its Retry-After, up to a day', () => {
     const week: AttemptOutcome = { kind: 'failed', retryAfterMs: 7 * 24 * hour };
     expect(follow(week, even).attemptsAt.slice(0, 3)).toEqual([0, 24 * hour, 48 * hour]);
     const instant: AttemptOutcome = { kind: 'failed', retryAfterMs: 1 };
     expect(follow(instant, even).attemptsAt[1]).toBe(5 * second);
   });
 
-  test('is never given up for failures of our own', () => {
+  test('is never disabled for failures of Earshot itself', () => {
     const { state, attemptsAt } = follow({ kind: 'not_sent' }, even);
     expect(state).toMatchObject({ disabledReason: null, failures: 0, failingMs: null });
     expect(attemptsAt).toHaveLength(10_000);
@@ -224,7 +215,7 @@ describe('an endpoint that never answers', () => {
 });
 
 describe('an endpoint that refuses some matches', () => {
-  /** Delivers matches 1..total to an endpoint that refuses every batch with a poisonous match in it. */
+  /** Delivers matches 1..total to an endpoint that refuses every batch with a bad match. */
   function deliverAll(total: number, poison: ReadonlySet<number>, isDown: (now: number) => boolean) {
     let state: EndpointState = { ...fresh, position: 0 };
     let now = 0;
@@ -258,15 +249,15 @@ describe('an endpoint that refuses some matches', () => {
     return { delivered, parked, attempts, elapsedMs: now };
   }
 
-  test('gets all the others, each once and in order, and exactly the refused ones are parked', () => {
+  test('gets all other matches once and in order, and exactly the refused ones are parked', () => {
     const positions = fc.uniqueArray(fc.integer({ min: 1, max: 299 }), { maxLength: 12 });
     fc.assert(
       fc.property(positions, (chosen) => {
         const poison = new Set(chosen);
         const { delivered, parked } = deliverAll(300, poison, () => false);
         const all = Array.from({ length: 300 }, (_, index) => index + 1);
-        // A longer run than the search tries looks like an endpoint that refuses everything: it waits, and is listed
-        // as failing.
+        // A run longer than the search looks like an endpoint that refuses everything: it waits and is listed as
+        // failing.
         fc.pre(!hasRun(poison, suspectsMax + 1));
         expect(delivered).toEqual(all.filter((one) => !poison.has(one)));
         expect(parked).toEqual([...poison].toSorted((a, b) => a - b));
@@ -275,27 +266,27 @@ describe('an endpoint that refuses some matches', () => {
     );
   });
 
-  test('finds one culprit among a hundred with few attempts', () => {
+  test('finds one bad match among 100 with few attempts', () => {
     const { attempts, elapsedMs } = deliverAll(300, new Set([57]), () => false);
     expect(attempts).toBeLessThan(40);
     expect(elapsedMs).toBeLessThan(10 * second);
   });
 
-  test('gets two requests a minute while it refuses everything, and six about once an hour', () => {
+  test('gets two requests per minute while it refuses everything, and six about once per hour', () => {
     const { attempts } = deliverAll(300, new Set(), (now) => now < 3 * hour);
-    // Splitting the first batch, three searches of six in the first two minutes, three hourly ones, and the others.
+    // The first batch is split; then three searches of six in two minutes, three hourly ones, and the others.
     expect(attempts).toBeLessThan(2 * 180 + 6 * 6 + 20);
     expect(attempts).toBeGreaterThan(2 * 170);
   });
 
-  test('finds a run of culprits at the next hourly search, once there is something behind them', () => {
+  test('finds a run of bad matches at the next hourly search, once later matches exist', () => {
     const poison = new Set([1, 2, 3, 4]);
     const { delivered, parked, elapsedMs } = deliverAll(8, poison, (now) => now < 10 * 60 * second);
     expect({ delivered, parked }).toEqual({ delivered: [5, 6, 7, 8], parked: [1, 2, 3, 4] });
     expect(elapsedMs).toBeLessThan(1.3 * hour);
   });
 
-  test('loses nothing while it refuses everything for some hours', () => {
+  test('loses no match while it refuses everything for some hours', () => {
     const { delivered, parked } = deliverAll(300, new Set(), (now) => now < 9 * hour);
     expect(delivered).toEqual(Array.from({ length: 300 }, (_, index) => index + 1));
     expect(parked).toEqual([]);

@@ -10,10 +10,8 @@ import {
 } from './guarded-connector.ts';
 import { createSender } from './sender.ts';
 
-/**
- * The connections that the guard opens. The addresses here are real ones, so the mock records them and connects to none.
- */
-const asked: Pick<buildConnector.Options, 'hostname' | 'servername'>[] = [];
+/** The connections that the guard opens. The addresses are real, so the mock only records them. */
+const lookups: Pick<buildConnector.Options, 'hostname' | 'servername'>[] = [];
 const unreachable = new Set<string>();
 const opened: Socket[] = [];
 
@@ -21,7 +19,7 @@ vi.mock('undici', async (original) => ({
   ...(await original<object>()),
   buildConnector: (): buildConnector.connector => {
     return ({ hostname, servername }, callback) => {
-      asked.push({ hostname, ...(servername === undefined ? {} : { servername }) });
+      lookups.push({ hostname, ...(servername === undefined ? {} : { servername }) });
       if (unreachable.has(hostname)) return callback(new Error(`no route to ${hostname}`), null);
       const socket = new Socket();
       opened.push(socket);
@@ -30,7 +28,7 @@ vi.mock('undici', async (original) => ({
   },
 }));
 beforeEach(() => {
-  asked.length = 0;
+  lookups.length = 0;
   opened.length = 0;
   unreachable.clear();
 });
@@ -50,16 +48,16 @@ async function connect(
 describe('an answer of the name server', () => {
   const servername = 'hooks.example';
 
-  test('with public addresses is connected to as a literal, with the name for TLS', async () => {
+  test('with public addresses leads to a connection to a literal, with the name for TLS', async () => {
     const socket = await connect({}, { resolve: async () => outside.slice(0, 3) });
-    expect(asked).toEqual([{ hostname: outside[0], servername }]);
+    expect(lookups).toEqual([{ hostname: outside[0], servername }]);
     expect(socket).toBe(opened[0]);
   });
 
   test('is tried address by address until one connects', async () => {
     for (const address of outside.slice(0, 2)) unreachable.add(address);
     const socket = await connect({}, { resolve: async () => outside.slice(0, 4) });
-    expect(asked).toEqual(outside.slice(0, 3).map((hostname) => ({ hostname, servername })));
+    expect(lookups).toEqual(outside.slice(0, 3).map((hostname) => ({ hostname, servername })));
     expect(socket).toBe(opened[0]);
   });
 
@@ -68,14 +66,14 @@ describe('an answer of the name server', () => {
     const resolve = vi.fn<Resolve>(async () => outside);
     const errors = outside.slice(0, 4).map((address) => new Error(`no route to ${address}`));
     await expect(connect({}, { resolve })).rejects.toMatchObject({ errors });
-    expect(asked).toEqual(outside.slice(0, 4).map((hostname) => ({ hostname, servername })));
+    expect(lookups).toEqual(outside.slice(0, 4).map((hostname) => ({ hostname, servername })));
     expect(resolve.mock.calls).toEqual([['hooks.example']]);
   });
 
   const lengths = [1, 2, 5];
   const mixed = inside.flatMap((address) =>
     lengths.flatMap((length) =>
-      // First, in the middle and last; also behind as many as are ever tried.
+      // First, in the middle and last; also after the maximum number of tried addresses.
       Array.from({ length: length + 1 }, (_, place) => [
         outside.slice(0, length).toSpliced(place, 0, address),
       ]),
@@ -83,15 +81,15 @@ describe('an answer of the name server', () => {
   );
   test.each(mixed)('is refused as a whole: %j', async (addresses) => {
     await expect(connect({}, { resolve: async () => addresses })).rejects.toThrow(AddressNotAllowed);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 
   test.each(mixed.filter(([addresses]) => addresses?.includes('10.0.0.1')))(
-    'is refused also where this machine is allowed: %j',
+    'is refused even if this machine is allowed: %j',
     async (addresses) => {
       const resolve = async () => addresses;
       await expect(connect({}, { resolve, allowInsecure: true })).rejects.toThrow(AddressNotAllowed);
-      expect(asked).toEqual([]);
+      expect(lookups).toEqual([]);
     },
   );
 
@@ -99,13 +97,13 @@ describe('an answer of the name server', () => {
     ['8.8.8.8', '127.0.0.1'],
     ['127.0.0.1', '8.8.8.8'],
     ['127.0.0.1', '8.8.8.8', '127.0.0.2'],
-  ])('without TLS must be this machine alone: %s, %s', async (...addresses) => {
+  ])('without TLS must be only this machine: %s, %s', async (...addresses) => {
     const development = { allowInsecure: true, resolve: async () => addresses };
     await expect(connect({ protocol: 'http:' }, development)).rejects.toThrow(AddressNotAllowed);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
     await connect({ protocol: 'http:' }, { ...development, resolve: async () => ['127.0.0.1'] });
-    // With a server name, undici would look it up.
-    expect(asked).toEqual([{ hostname: '127.0.0.1' }]);
+    // With a server name, undici would resolve it.
+    expect(lookups).toEqual([{ hostname: '127.0.0.1' }]);
   });
 });
 
@@ -116,18 +114,18 @@ describe('an IP literal', () => {
     '%s is connected to without a server name',
     async (hostname) => {
       await connect({ hostname }, { resolve });
-      expect(asked).toEqual([{ hostname: hostname.replaceAll(/[[\]]/g, '') }]);
+      expect(lookups).toEqual([{ hostname: hostname.replaceAll(/[[\]]/g, '') }]);
     },
   );
 
   test.each(inside)('%s is refused', async (hostname) => {
     await expect(connect({ hostname }, { resolve })).rejects.toThrow(AddressNotAllowed);
-    expect(asked).toEqual([]);
+    expect(lookups).toEqual([]);
   });
 });
 
-describe('a URL that was accepted once is looked at again before every message', () => {
-  // All of them name a public host, so nothing behind the check of the URL would mind.
+describe('an accepted URL is checked again before every message', () => {
+  // All of them have a public host, so only the URL check rejects them.
   test.each([
     'https://hooks.example:22/',
     'https://hooks.example:6379/',
@@ -146,6 +144,6 @@ describe('a URL that was accepted once is looked at again before every message',
     });
     const attempt = await sender.send({ url, headers: {}, body: '{}' });
     expect(attempt).toMatchObject({ outcome: { kind: 'failed' }, status: null });
-    expect({ resolved, asked }).toEqual({ resolved: [], asked: [] });
+    expect({ resolved, lookups }).toEqual({ resolved: [], lookups: [] });
   });
 });

@@ -11,7 +11,9 @@ import { createSender } from './sender.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-/** Something inside that must not be reached: it listens on every address of this machine and counts. */
+/**
+ * An internal server that must not be reached: it listens on every address of this machine and counts connections.
+ */
 let inside: Server;
 let port = 0;
 let reached = 0;
@@ -29,7 +31,7 @@ beforeEach(() => {
   reached = 0;
 });
 
-/** Spellings of hosts that lead to this machine, to private networks, to clouds' own, or nowhere. */
+/** Spellings of hosts that lead to this machine, private networks, cloud metadata, or nowhere. */
 const literals = `
   127.0.0.1 127.1 127.0.1 127.000.000.001 0177.0.0.1 0x7f.0.0.1 0x7f.1 0x7f000001 2130706433 017700000001
   0x7F.0x0.0x0.0x1 127.0.0.1. 127。0。0。1 １２７.0.0.1 ①②⑦.0.0.1 127.0.0.2 127.255.255.254 0 0.0.0.0 0x0
@@ -42,11 +44,12 @@ const literals = `
   .trim()
   .split(/\s+/);
 
-/** Names whose name server says what the attacker wants. */
+/** Names whose name server is controlled by an attacker. */
 const names: Record<string, readonly string[]> = {
   'loopback.example': ['127.0.0.1'],
   'metadata.example': ['169.254.169.254'],
-  // The inside first: a guard that lets one good address speak for all goes there, and never leaves this machine.
+  // The internal address comes first: a guard that accepts one good address for all would connect to it, without
+  // leaving this machine.
   'mixed.example': ['127.0.0.1', '93.184.215.14'],
   'mixed-families.example': ['::1', '93.184.215.14'],
   'mixed-v6.example': ['::1', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
@@ -57,7 +60,7 @@ const names: Record<string, readonly string[]> = {
 };
 const resolve: Resolve = async (name) => names[name.replace(/\.$/, '')] ?? [];
 
-/** As Node asks for it: for names, and never for literals. */
+/** A lookup as Node calls it: for names, never for literals. */
 function callbackLookup(find: Resolve): LookupFunction {
   const all = callbackify(async (name: string) =>
     (await find(name)).map((address) => ({ address, family: isIP(address) })),
@@ -76,14 +79,14 @@ async function tryAll(agent: Agent): Promise<void> {
   await agent.destroy();
 }
 
-describe('no connection leaves for anything that is not public', () => {
-  test('by the connector alone, whatever the spelling and whatever the name server says', async () => {
+describe('no connection is made to a non-public address', () => {
+  test('by the connector, for any spelling and any answer of the name server', async () => {
     const connect = createGuardedConnector({ resolve, allowInsecure: false, timeoutMs: 1_000 });
     await tryAll(new Agent({ connect }));
     expect(reached).toBe(0);
   });
 
-  test('a guard that looks at resolved names only, without the check of literals, lets some through', async () => {
+  test('control: a guard without the check of literals allows some', async () => {
     const isAllowed = createAddressCheck({ allowLoopback: false });
     const naive = new Agent({
       connect: {
@@ -105,7 +108,7 @@ describe('no connection leaves for anything that is not public', () => {
     expect(reached).toBeGreaterThan(5);
   });
 
-  test('by the sender, which says that it failed', async () => {
+  test('by the sender, which reports a failure', async () => {
     await using sender = createSender({ resolve, allowInsecure: false });
     for (const host of hosts) {
       for (const url of [`https://${host}/`, `https://${host}:8443/`, `https://${host}:${port}/`]) {
@@ -117,7 +120,7 @@ describe('no connection leaves for anything that is not public', () => {
   });
 });
 
-describe('a URL is refused when it is given', () => {
+describe('a URL is refused at creation', () => {
   const problemOf = createUrlProblem({ allowInsecure: false });
   test.each([
     'http://hooks.example/',
@@ -148,11 +151,11 @@ describe('a URL is refused when it is given', () => {
     'https://hooks.example:443/',
     'https://8.8.8.8/',
     'https://[2606:4700:4700::1111]/',
-  ])('but not %s', (url) => {
+  ])('but %s is accepted', (url) => {
     expect(problemOf(url)).toBeNull();
   });
 
-  test('for development, plain HTTP on any port is for this machine only', () => {
+  test('in development, plain HTTP on any port is allowed only for this machine', () => {
     const forDevelopment = createUrlProblem({ allowInsecure: true });
     expect(forDevelopment('http://127.0.0.1:9999/')).toBeNull();
     expect(forDevelopment('http://[::1]:9999/')).toBeNull();
@@ -162,15 +165,15 @@ describe('a URL is refused when it is given', () => {
   });
 });
 
-describe('a name that changes its address between two questions', () => {
+describe('a name that changes its address between two lookups', () => {
   const first = '127.0.0.2';
   const second = '127.0.0.3';
 
-  test('is asked once per connection, and the connection goes to the answer that was checked', async () => {
+  test('is resolved once per connection, which goes to the checked address', async () => {
     await using good = await startEndpoint(() => 200, { host: first });
     await using bad = await startEndpoint(() => 200, { host: second, port: good.port });
     const answers: string[] = [];
-    // Loopback stands for the public internet here: the addresses that are allowed and those that are not.
+    // Loopback stands for the public internet here: the test sets which addresses are allowed.
     await using nameServer = await startNameServer((_name, type) => {
       if (type === 'AAAA') return [];
       const next = answers.length % 2 === 0 ? first : second;
@@ -190,17 +193,20 @@ describe('a name that changes its address between two questions', () => {
   });
 });
 
-test.each([301, 302, 303, 307, 308])('a %i is a failure, and nobody goes where it leads', async (status) => {
-  await using target = await startEndpoint();
-  await using endpoint = await startEndpoint((_received, response) => {
-    response.writeHead(status, { location: target.url }).end();
-    return undefined;
-  });
-  await using sender = createSender({ resolve, allowInsecure: true });
-  const attempt = await sender.send({ url: endpoint.url, headers: {}, body: '{}' });
-  expect(attempt).toMatchObject({ status, outcome: { kind: 'failed' } });
-  expect(target.connections()).toBe(0);
-});
+test.each([301, 302, 303, 307, 308])(
+  'a %i is a failure, and the redirect is not followed',
+  async (status) => {
+    await using target = await startEndpoint();
+    await using endpoint = await startEndpoint((_received, response) => {
+      response.writeHead(status, { location: target.url }).end();
+      return undefined;
+    });
+    await using sender = createSender({ resolve, allowInsecure: true });
+    const attempt = await sender.send({ url: endpoint.url, headers: {}, body: '{}' });
+    expect(attempt).toMatchObject({ status, outcome: { kind: 'failed' } });
+    expect(target.connections()).toBe(0);
+  },
+);
 
 describe('the name servers', () => {
   const answers: Record<string, Record<'A' | 'AAAA', readonly string[] | 'nxdomain' | 'servfail'>> = {
@@ -215,7 +221,7 @@ describe('the name servers', () => {
     return await createResolve([server.address])(name);
   };
 
-  test('are asked for both families', async () => {
+  test('are queried for both families', async () => {
     expect((await ask('both.example')).toSorted()).toEqual(['192.0.2.1', '192.0.2.2', '2001:db8::1']);
     expect(await ask('v4.example')).toEqual(['192.0.2.1']);
     expect(await ask('v6.example')).toEqual(['2001:db8::1']);
@@ -225,11 +231,11 @@ describe('the name servers', () => {
   test.each([
     ['half.example', 'ESERVFAIL'],
     ['broken.example', 'ESERVFAIL'],
-  ])('that do not tell all of %s tell nothing', async (name, code) => {
+  ])('fail as a whole if they do not return all of %s', async (name, code) => {
     await expect(ask(name)).rejects.toMatchObject({ code });
   });
 
-  test('are not told apart by the attempt: a name that does not exist, that has no address, and that leads inside', async () => {
+  test('give the same result for a name that does not exist, has no address, or is internal', async () => {
     const inside = {
       'db.corp': ['10.0.0.1'],
       'ula.corp': ['fd00::1'],
@@ -248,13 +254,13 @@ describe('the name servers', () => {
         message: 'the host does not exist or is not on the public internet',
         response: null,
         latencyMs: expect.any(Number),
-        // Both families are asked for once, and then nothing is waited for: they take equally long, too.
+        // Both families are queried once and nothing else is awaited, so timing does not differ either.
         asked: 2,
       });
     }
   });
 
-  test('that do not answer are our trouble; a name that does not exist is the endpoint’s', async () => {
+  test('that do not answer are a failure of Earshot; a name that does not exist is one of the endpoint', async () => {
     const gone = await startNameServer(() => 'nxdomain');
     await using working = await startNameServer(() => 'nxdomain');
     await gone[Symbol.asyncDispose]();

@@ -4,7 +4,10 @@ import { callbackify } from 'node:util';
 import { buildConnector } from 'undici';
 import { bareHost, createAddressCheck, isLoopback } from './public-address.ts';
 
-/** The same for a name without addresses: told apart, they would say which names exist in the operator's network. */
+/**
+ * Also used for a name without addresses: a different error would disclose which names exist in the operator's
+ * network.
+ */
 export class AddressNotAllowed extends Error {
   constructor() {
     super('the host does not exist or is not on the public internet');
@@ -40,13 +43,13 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
     const addresses = await addressesOf(host);
     if (protocol !== 'https:' && !addresses.every(isLoopback)) throw new AddressNotAllowed();
     const connect = buildConnector({
-      // All addresses together take no longer than one alone.
+      // The addresses share the time limit.
       timeout: timeoutMs / addresses.length,
       allowH2: false,
       maxCachedSessions: 0,
       ...(ca === undefined ? {} : { ca }),
     });
-    // Without TLS, undici would look a server name up.
+    // Without TLS, undici would resolve a server name.
     const servername = protocol === 'https:' && isIP(host) === 0 ? { servername: host } : {};
     const failures: Error[] = [];
     for (const address of addresses) {
@@ -59,20 +62,22 @@ export function createGuardedConnector(options: GuardOptions): buildConnector.co
     throw new AggregateError(failures, 'no address of the host could be connected to');
   };
   const opened = callbackify(open);
-  return (asked, callback) => {
-    opened(asked, (error: Error | null, socket) => (error ? callback(error, null) : callback(null, socket)));
+  return (options, callback) => {
+    opened(options, (error: Error | null, socket) =>
+      error ? callback(error, null) : callback(null, socket),
+    );
   };
 }
 
-/** All addresses of a name, none when it does not exist. Throws when it cannot get all of them. */
+/** Returns all addresses of a name, none if it does not exist. Throws if it cannot get all of them. */
 export type Resolve = (name: string) => Promise<readonly string[]>;
 
 /** The name does not exist, or has no addresses of this family. */
 const noAddresses = new Set(['ENODATA', 'ENOTFOUND']);
 
 /**
- * Asks the name servers directly: `dns.lookup` would also read /etc/hosts, which names internal hosts, and would occupy
- * the four threads that all of Node shares. When one address family cannot be resolved, the whole answer fails.
+ * Queries the name servers directly. `dns.lookup` would also read /etc/hosts, which names internal hosts, and occupy
+ * Node's four shared threads. If one address family cannot be resolved, the query fails.
  */
 export function createResolve(nameServers?: readonly string[]): Resolve {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -2,7 +2,7 @@ import type { Platform, WebhookFormat } from '@earshot/contract';
 import type { StoredMatch } from '../readers/match-reader.sql.ts';
 import type { EndpointState, NoticeState } from './endpoint-state.ts';
 
-/** A webhook to which this node alone may send, for a minute. */
+/** A webhook to which only this node may send, for a minute. */
 export interface LeasedWebhook {
   readonly lease: string;
   readonly webhookId: string;
@@ -11,21 +11,21 @@ export interface LeasedWebhook {
   readonly name: string;
   readonly url: string;
   readonly format: WebhookFormat;
-  /** When the next message was due: its attempt, and the end of the window of the one before. */
+  /** When the next message was due: the later of its next attempt and the end of the previous window. */
   readonly dueAt: Date;
-  /** The time of the database, counted on from the lease. */
+  /** The time of the database, extrapolated from the lease. */
   readonly nowMs: () => number;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
-  /** Sealed; all that are valid now, the newest first. */
+  /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
   readonly state: EndpointState;
-  /** As it was leased. */
+  /** The value at the time of the lease. */
   readonly nextAttemptAt: Date;
-  readonly batch: Batch | null;
+  readonly batch: WebhookBatch | null;
   /** The last position of the match log when the lease was taken: a later read sees everything up to it. */
   readonly logEnd: number;
-  /** Null when no notice is due. */
+  /** Null if no notice is due. */
   readonly notices: DueNotices | null;
 }
 
@@ -35,13 +35,13 @@ export interface DueNotices {
   readonly logEnd: number;
 }
 
-export interface Batch {
+export interface WebhookBatch {
   readonly messageId: string;
   readonly firstPosition: number;
   readonly lastPosition: number;
-  /** With the removals. */
+  /** Including removals. */
   readonly matchCount: number;
-  /** Before the current one. */
+  /** Attempts before the current one. */
   readonly attempts: number;
   readonly body: string;
 }

@@ -52,7 +52,7 @@ export async function readDeliveries(
 
 const forgetBatch = 5_000;
 
-/** Delivered ones after a day, all others after 30 days. Returns how many were removed. */
+/** Deletes successful deliveries after a day and all others after 30 days. Returns their number. */
 export function forgetDeliveries(database: Database): Promise<number> {
   return database.run(
     `delete from deliveries where id in (

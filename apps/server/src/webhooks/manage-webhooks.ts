@@ -81,8 +81,8 @@ interface WebhookChanges {
 }
 
 /**
- * Where and how it posts after the change. The URL of a chat is taken for unchanged as it is shown, so that what was listed can be
- * sent back; it must not come to light by another format.
+ * The URL, format and window after the change. A chat URL in its masked form counts as unchanged, so that a listed
+ * webhook can be sent back. Another format must not reveal it.
  */
 function targetOf(before: WebhookRow, changes: WebhookChanges) {
   const { format = before.format, windowSeconds } = changes;
@@ -97,8 +97,8 @@ function targetOf(before: WebhookRow, changes: WebhookChanges) {
 }
 
 /**
- * A new filter or format discards the stored batch. After a new URL or a resumption the next attempt is made at once, and also when an active
- * webhook is made active: that is how its owner asks for a retry.
+ * A new filter or format discards the stored batch. A new URL or a resume triggers the next attempt at once. So does
+ * setting an active webhook to active, which is how owners request a retry.
  */
 async function update(
   sql: Sql,
@@ -152,7 +152,7 @@ async function update(
 export function deleteWebhook({ database }: { readonly database: Database }): Handler<'DeleteWebhook'> {
   return ({ request: { webhook_id }, change }) =>
     database.forAccount(change.accountId).transaction(async (sql) => {
-      // A digest is given its webhook under the same lock.
+      // CreateDigest takes the same lock.
       await lockAccount(sql, change.accountId);
       const digest = await sql.one<{ name: string }>(
         'select name from digests where account_id = $1 and webhook_id = $2 limit 1',
@@ -176,7 +176,7 @@ export function deleteWebhook({ database }: { readonly database: Database }): Ha
 
 const previousSecretHours = 24;
 
-/** The present secret stays valid beside the new one for 24 hours. */
+/** The previous secret stays valid beside the new one for 24 hours. */
 export function rotateWebhookSecret(options: {
   readonly database: Database;
   readonly secretBox: SecretBox | null;

@@ -5,13 +5,13 @@ import type { ChatBatch } from './formats/chat-content.ts';
 export const batchBytesMax = 1024 * 1024;
 const textLengthKept = 10_000;
 
-/** A match in a message: as in `POST /matches`, unless it had to be cut. */
+/** A match in a message: as in `POST /matches`, but shortened if it is too large. */
 export type SentMatch = Match & { readonly truncated?: true };
 
 /**
- * The body of a message. It contains nothing that changes from one attempt to the next, such as a time. Matches and removals are
- * added one by one until the next would not fit; the first always fits, if necessary without its raw item. Removals stand in a
- * field of their own, which is there only with them: an endpoint that does not know it takes the matches as before.
+ * Builds the body of a message. It has nothing that changes between attempts, such as a time. Entries are added until
+ * the next one would not fit; the first always fits, if necessary without its raw item. Removals have a separate
+ * field, present only if there are some, so endpoints that do not know it still work.
  */
 export function createBatchBody(webhookId: string) {
   const head = `{"type":"matches","webhook_id":${JSON.stringify(webhookId)},"matches":[`;
@@ -28,7 +28,7 @@ export function createBatchBody(webhookId: string) {
     return true;
   };
   return {
-    /** False when there is no room for it. */
+    /** Returns false if it does not fit. */
     add(match: Match): boolean {
       const part = JSON.stringify(match);
       const isTooLarge = Buffer.byteLength(part) > batchBytesMax - bytes;
@@ -43,7 +43,7 @@ export function createBatchBody(webhookId: string) {
   };
 }
 
-/** The message of one notice, with its id: the same at every attempt, until the notice itself changes. */
+/** The message of one notice and its id: the same at every attempt, until the notice changes. */
 export function noticeMessage(
   webhookId: string,
   { position, notice }: { readonly position: number; readonly notice: Notice },
@@ -58,8 +58,7 @@ type StoredBody =
   | ChatBatch;
 
 /**
- * A stored body without these matches; null when nothing is left of it. What a message for a chat only counts stays as it was
- * counted.
+ * A stored body without these matches; null if nothing is left. Matches that a chat message only counts stay counted.
  */
 export function withoutMatches(
   body: string,
@@ -72,7 +71,7 @@ export function withoutMatches(
   return count === 0 ? null : { body: JSON.stringify({ ...message, matches }), count };
 }
 
-/** What remains is far below the limit: the event log accepts no item above 400 KiB. */
+/** The rest is far below the limit, because the event log accepts no item above 400 KiB. */
 function cut(match: Match): SentMatch {
   const { payload, why } = match;
   return {
@@ -84,8 +83,8 @@ function cut(match: Match): SentMatch {
 }
 
 /**
- * The id of a batch, derived from its webhook, positions and bytes: the same id always means the same message, or what is left of
- * it when a match in it was removed before it was delivered. The epoch is part of it, because a batch that the owner asked to be sent again must not be taken for a repetition.
+ * The id of a batch, derived from its webhook, positions and bytes. The same id always means the same message, or the
+ * rest of it after a removal. It includes the epoch, because a replayed batch must not look like a duplicate.
  */
 export function messageIdOf(batch: {
   readonly webhookId: string;

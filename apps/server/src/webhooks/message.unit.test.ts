@@ -30,14 +30,14 @@ function bodyOf(matches: readonly Match[]) {
   return { added, text: body.text(), parsed: JSON.parse(body.text()) };
 }
 
-test('a body holds its matches as they are listed, and is the same every time', () => {
+test('a body has its matches as they are listed, and is always the same', () => {
   const matches = [match(1, 'a'), match(2, 'Grüße "世界" \u0000')];
   const { text, parsed } = bodyOf(matches);
   expect(parsed).toEqual({ type: 'matches', webhook_id: 'whk_1', matches });
   expect(bodyOf(matches).text).toBe(text);
 });
 
-test('a body is filled up to 1 MiB, counted in bytes, and not beyond', () => {
+test('a body is filled up to 1 MiB, counted in bytes', () => {
   const matches = Array.from({ length: 10 }, (_, index) => match(index, '世'.repeat(40_000)));
   const { added, text } = bodyOf(matches);
   expect(added.length).toBe(4);
@@ -45,7 +45,7 @@ test('a body is filled up to 1 MiB, counted in bytes, and not beyond', () => {
   expect(Buffer.byteLength(text)).toBeGreaterThan(batchBytesMax * 0.7);
 });
 
-test('a match that alone is larger is cut and says so; a smaller one before it is sent without it', () => {
+test('a match above the limit is cut and marked; a smaller one before it is sent separately', () => {
   const large = match(1, 'x'.repeat(600_000));
   const { parsed, text } = bodyOf([large]);
   expect(parsed.matches).toMatchObject([{ id: 'mat_1', truncated: true, payload: { raw: {} } }]);

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** IPv4 addresses outside the public internet: IANA's special-purpose registry, and one that a cloud uses. */
+/** IPv4 addresses outside the public internet: IANA's special-purpose registry, and one cloud address. */
 const notPublicV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -55,11 +55,11 @@ const loopback = blockListOf(loopbacks);
 export function isLoopback(address: string): boolean {
   const version = isIP(address);
   if (version === 0 || address.includes('%')) return false;
-  // An IPv4-mapped IPv6 address does not count as loopback: nobody needs that spelling.
+  // An IPv4-mapped IPv6 address does not count as loopback, because it is not needed.
   return version === 4 ? loopback.check(address, 'ipv4') : address === '::1';
 }
 
-/** Without the brackets of an IPv6 literal. */
+/** Removes the brackets of an IPv6 literal. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -78,8 +78,8 @@ const allowedPorts = new Set(['', '443', '8443']);
 export type UrlProblem = ReturnType<typeof createUrlProblem>;
 
 /**
- * Why a URL cannot be that of a webhook, as far as the URL itself shows it; null when it can. The parser has normalised
- * every spelling of an IPv4 address (decimal, hexadecimal, short, full-width), so a literal is recognised here.
+ * Returns why a URL is not allowed for a webhook, as far as the URL itself shows; null if it is allowed. The parser
+ * has normalised all spellings of an IPv4 address (decimal, hexadecimal, short, full-width).
  */
 export function createUrlProblem({ allowInsecure }: { readonly allowInsecure: boolean }) {
   const isAllowed = createAddressCheck({ allowLoopback: allowInsecure });

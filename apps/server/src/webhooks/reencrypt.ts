@@ -2,15 +2,15 @@ import type { Database, Sql } from '../engines/database.ts';
 import type { SecretBox } from './secrets.ts';
 
 /*
- * The secrets of webhooks when EARSHOT_SECRETS_KEY is rotated. Each is replaced by itself, and only if it is still the one that was
- * read: nodes may be running, and owners may rotate theirs.
+ * Re-encrypts webhook secrets when EARSHOT_SECRETS_KEY is rotated. Each secret is replaced individually, and only if
+ * it has not changed: nodes may be running, and owners may rotate secrets.
  */
 
-export interface Reencrypted {
+export interface ReencryptionResult {
   readonly reencrypted: number;
-  /** Sealed with the first key before. */
+  /** Already sealed with the first key. */
   readonly current: number;
-  /** Webhooks with a secret that none of the keys opens. */
+  /** Webhooks with a secret that no key decrypts. */
   readonly unreadable: readonly string[];
 }
 
@@ -22,7 +22,7 @@ interface SecretRow {
 
 const webhooksAtOnce = 500;
 
-/** All that are in use, by the ids of their webhooks; a former secret that is no longer valid is never opened again. */
+/** All valid secrets, ordered by webhook id. Expired previous secrets are excluded. */
 async function* secretsOf(sql: Sql): AsyncGenerator<SecretRow> {
   let after = '';
   for (;;) {
@@ -41,7 +41,7 @@ async function* secretsOf(sql: Sql): AsyncGenerator<SecretRow> {
   }
 }
 
-export async function reencrypt(database: Database, box: SecretBox): Promise<Reencrypted> {
+export async function reencrypt(database: Database, box: SecretBox): Promise<ReencryptionResult> {
   let [reencrypted, current] = [0, 0];
   const unreadable = new Set<string>();
   for await (const { id, column, sealed } of secretsOf(database)) {
@@ -60,7 +60,7 @@ export async function reencrypt(database: Database, box: SecretBox): Promise<Ree
   return { reencrypted, current, unreadable: [...unreadable] };
 }
 
-/** Without a box none can be read. */
+/** Without a box, all are unreadable. */
 export async function findUnreadable(
   sql: Sql,
   box: SecretBox | null,

@@ -17,7 +17,7 @@ export function neededByDigest(name: string): Failure {
   );
 }
 
-/** The operator has not set up webhooks: the caller can only ask for it. */
+/** The operator has not set up webhooks; the caller can only contact them. */
 export function noSecretsKey(contact: string): Failure {
   return new Failure(
     'failed_precondition',

@@ -8,7 +8,7 @@ import { matchIdOf, positionOf } from '../runtime/ids.ts';
 import { noSuchWebhook } from './refusals.ts';
 import { discardBatch, findWebhook, startOver } from './webhooks.sql.ts';
 
-/** Finds the first match that is to be sent again and moves the webhook back to just before it. */
+/** Finds the first match to send again and moves the webhook back to just before it. */
 export function replayWebhook(options: {
   readonly database: Database;
   readonly reader: MatchReader;
@@ -36,7 +36,7 @@ export function replayWebhook(options: {
   };
 }
 
-/** Everything after the position is sent again; never moves forward. False when there is no such webhook. */
+/** Sends everything after the position again; never moves forward. False if the webhook does not exist. */
 export async function setBack(
   database: Database,
   change: Change,
@@ -60,5 +60,5 @@ export async function setBack(
 function positionBefore(matchId: string): number {
   const position = positionOf(matchId);
   if (position !== null) return position - 1;
-  throw badField('from_match_id', 'Not an id of a match.');
+  throw badField('from_match_id', 'Must be the id of a match.');
 }

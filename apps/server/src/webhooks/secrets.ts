@@ -8,14 +8,14 @@ export function newSecret(): string {
   return formatSecret(randomBytes(secretBytes));
 }
 
-/** A secret as Standard Webhooks writes it: 24 to 64 random bytes in base64 after a prefix. */
+/** Formats a secret as in Standard Webhooks: 24 to 64 random bytes in base64 after a prefix. */
 export function formatSecret(bytes: Uint8Array): string {
   return prefix + Buffer.from(bytes).toString('base64');
 }
 
 /**
- * The headers of one attempt. Every attempt of a message has the same id and its own timestamp, so that a receiver can
- * refuse old ones. There is one signature per valid secret: the receiver needs to know only one of them.
+ * The headers of one attempt. All attempts of a message have the same id and their own timestamp, so that receivers
+ * can refuse old ones. There is one signature per valid secret; the receiver needs only one of them.
  */
 export function signedHeaders(
   message: { readonly id: string; readonly body: string },
@@ -43,8 +43,8 @@ const tagLength = 16;
 export type SecretBox = ReturnType<typeof createSecretBox>;
 
 /**
- * Secrets as they are stored: useless without the key, and only valid in the row they were sealed for. The first key seals; the
- * older ones still open what they have sealed.
+ * Encrypts secrets for storage. A sealed secret is valid only with the key and for its row. The first key seals;
+ * older keys still decrypt.
  */
 export function createSecretBox(key: Buffer, older: readonly Buffer[] = []) {
   return {
@@ -54,7 +54,7 @@ export function createSecretBox(key: Buffer, older: readonly Buffer[] = []) {
       const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return Buffer.concat([Buffer.of(version), nonce, cipher.getAuthTag(), text]);
     },
-    /** Throws when none of the keys has sealed it, or the bytes were changed or belong to another owner. */
+    /** Throws if no key has sealed it, or if the bytes were changed or belong to another owner. */
     open(owner: string, sealed: Buffer): string {
       for (const one of [key, ...older]) {
         const opened = openWith(one, owner, sealed);
@@ -62,7 +62,7 @@ export function createSecretBox(key: Buffer, older: readonly Buffer[] = []) {
       }
       throw new Error('not a sealed secret, or sealed with another key');
     },
-    /** Whether the key that seals now has sealed it. */
+    /** Whether the first key has sealed it. */
     isCurrent: (owner: string, sealed: Buffer) => openWith(key, owner, sealed) !== null,
   };
 }
@@ -77,7 +77,7 @@ function openWith(key: Buffer, owner: string, sealed: Buffer): string | null {
   try {
     return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()]).toString();
   } catch {
-    // What does not authenticate was not sealed with this key.
+    // Failed authentication means another key.
     return null;
   }
 }

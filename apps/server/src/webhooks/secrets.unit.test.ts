@@ -6,14 +6,14 @@ const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const unreadable = /not a sealed secret/;
 const box = createSecretBox(randomBytes(32));
 
-test('a sealed secret can be opened, and looks different every time', () => {
+test('a sealed secret can be opened and differs every time', () => {
   const sealed = box.seal('whk_1', secret);
   expect(box.open('whk_1', sealed)).toBe(secret);
   expect(box.seal('whk_1', secret).equals(sealed)).toBe(false);
   expect(sealed.includes(secret)).toBe(false);
 });
 
-test('it opens with no other key, for no other webhook, and not after any change', () => {
+test('a sealed secret opens only with its key, for its webhook and unchanged', () => {
   const sealed = box.seal('whk_1', secret);
   expect(() => createSecretBox(randomBytes(32)).open('whk_1', sealed)).toThrow(unreadable);
   expect(() => box.open('whk_2', sealed)).toThrow(unreadable);
@@ -26,7 +26,7 @@ test('it opens with no other key, for no other webhook, and not after any change
     expect(() => box.open('whk_1', short)).toThrow(unreadable);
 });
 
-test('the first key seals, and all of them open', () => {
+test('the first key seals, and all keys open', () => {
   const [old, fresh] = [randomBytes(32), randomBytes(32)];
   const [before, meanwhile, after] = [
     createSecretBox(old),

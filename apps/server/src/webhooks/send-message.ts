@@ -7,7 +7,7 @@ import type { Sender } from './sender.ts';
 export interface SendOptions {
   readonly sender: Sender;
   readonly secretBox: SecretBox;
-  /** Where people find everything; null when the operator has not said where that is. */
+  /** URL of the console for people; null if the operator has not configured it. */
   readonly consoleUrl?: string | null | undefined;
 }
 
@@ -18,7 +18,10 @@ interface Target {
   readonly secrets: readonly Buffer[];
 }
 
-/** One attempt with a message as it is stored, in the format of the endpoint. Chats check no signature and get none. */
+/**
+ * Makes one attempt with a stored message, in the format of the endpoint. Chat messages are not signed, because chats
+ * check no signature.
+ */
 export async function sendMessage(
   { sender, secretBox, consoleUrl = null }: SendOptions,
   { webhookId, url, format, secrets }: Target,

@@ -15,13 +15,13 @@ export interface Message {
   readonly body: string;
 }
 
-/** Posts messages to the public internet and nowhere else. Never throws: whatever happens is an attempt. */
+/** Posts messages to the public internet only. Never throws: every result is an attempt. */
 export interface Sender {
   send(message: Message): Promise<Attempt>;
 }
 
 export type SenderOptions = Omit<GuardOptions, 'timeoutMs'> & {
-  /** For the whole attempt, from resolving the name to reading the last byte. */
+  /** Time limit of the whole attempt, from resolving the name to reading the last byte. */
   readonly timeoutMs?: number;
 };
 
@@ -43,7 +43,7 @@ export function createSender(options: SenderOptions): Sender & AsyncDisposable {
     async send(message) {
       const startedAt = performance.now();
       const latencyMs = () => Math.round(performance.now() - startedAt);
-      // Also for a URL that was accepted when it was configured: the rules may have changed since.
+      // Checked again, because the rules may have changed since the URL was configured.
       const problem = urlProblem(message.url);
       if (problem !== null) return unanswered({ kind: 'failed', retryAfterMs: null }, `URL: ${problem}`, 0);
       const deadline = AbortSignal.timeout(timeoutMs);
@@ -62,7 +62,7 @@ export function createSender(options: SenderOptions): Sender & AsyncDisposable {
   };
 }
 
-/** Redirects are not followed: the owner has not configured where they lead to. */
+/** Redirects are not followed, because the owner has not configured their targets. */
 function post(agent: Agent, { url, headers, body }: Message, signal: AbortSignal) {
   return request(url, {
     method: 'POST',
@@ -80,7 +80,7 @@ async function attemptOf(answer: Dispatcher.ResponseData): Promise<Omit<Attempt,
   return { outcome, status, message: null, response };
 }
 
-/** The status alone decides: a body that breaks off or never ends changes nothing. */
+/** The status alone decides: an incomplete or endless body changes nothing. */
 async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string> {
   const kept: Buffer[] = [];
   let read = 0;
@@ -92,14 +92,14 @@ async function firstBytes(body: Dispatcher.ResponseData['body']): Promise<string
       if (read > answerBytesRead) break;
     }
   } catch {
-    // What was received so far is kept.
+    // Keep what was received so far.
   }
   body.destroy();
   // PostgreSQL's text cannot hold U+0000.
   return Buffer.concat(kept).toString().replaceAll('\0', '\uFFFD');
 }
 
-/** Failures on our side: the name server does not answer, there is no route, or no socket can be opened. */
+/** Failures of Earshot's side: no answer from the name server, no route, or no socket. */
 const ours = new Set([
   'ETIMEOUT',
   'EAI_AGAIN',
@@ -115,7 +115,7 @@ const ours = new Set([
 function unansweredBecause(error: unknown, latencyMs: number): Attempt {
   const failures: readonly unknown[] = error instanceof AggregateError ? error.errors : [error];
   const theirs = failures.find((failure) => !isOurs(failure));
-  // An endpoint that is down counts as down, although another of its addresses has no route from here.
+  // An endpoint that is down counts as failed, even if another of its addresses has no route.
   const outcome: AttemptOutcome =
     theirs === undefined ? { kind: 'not_sent' } : { kind: 'failed', retryAfterMs: null };
   return unanswered(outcome, describe(theirs ?? failures[0]), latencyMs);
@@ -131,7 +131,7 @@ function isResolverDown(error: unknown): boolean {
   return isQuery && errorCodeOf(error) === 'ECONNREFUSED';
 }
 
-/** For the owner of the webhook: contains no internal address and no stack. */
+/** Shown to the webhook owner: has no internal address and no stack. */
 function describe(error: unknown): string {
   if (error instanceof AddressNotAllowed) return error.message;
   const code = errorCodeOf(error);

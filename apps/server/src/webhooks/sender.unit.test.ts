@@ -18,7 +18,7 @@ async function sendTo(handler: Handler, timeoutMs = 5_000) {
   return { attempt: await sender.send({ ...message, url: endpoint.url }), received: endpoint.received };
 }
 
-test('the endpoint gets the body and the headers, and we get its answer', async () => {
+test('the endpoint gets the body and headers, and its answer is returned', async () => {
   const { attempt, received } = await sendTo((_received, response) => {
     response.writeHead(202).end('thanks');
     return undefined;
@@ -34,7 +34,7 @@ test('the endpoint gets the body and the headers, and we get its answer', async 
   ]);
 });
 
-test('of a long answer only the beginning is kept, and no more than 64 KiB is read', async () => {
+test('only the beginning of a long answer is kept, and at most 64 KiB are read', async () => {
   let written = 0;
   const { attempt } = await sendTo((_received, response) => {
     response.writeHead(500);
@@ -53,7 +53,7 @@ test('of a long answer only the beginning is kept, and no more than 64 KiB is re
   expect(written).toBeLessThan(50 * 1024 * 1024);
 });
 
-describe('time runs out for an endpoint', () => {
+describe('the time limit applies to an endpoint', () => {
   test('that never answers', async () => {
     const { attempt } = await sendTo(() => undefined, 300);
     expect(attempt).toMatchObject({
@@ -64,7 +64,7 @@ describe('time runs out for an endpoint', () => {
     expect(attempt.latencyMs).toBeLessThan(5_000);
   });
 
-  test('whose answer never ends; its status counts', async () => {
+  test('whose answer never ends; its status still counts', async () => {
     const { attempt } = await sendTo((_received, response) => {
       response.writeHead(200).write('slowly');
       return undefined;
@@ -74,7 +74,7 @@ describe('time runs out for an endpoint', () => {
   });
 });
 
-test('an endpoint that nobody listens at, or that hangs up, has failed', async () => {
+test('an endpoint that refuses or closes the connection has failed', async () => {
   const endpoint = await startEndpoint();
   await endpoint[Symbol.asyncDispose]();
   await using sender = createSender({ resolve, allowInsecure: true });
@@ -106,7 +106,7 @@ describe('a host with several addresses', () => {
     [[noRoute, refused], 'failed', 'ECONNREFUSED'],
     [[refused, noRoute], 'failed', 'ECONNREFUSED'],
     [[noRoute, noRoute], 'not_sent', 'ENETUNREACH'],
-  ])('is at fault unless every failure is ours: %j', async (failures, kind, reason) => {
+  ])('has failed unless every failure is on our side: %j', async (failures, kind, reason) => {
     await using sender = createSender({
       resolve: () => Promise.reject(new AggregateError(failures)),
       allowInsecure: false,
@@ -116,7 +116,7 @@ describe('a host with several addresses', () => {
   });
 });
 
-test('a 429 brings its Retry-After', async () => {
+test('the Retry-After of a 429 is returned', async () => {
   const { attempt } = await sendTo((_received, response) => {
     response.writeHead(429, { 'retry-after': '120' }).end();
     return undefined;
@@ -138,8 +138,8 @@ test.each([
   expect(parseRetryAfterMs(header, 1_000)).toBe(expected);
 });
 
-describe('by TLS', () => {
-  test('the certificate must be trusted and bear the name of the URL, not the address', async () => {
+describe('with TLS', () => {
+  test('the certificate must be trusted and valid for the host name, not the address', async () => {
     const tls = await createCertificate('hooks.example');
     await using endpoint = await startEndpoint(() => 204, { tls });
     const sendBy = async (name: string, ca?: string) => {
@@ -178,7 +178,7 @@ describe('by TLS', () => {
     server.close();
   });
 
-  test('an endpoint that does not speak it costs no more than the time limit', async () => {
+  test('an endpoint without TLS takes no longer than the time limit', async () => {
     const silent = createServer(() => undefined).listen(0, '127.0.0.1');
     await new Promise((done) => silent.once('listening', done));
     const address = silent.address();

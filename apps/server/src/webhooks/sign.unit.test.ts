@@ -19,7 +19,7 @@ function verifies(by: string, body: string, headers: Record<string, string>): bo
 }
 
 describe('a signature', () => {
-  test('is accepted by the published library, for any body', () => {
+  test('is accepted by the published library for any body', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (body) => {
         expect(verifies(secret, body, signedHeaders({ id: 'msg_1', body }, [secret], Date.now()))).toBe(true);
@@ -27,14 +27,14 @@ describe('a signature', () => {
     );
   });
 
-  test('of both secrets stands in one header, and either is enough', () => {
+  test('of both secrets is in one header, and either is enough', () => {
     const headers = signedHeaders(message, [other, secret], Date.now());
     expect(verifies(secret, message.body, headers)).toBe(true);
     expect(verifies(other, message.body, headers)).toBe(true);
     expect(verifies(formatSecret(randomBytes(32)), message.body, headers)).toBe(false);
   });
 
-  test('is refused with another body, id or time, and when it is old', () => {
+  test('is refused with another body, id or time, and if it is old', () => {
     const headers = signedHeaders(message, [secret], Date.now());
     expect(verifies(secret, message.body, headers)).toBe(true);
     expect(verifies(secret, `${message.body} `, headers)).toBe(false);

@@ -8,8 +8,8 @@ import type { Sender } from './sender.ts';
 import { findWebhook, retryNow } from './webhooks.sql.ts';
 
 /**
- * Sends a message without matches, to see whether the endpoint answers and knows its secret. If it does, what waits for it is tried
- * at once.
+ * Sends a message without matches, to check that the endpoint answers and has the secret. If it accepts, waiting
+ * deliveries are retried at once.
  */
 export function testWebhook(options: {
   readonly database: Database;

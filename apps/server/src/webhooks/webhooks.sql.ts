@@ -44,13 +44,16 @@ export function shownUrl({ url, format }: Pick<WebhookRow, 'url' | 'format'>): s
   return isChatFormat(format) ? `${new URL(url).origin}/…` : url;
 }
 
-/** For the audit: what the owner has set, without secrets. */
+/** The settings of the owner for the audit log, without secrets. */
 export function auditOf(row: WebhookRow): object {
   const { name, format, window_seconds, rule_id, platform, events, state } = row;
   return { name, url: shownUrl(row), format, window_seconds, rule_id, platform, events, state };
 }
 
-/** Names and the number of webhooks are checked under this lock, so that two requests cannot both create the last one. */
+/**
+ * Locks the account while names and counts are checked, so that two requests cannot both create the last allowed
+ * webhook.
+ */
 export async function lockAccount(sql: Sql, accountId: string): Promise<void> {
   await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
 }
@@ -59,10 +62,10 @@ export async function lockAccount(sql: Sql, accountId: string): Promise<void> {
 export const noticesEndOf = (accountId: string) =>
   `coalesce((select last_position from notice_log where notice_log.account_id = ${accountId}), 0)`;
 
-/** A delivery that is under way no longer counts, and the next batch is built anew. */
+/** A running delivery no longer counts, and the next batch is built anew. */
 export const startOver = `epoch = epoch + 1, suspects = '{}', batch_max = ${batchMatchesMax}`;
 
-/** The next attempt is made as soon as a sender looks, also when another one is under way and fails. */
+/** The next attempt is made at the next poll, even if a running attempt fails. */
 export const retryNow = 'next_attempt_at = now(), notice_attempt_at = now()';
 
 export async function discardBatch(sql: Sql, webhookId: string): Promise<void> {
@@ -70,8 +73,8 @@ export async function discardBatch(sql: Sql, webhookId: string): Promise<void> {
 }
 
 /**
- * Takes matches that are being removed out of the batches that wait to be sent. Under their message's id: an endpoint that has
- * received it already, and ignores it, misses nothing. The webhooks are locked from here to the commit, so no batch with one of the
+ * Removes matches that are being deleted from waiting batches. The message id stays: an endpoint that received the
+ * message and ignores the duplicate misses nothing. The webhooks stay locked until the commit, so no batch with these
  * matches is stored meanwhile (begin_webhook_batch).
  */
 export async function takeOutOfBatches(
@@ -101,19 +104,19 @@ export async function takeOutOfBatches(
   }
 }
 
-/** What is needed to send to a webhook, or to read the matches that it receives. */
+/** The data needed to send to a webhook, or to read its matches. */
 interface WebhookTarget {
   readonly url: string;
   readonly format: WebhookFormat;
   readonly ruleId: string | null;
   readonly platform: Platform | null;
-  /** Sealed; all that are valid now, the newest first. */
+  /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
   /** The time of the database. */
   readonly foundAt: Date;
 }
 
-/** Null for another account's webhook, as for one that does not exist (I7). */
+/** Null for another account's webhook, as for an unknown id (I7). */
 export async function findWebhook(
   database: Database,
   accountId: string,

@@ -23,7 +23,7 @@ const updateSchema = z.looseObject({
 
 type Update = z.output<typeof updateSchema>;
 
-/** It is sent back as a header and is part of a message id: anything else could not be resumed from. */
+/** The id is sent back as a header and is part of a message id, so others cannot be used to resume. */
 export const eventIdPattern = /^[\x21-\x7e]{1,200}$/;
 
 /** The data of one `update` frame (firehose.md §7). */
@@ -71,7 +71,7 @@ export function matchedAt({ payload }: Item): Date | null {
   return Number.isNaN(at) ? null : new Date(at);
 }
 
-/** The same change of a page, seen on two taps or replayed, has the same key. */
+/** The key of a page change: the same on every token and after a replay. */
 function itemKey({ document }: Update): string {
   const content = [
     document.url,
@@ -87,14 +87,14 @@ function addedText({ document }: Update): string | null {
   return added.length > 0 ? added.join('\n') : (document.markdown ?? null);
 }
 
-/** A local time without a zone (firehose.md §7.2): read as UTC, the only choice that is the same everywhere. */
+/** A local time without a zone (firehose.md §7.2). Read as UTC, which is the same everywhere. */
 function publishedAt(text: string | null | undefined): string | null {
   if (!text) return null;
   const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
   return Number.isNaN(time) ? null : new Date(time).toISOString();
 }
 
-/** Without the text of the whole page, which some plans of Firehose send: of a large item it is most. */
+/** Removes the text of the whole page, which some Firehose plans send and which is most of a large item. */
 export function withoutPageText(item: Item): Item {
   const document: unknown = item.payload.raw['document'];
   if (typeof document !== 'object' || document === null || !('markdown' in document)) return item;

@@ -58,7 +58,7 @@ describe('an update', () => {
     });
   });
 
-  test('of the beta names one rule and brings the page as markdown', () => {
+  test('of the beta names one rule and has the page as markdown', () => {
     const { query_ids: _ids, ...rest } = update;
     const { diff: _diff, ...document } = update.document;
     const event = eventOf({ ...rest, query_id: 'b9', document: { ...document, markdown: '# Heat' } });
@@ -66,7 +66,7 @@ describe('an update', () => {
     expect(event.payload.text).toBe('# Heat');
   });
 
-  test('may leave out, or send as null, everything but url and time', () => {
+  test('needs only url and time; other fields may be absent or null', () => {
     const nulls = { title: null, publish_time: null, language: null, diff: null, markdown: null };
     for (const more of [{}, nulls, { diff: { chunks: null } }]) {
       expect(
@@ -94,7 +94,7 @@ describe('the key', () => {
   const keyWith = (changed: object) =>
     eventOf({ ...update, document: { ...update.document, ...changed } }).key;
 
-  test('is the same for the same change, whichever tap, position, time and rules it came with', () => {
+  test('is the same for the same change on any token, position, time and rules', () => {
     const again = { ...update, tap_id: 'other', query_ids: ['z'], matched_at: '2026-09-02T10:00:00Z' };
     expect(eventOf(again).key).toBe(eventOf(update).key);
     expect(keyWith({ language: 'de', markdown: 'x' })).toBe(eventOf(update).key);
@@ -106,12 +106,12 @@ describe('the key', () => {
     { publish_time: '2026-09-01T09:00:00' },
     { diff: { chunks: [] } },
     { diff: { chunks: update.document.diff.chunks.toReversed() } },
-  ])('is another one for %j', (changed) => {
+  ])('differs for %j', (changed) => {
     expect(keyWith(changed)).not.toBe(eventOf(update).key);
   });
 });
 
-describe('what is dropped', () => {
+describe('dropped updates', () => {
   test.each([
     {},
     [],
@@ -126,7 +126,7 @@ describe('what is dropped', () => {
   });
 
   test.each(['', 'ř', '0 1', 'x'.repeat(201)])(
-    'an update with the id "%s", from which nobody could resume',
+    'an update with the id "%s" cannot be resumed from and is dropped',
     (id) => {
       expect(read(update, id)).toEqual({ kind: 'dropped', reason: 'unknown_shape' });
     },
@@ -137,7 +137,7 @@ describe('what is dropped', () => {
   });
 });
 
-test('hostile input never throws, and what becomes an event carries no names of the tap', () => {
+test('hostile input never throws, and events carry no names of the token', () => {
   const record = fc.record(
     {
       tap_id: fc.jsonValue(),

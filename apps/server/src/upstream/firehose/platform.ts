@@ -13,17 +13,17 @@ export interface FirehoseSettings {
   readonly upstreamPace: number;
 }
 
-/** Firehose documents no limit. A source has fewer when Firehose refuses more. */
+/** Firehose documents no limit. If it refuses more rules, the capacity of a source is lowered. */
 const ruleCapacity = 100_000;
 
-/** Firehose ends every stream after five minutes and lets it be resumed, so nothing is gained by reconnecting at once. */
+/** Firehose ends every stream after 5 minutes and lets it resume, so reconnecting at once has no benefit. */
 export const firehoseProtocol: Protocol = {
   ...usualProtocol,
-  // 30 are allowed; one every 2.5 s leaves room for what a former holder has under way.
+  // 30 are allowed; one every 2.5 s leaves room for attempts of an earlier holder.
   connects: { bucket: 'connect', calls: 24, windowMs: 60_000 },
 };
 
-/** Changes of pages, by the stream of a tap, which resumes after the last event. */
+/** Page changes, from the stream of a Firehose token, which resumes after the last event. */
 export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   language: languages.firehose,
   tier: () => 'standard',
@@ -31,20 +31,20 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   needsPaidPlan: true,
   ruleDelayMs: () => 0,
   newRuleId: randomUUID,
-  // A quiet tap sends nothing at all; what it missed is resumed anyway.
+  // A quiet stream sends nothing at all; missed events are replayed anyway.
   sendsKeepAlives: false,
-  // That `query_ids` is complete is our reading (docs/upstreams/firehose.md §7.1), `query_id` is one of several, and the flags and
-  // lists that keep a page back are not in the event.
+  // We assume that `query_ids` is complete (docs/upstreams/firehose.md §7.1). `query_id` is one of several. The flags
+  // and lists that withhold a page are not in the event.
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   shortenItem: withoutPageText,
-  // What Firehose replays was charged when it was delivered first.
+  // Replayed items were charged at their first delivery.
   billing: {
     itemKind: 'page',
     cameAlong: () => ({ users: [], posts: [] }),
     chargedAgain: 'never',
     prices: { page: 0.005 },
   },
-  // 2 s to notice, 3 s for the call, 10 s to heed it.
+  // 2 s to notice, 3 s for the call, 10 s to apply it.
   stopsWithinMs: 15_000,
   mostAlong: () => ({ users: 0, posts: 0 }),
   openCounts: null,
@@ -60,7 +60,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
         stream: createFirehoseStream(client),
         protocol: atPace(firehoseProtocol, pace),
         endStaleConnections: null,
-        // Firehose keeps what matched for about a day; an hour less is safe to rely on.
+        // Firehose keeps matches for about a day; an hour less is safe.
         repair: { by: 'replay', keptMs: 23 * 3_600_000, matchedAt },
         compliance: null,
         readUsage: null,

@@ -40,12 +40,12 @@ describe('frames', () => {
     });
   });
 
-  test('that have no end are dropped', async () => {
+  test('without an end are dropped', async () => {
     const text = 'id: 0-1\nevent: update\ndata: a\n\nid: 0-2\nevent: update\ndata: b\n';
     expect(await readText(text)).toEqual({ frames: [item('0-1', 'a')], ending: { kind: 'dropped' } });
   });
 
-  test('without an id are handed on, to be counted', async () => {
+  test('without an id are passed on, to be counted', async () => {
     expect((await readText('event: update\ndata: a\n\n')).frames).toEqual([item(null, 'a')]);
   });
 
@@ -69,12 +69,12 @@ describe('frames', () => {
   const head = ['id: 0-1\n', 'event: update\n'];
 
   test.each([
-    ['whose data is one long line', [...head, ...long('data: ')]],
-    ['whose data is many lines', [...head, ...many('data: ')]],
-    ['whose data is very many empty lines', [...head, ...empty('data')]],
-    ['whose id comes after its data', [...long('data: '), 'event: update\n', 'id: 0-1\n']],
-    ['whose name comes after its data', ['id: 0-1\n', ...long('data:'), 'event: update\n']],
-  ])('%s are skipped and named, and the next one is whole', async (_which, lines) => {
+    ['with one long data line', [...head, ...long('data: ')]],
+    ['with many data lines', [...head, ...many('data: ')]],
+    ['with very many empty data lines', [...head, ...empty('data')]],
+    ['with the id after the data', [...long('data: '), 'event: update\n', 'id: 0-1\n']],
+    ['with the event name after the data', ['id: 0-1\n', ...long('data:'), 'event: update\n']],
+  ])('%s are skipped and reported, and the next one is complete', async (_which, lines) => {
     const good = (id: string) => `id: ${id}\nevent: update\ndata: good\n\n`;
     const text = [good('0-0'), ...lines, '\n', good('0-2'), 'event: end\ndata: {}\n\n'];
     expect(await read(text.map((piece) => new TextEncoder().encode(piece)))).toEqual({
@@ -83,14 +83,14 @@ describe('frames', () => {
     });
   });
 
-  test('with a long comment or an unknown field are whole', async () => {
+  test('with a long comment or an unknown field are complete', async () => {
     const text = [...long(': '), 'id: 0-1\n', ...long('strange: '), 'event: update\ndata: good\n\n'];
     expect((await read(text.map((piece) => new TextEncoder().encode(piece)))).frames).toEqual([
       item('0-1', 'good'),
     ]);
   });
 
-  test('without an end are told once they are too large', async () => {
+  test('without an end are reported once they are too large', async () => {
     const text = [...head, ...many('data: '), ...many('data: ')];
     expect((await read(text.map((piece) => new TextEncoder().encode(piece)))).frames).toEqual([
       { kind: 'too_large', upstreamId: '0-1' },

@@ -14,8 +14,8 @@ const noReason = 'no reason given';
 const path = '/v1/rules';
 const validatePath = '/v1/validate';
 /**
- * All rules of a tap come in one answer: 100,000 of them, as many as are placed on one by default, with values of 500
- * characters, or 16,000 of the longest.
+ * One answer lists all rules of a token: 100,000, the default capacity, with queries of 500 characters, or 16,000 of
+ * the longest.
  */
 const listBytesMax = 64 * 1024 * 1024;
 
@@ -33,9 +33,9 @@ const errorSchema = z.looseObject({
   errors: z.record(z.string(), z.array(z.string())).nullish(),
 });
 
-/** A tap's rules: one rule per call. Duplicates are not refused, so a lost answer is cleared up by listing. */
+/** The rules of a token, one per call. Duplicates are not refused, so a lost answer is resolved by listing. */
 export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): UpstreamRules {
-  // All calls of a tap count together (firehose.md §4).
+  // All calls of a token count together (firehose.md §4).
   const limit = { bucket: 'rules', calls: 60, windowMs: 60_000 / pace };
   return {
     batchMax: 20,
@@ -47,7 +47,7 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
       const listed = listSchema.safeParse(answer.body);
       if (answer.status !== 200 || !listed.success) throw unavailable(answer);
       const { data, meta } = listed.data;
-      // Taken as all there is, a part of the list would have the others registered once more.
+      // If a partial list were accepted, the missing rules would be registered again.
       if (data.length < (meta?.count ?? 0))
         throw new UpstreamUnavailable(`Firehose listed ${data.length} of its ${meta?.count} rules`);
       return data.map(({ id, value, tag }) => ({ id, value, tag: tag ?? null }));
@@ -56,7 +56,7 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
       const outcomes: AddOutcome[] = [];
       for (const rule of rules) {
         const before = outcomes.at(-1);
-        // What comes after the limit would be refused too, and a tap has one call per second.
+        // Later rules would be refused too, and a token has one call per second.
         outcomes.push(before?.kind === 'full' ? before : await addOne(client, rule, call));
       }
       return outcomes;
@@ -69,7 +69,7 @@ export function createFirehoseRules(client: UpstreamClient, { pace = 1 } = {}): 
           throw unavailable(answer);
       }
     },
-    /** Firehose does not say; its limit shows in a refusal. */
+    /** Firehose does not report its limit; it shows in a refusal. */
     room: () => Promise.resolve(null),
   };
 }
@@ -93,8 +93,8 @@ async function addOne(
 }
 
 /**
- * A 422 is the verdict on the value, or the rule limit, and nothing but words tells which. Words alone are not
- * trusted: one bad rule would make the tap count as full. So the value is validated too, which costs no rule call.
+ * A 422 means a bad query or the rule limit, and only its text differs. Text alone is not trusted, reason one bad
+ * rule would make the token count as full. So the query is also validated, which costs no rule call.
  */
 async function isLimit(
   client: UpstreamClient,
@@ -107,12 +107,12 @@ async function isLimit(
   return answer.status === 200 && validatedSchema.safeParse(answer.body).success;
 }
 
-/** The shape of error bodies is not documented: the known places, in the order of firehose.md §8. */
+/** The shape of error bodies is undocumented; these are the known places, in the order of firehose.md §8. */
 function wordsOf(body: unknown): string {
   const parsed = errorSchema.safeParse(body);
   if (!parsed.success) return noReason;
   const { error, message, errors } = parsed.data;
-  // The message often says no more than that there are errors.
+  // The message often says only that there are errors.
   const all = new Set([error?.message ?? message, ...Object.values(errors ?? {}).flat()]);
   const words = [...all].filter(Boolean).join(' ');
   return (words || noReason).slice(0, 1_000);
@@ -121,6 +121,6 @@ function wordsOf(body: unknown): string {
 function unavailable({ status, body, retryAfterMs }: UpstreamAnswer): UpstreamUnavailable {
   const { kind } = endingOf(status, null);
   const words = wordsOf(body);
-  const because = words === noReason ? '' : `: ${words.slice(0, 300)}`;
-  return refusedRuleCall(`Firehose answered ${status} to a rule call${because}`, { kind, retryAfterMs });
+  const reason = words === noReason ? '' : `: ${words.slice(0, 300)}`;
+  return refusedRuleCall(`Firehose answered ${status} to a rule call${reason}`, { kind, retryAfterMs });
 }

@@ -30,10 +30,10 @@ test('rules are added one by one, with their outcomes in the same order', async 
   expect(asked).toEqual([rule, rule, rule]);
 });
 
-describe('a 422 that speaks of a limit', () => {
+describe('a 422 that mentions a limit', () => {
   const limit = { status: 422, body: { message: 'You have reached the limit of 25 rules.' } };
 
-  test('of a valid rule is the rule limit, and nothing more is asked for', async () => {
+  test('of a valid rule is the rule limit, and ends the additions', async () => {
     const valid = { status: 200, body: { data: { valid: true, diagnostics: [] } } };
     const { result, asked } = await ask([limit, valid], (rules) => rules.add([rule, rule, rule], never));
     const full = { kind: 'full', words: limit.body.message };
@@ -42,7 +42,7 @@ describe('a 422 that speaks of a limit', () => {
   });
 
   test.each([{ data: { valid: true } }, { valid: true }])(
-    'is known by a verdict like %j',
+    'is recognised by an answer like %j',
     async (verdict) => {
       const errors = { value: ['You have reached the number of rules of your plan.'] };
       const body = { message: 'The given data was invalid.', errors };
@@ -66,13 +66,13 @@ describe('a 422 that speaks of a limit', () => {
     { status: 200, body: { data: { valid: false } } },
     { status: 422, body: { message: 'The value is not valid.' } },
     { status: 404, body: {} },
-  ])('of a rule that %j is the verdict on the rule', async (verdict) => {
+  ])('of a rule that %j is a refusal of the rule', async (verdict) => {
     const { result } = await ask([limit, verdict], (rules) => rules.add([rule], never));
     expect(result).toEqual([{ kind: 'refused', words: limit.body.message }]);
   });
 });
 
-/** The shape of an error is not documented: every place it was seen in (firehose.md §8). */
+/** Error shapes are undocumented: every place where the text was seen (firehose.md §8). */
 test.each([
   [{ error: { message: 'one' }, message: 'two' }, 'one'],
   [{ message: 'two', errors: { value: ['three'] } }, 'two three'],
@@ -80,7 +80,7 @@ test.each([
   [{ errors: { value: ['three'], tag: ['four'] } }, 'three four'],
   [{}, 'no reason given'],
   [[], 'no reason given'],
-])('the words of a refusal are found in %j', async (body, words) => {
+])('the text of a refusal is found in %j', async (body, words) => {
   const { result } = await ask([{ status: 422, body }], (rules) => rules.add([rule], never));
   expect(result).toEqual([{ kind: 'refused', words }]);
 });
@@ -91,21 +91,21 @@ test.each([
   [402, {}, 60_000],
   [429, {}, null],
   [502, {}, null],
-])('a %i with %j to an addition is no verdict', async (status, body, retryAfterMs) => {
+])('a %i with %j for an addition leaves the outcome open', async (status, body, retryAfterMs) => {
   await expect(ask([{ status, body }], (rules) => rules.add([rule], never))).rejects.toMatchObject({
     name: 'UpstreamUnavailable',
     retryAfterMs,
   });
 });
 
-test('a refusal of the tap keeps the words of Firehose', async () => {
+test('a refusal of the token keeps the text of Firehose', async () => {
   const answer = { status: 402, body: { error: { message: 'The credit is used up.' } } };
   await expect(ask([answer], (rules) => rules.add([rule], never))).rejects.toThrow(
     'Firehose answered 402 to a rule call: The credit is used up.',
   );
 });
 
-test('a list that is shorter than it says is no list', async () => {
+test('a list with fewer rules than its count is rejected', async () => {
   const one = { id: 'a', value: 'cat', tag: null };
   const list = (count: number) => ({ status: 200, body: { data: [one], meta: { count } } });
   expect((await ask([list(1)], (rules) => rules.list(never))).result).toEqual([one]);
@@ -120,7 +120,7 @@ test.each([204, 200, 404])('a rule is removed when the answer is %i', async (sta
   expect(asked).toEqual(['/v1/rules/a%2Fb']);
 });
 
-test.each(['<html>', '{}', '{"data":[{"id":1}]}'])('%s is no list', async (text) => {
+test.each(['<html>', '{}', '{"data":[{"id":1}]}'])('the list %s is rejected', async (text) => {
   await expect(ask([{ status: 200, text }], (rules) => rules.list(never))).rejects.toMatchObject({
     name: 'UpstreamUnavailable',
   });

@@ -11,21 +11,21 @@ import {
 import { eventIdPattern } from './item.ts';
 
 const timeoutSeconds = 300;
-/** A quiet tap sends nothing between `connected` and `end` (firehose.md §6.2). */
+/** A quiet stream sends nothing between `connected` and `end` (firehose.md §6.2). */
 const silenceMaxMs = (timeoutSeconds + 20) * 1_000;
 const minutesMax = 24 * 60;
-/** After so many items it ends the stream, if asked to. */
+/** Largest item limit that can be requested for a stream. */
 const limitMax = 10_000;
 const idAgeMaxMs = 23 * 3_600_000;
 
-/** The tap's stream: server-sent events, resumed by the id of the last one. */
+/** The stream of a token: server-sent events, resumed by the id of the last one. */
 export function createFirehoseStream(client: UpstreamClient): UpstreamStream {
   return {
-    async *open(asked, signal) {
-      let from = withoutOldId(asked);
+    async *open(start, signal) {
+      let from = withoutOldId(start);
       let answer = await connect(client, from, signal);
       if (from.after !== null && isBadRequest(answer.statusCode)) {
-        // The id may be one that Firehose does not have any more: the time since the last proven moment is as good.
+        // Firehose may no longer have the id. Resuming from the last proven time is as good.
         discard(answer);
         from = { ...from, after: null, since: from.since ?? new Date(0) };
         answer = await connect(client, from, signal);
@@ -50,15 +50,15 @@ function connect(
   return client.open(`/v1/stream?${query(from)}`, { headers, silenceMaxMs, signal });
 }
 
-/** Firehose keeps events for about a day, and does not say what it makes of an id from before that. */
+/** Firehose keeps events for about a day. Its behaviour for older ids is undocumented. */
 function withoutOldId(from: StreamStart): StreamStart {
   const ageMs = from.afterAt ? from.now.getTime() - from.afterAt.getTime() : 0;
   return ageMs > idAgeMaxMs && from.since !== null ? { ...from, after: null } : from;
 }
 
 /**
- * Without an id a reconnect is a live tail and would lose what lies between: ask for the time since the last
- * proven moment, a minute more than needed. What comes twice is stored once.
+ * Without an id, a reconnect would miss the time in between. So request the time since the last proven moment, plus a
+ * minute. Duplicates are stored once.
  */
 function query({ after, since, now, itemsMax }: StreamStart): string {
   const ends = `timeout=${timeoutSeconds}${itemsMax === undefined ? '' : `&limit=${Math.min(limitMax, itemsMax)}`}`;
@@ -69,7 +69,7 @@ function query({ after, since, now, itemsMax }: StreamStart): string {
 
 const isBadRequest = (status: number) => status >= 400 && endingOf(status, null).kind === 'bad_request';
 
-/** The meaning of a status; the body says nothing more. */
+/** The meaning of a status; the body adds nothing. */
 export function endingOf(status: number, waitMs: number | null): StreamEnding {
   if (status === 401 || status === 403) return { kind: 'credentials' };
   if (status === 402) return { kind: 'no_credit' };
@@ -78,10 +78,10 @@ export function endingOf(status: number, waitMs: number | null): StreamEnding {
 }
 
 const frameBytesMax = 16 * 1024 * 1024;
-/** What a line costs beside its text, so that very many empty ones are too many as well. */
+/** Added to the text size of each line, so that very many empty lines exceed the limit too. */
 const lineCost = 64;
 
-/** A server-sent event as far as it is read. */
+/** A server-sent event that is being read. */
 interface Message {
   event: string;
   id: string | null;
@@ -93,23 +93,23 @@ interface Message {
 const newMessage = (): Message => ({ event: '', id: null, hasData: false, data: [], cost: 0 });
 
 /**
- * Server-sent events out of bytes whose chunks may end anywhere (firehose.md §6.5). Always ends by throwing. Of a frame
- * that is too large the data is skipped and the id is kept, wherever it stands.
+ * Parses server-sent events from chunks that may end anywhere (firehose.md §6.5). Always ends by throwing. If a frame
+ * is too large, its data is skipped and its id is kept.
  */
 export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<StreamFrame> {
   let message = newMessage();
-  let isTold = false;
+  let isReported = false;
   for await (const line of splitLines(chunks, { bytesMax: frameBytesMax, endsAtReturn: true })) {
     if (line.text !== '') {
       addLine(message, line);
-      // Once it can be named it is told, before its end, which may never come.
-      if (isTold || !isTooLarge(message) || message.id === null || message.event === '') continue;
+      // Reported as soon as its id and type are known, because its end may never arrive.
+      if (isReported || !isTooLarge(message) || message.id === null || message.event === '') continue;
       yield* framesOf(message);
-      isTold = true;
+      isReported = true;
     } else {
-      if (!isTold) yield* framesOf(message);
+      if (!isReported) yield* framesOf(message);
       message = newMessage();
-      isTold = false;
+      isReported = false;
     }
   }
   throw new StreamEnded({ kind: 'dropped' }, 'Firehose closed the stream without an end event');
@@ -148,6 +148,6 @@ function endOf(event: string, words: string): StreamEnded | null {
   if (event === 'end') return new StreamEnded({ kind: 'finished' }, 'Firehose ended the stream');
   if (event !== 'error') return null;
   return words.includes('No rules configured')
-    ? new StreamEnded({ kind: 'no_rules' }, 'the tap has no rules')
-    : new StreamEnded({ kind: 'failing', status: 200 }, `Firehose says ${words.slice(0, 200)}`);
+    ? new StreamEnded({ kind: 'no_rules' }, 'the token has no rules')
+    : new StreamEnded({ kind: 'failing', status: 200 }, `Firehose sent the error ${words.slice(0, 200)}`);
 }

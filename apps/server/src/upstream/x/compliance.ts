@@ -6,10 +6,10 @@ import type { Compliance } from '../platform.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { problemOf, wordsAfterColon } from './ending.ts';
 
-/** A line of results has up to 200 bytes, and all of them have to be held at once. */
+/** A result line has up to 200 bytes, and all lines are held in memory. */
 const idsMax = 50_000;
-const lookEveryMs = 30_000;
-/** X says "minutes to hours" of the time that a job takes. */
+const pollIntervalMs = 30_000;
+/** X documents "minutes to hours" for a job. */
 const givenUpAfterMs = 6 * 3_600_000;
 
 const jobSchema = z.object({
@@ -28,9 +28,9 @@ const resultSchema = z.looseObject({
   reason: z.string().optional(),
 });
 
-/** X's batch compliance: a job is made, the ids are uploaded elsewhere, and after a while there are results to be downloaded. */
+/** X's batch compliance: create a job, upload the ids, wait, download the results. */
 export function createXCompliance(client: UpstreamClient, { pace }: { pace: number }): Compliance {
-  const ask = async (method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<Job> => {
+  const request = async (method: 'GET' | 'POST', path: string, signal: AbortSignal): Promise<Job> => {
     const body = method === 'POST' ? { type: 'tweets' } : undefined;
     const answer = await client.call(method, path, { body, signal });
     const job = jobSchema.safeParse(answer.body);
@@ -48,14 +48,15 @@ export function createXCompliance(client: UpstreamClient, { pace }: { pace: numb
   return {
     idsMax,
     async check(ids, signal) {
-      let job = await ask('POST', '/2/compliance/jobs', signal);
+      let job = await request('POST', '/2/compliance/jobs', signal);
       await transfer(job.upload_url, ids.map((id) => `${id}\n`).join(''), signal);
       const deadline = performance.now() + givenUpAfterMs / pace;
       while (job.status === 'created' || job.status === 'in_progress') {
-        await pause(lookEveryMs / pace, signal);
+        await pause(pollIntervalMs / pace, signal);
         signal.throwIfAborted();
-        if (performance.now() > deadline) throw new UpstreamUnavailable('a compliance job of X does not end');
-        job = await ask('GET', `/2/compliance/jobs/${job.id}`, signal);
+        if (performance.now() > deadline)
+          throw new UpstreamUnavailable('a compliance job of X did not end in time');
+        job = await request('GET', `/2/compliance/jobs/${job.id}`, signal);
       }
       if (job.status !== 'complete')
         throw new UpstreamUnavailable(`a compliance job of X ended as ${job.status.slice(0, 40)}`);
@@ -64,7 +65,7 @@ export function createXCompliance(client: UpstreamClient, { pace }: { pace: numb
   };
 }
 
-/** One line for each post that is to be deleted; the others are as they were. */
+/** The results have one line per post that must be deleted. */
 function readResults(text: string): Array<{ id: string; reason: Removal['reason'] }> {
   return text.split('\n').flatMap((line) => {
     const result = line.trim() === '' ? null : resultSchema.safeParse(parse(line));
@@ -81,7 +82,7 @@ function parse(line: string): unknown {
   }
 }
 
-/** Whatever else the reason (`bounced`, `deactivated`, `scrub_geo`): X asks for the post to be deleted. */
+/** For any other reason (`bounced`, `deactivated`, `scrub_geo`), X requires the post to be deleted. */
 function reasonOf(reason: string): Removal['reason'] {
   if (reason === 'protected' || reason === 'suspended') return reason;
   return reason.startsWith('withheld') ? 'withheld' : 'deleted';

@@ -8,7 +8,7 @@ import { inStreamNames, wholeSeconds } from './fields.ts';
 
 const hourMs = 3_600_000;
 const reachesBackMs = 7 * 24 * hourMs;
-/** Younger posts are not counted yet. */
+/** Newer posts are not counted yet. */
 const indexDelayMs = 30_000;
 
 const indexes = [
@@ -23,7 +23,7 @@ const answerSchema = z.looseObject({
     .default([]),
 });
 
-/** Counts of the last seven days by hour, made from the index of search. Every call is billed. */
+/** Hourly counts of the last seven days, from the search index. Every call is billed. */
 export function createXCounts(client: UpstreamClient, sourceId: string): ItemCounts {
   return {
     sourceId,
@@ -33,8 +33,8 @@ export function createXCounts(client: UpstreamClient, sourceId: string): ItemCou
       const from = new Date(Math.max(span.fromMs, latest - reachesBackMs + 2 * indexDelayMs));
       const to = new Date(Math.min(span.toMs, latest));
       const path = indexes.find((index) => index.kind === kind)?.path ?? indexes[0].path;
-      const asked = new URLSearchParams({ query, granularity: 'hour', ...wholeSeconds(from, to) });
-      const { status, body, retryAfterMs } = await client.call('GET', `${path}?${asked.toString()}`, {
+      const parameters = new URLSearchParams({ query, granularity: 'hour', ...wholeSeconds(from, to) });
+      const { status, body, retryAfterMs } = await client.call('GET', `${path}?${parameters.toString()}`, {
         signal,
       });
       const problem = problemOf(body);
@@ -50,16 +50,16 @@ export function createXCounts(client: UpstreamClient, sourceId: string): ItemCou
 }
 
 function countabilityOf(value: string): Countability {
-  const asked = countsQuery(value);
-  if (!asked.countable) return { countable: false, because: asked.why };
-  const { query, share, dropped, missesReposts, missesQuotes } = asked;
+  const found = countsQuery(value);
+  if (!found.countable) return { countable: false, because: found.why };
+  const { query, share, dropped, missesReposts, missesQuotes } = found;
   const index = indexes.find(({ queryLengthMax }) => query.length <= queryLengthMax);
-  if (index === undefined) return { countable: false, because: 'the value is too long for counts' };
+  if (index === undefined) return { countable: false, because: 'the query is too long for counts' };
   const misses = [...(missesReposts ? ['reposts'] : []), ...(missesQuotes ? ['quoted text'] : [])];
   return { countable: true, query, kind: index.kind, share, dropped, misses };
 }
 
-/** The buckets at both ends are cut to the window: they are left out. */
+/** The first and last bucket are cut off by the window, so they are left out. */
 function wholeHours(buckets: z.output<typeof answerSchema>['data']): { fromMs: number; counts: number[] } {
   const whole = buckets.filter(({ start, end }) => Date.parse(end) - Date.parse(start) === hourMs);
   return {

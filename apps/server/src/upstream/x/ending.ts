@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { StreamEnding } from '../upstream-stream.ts';
 
-/** X's problem object. Its `detail` is free text and decides nothing. */
+/** X's problem object. Its `detail` is free text and never decides anything. */
 export const problemSchema = z.looseObject({
   type: z.string().nullish(),
   title: z.string().nullish(),
-  /** As of a 403, `client-not-enrolled`. */
+  /** For example `client-not-enrolled` of a 403. */
   reason: z.string().nullish().catch(null),
   detail: z.string().nullish().catch(null),
   connection_issue: z.string().nullish(),
@@ -16,7 +16,7 @@ export type XProblem = Partial<z.output<typeof problemSchema>>;
 
 const bodySchema = z.union([z.looseObject({ errors: z.array(problemSchema).min(1) }), problemSchema]);
 
-/** The problem of an error body, which stands at the top level or inside `errors`. */
+/** The problem of an error body, at the top level or inside `errors`. */
 export function problemOf(body: unknown): XProblem {
   const parsed = bodySchema.safeParse(body);
   if (!parsed.success) return {};
@@ -26,13 +26,13 @@ export function problemOf(body: unknown): XProblem {
 
 const wordsLengthMax = 300;
 
-/** What X says of a refusal: the part that tells people what to do. */
+/** The part of X's refusal that helps people. */
 export function wordsOf({ title, reason, connection_issue, detail }: XProblem): string {
   const words = [...new Set([connection_issue ?? title, reason, detail])].filter(Boolean).join(', ');
   return words.slice(0, wordsLengthMax);
 }
 
-/** The same, to be put behind what we say of it. */
+/** The same after a colon, to append to a message; empty if there is none. */
 export function wordsAfterColon(problem: XProblem): string {
   const words = wordsOf(problem);
   return words === '' ? '' : `: ${words}`;
@@ -42,7 +42,7 @@ export function problemIn(body: unknown, type: string): boolean {
   return problemType(problemOf(body).type) === type;
 }
 
-/** Before a stream: X refused with this status. */
+/** X refused to open a stream with this status. */
 export interface XRefusal {
   readonly status: number;
   readonly retryAfterMs: number | null;
@@ -72,7 +72,7 @@ const issues: Readonly<Record<string, StreamEnding>> = {
   ProvisioningSubscription: { kind: 'provisioning' },
 };
 
-/** Caps and credit come before and inside a stream, under different statuses. */
+/** Caps and credit problems occur before and inside a stream, with different statuses. */
 const titles: Readonly<Record<string, StreamEnding>> = {
   CreditsDepleted: { kind: 'no_credit' },
   SpendCapReached: { kind: 'spend_cap' },
@@ -81,13 +81,16 @@ const titles: Readonly<Record<string, StreamEnding>> = {
 
 const capTypes: Readonly<Record<string, StreamEnding>> = { 'usage-capped': { kind: 'usage_cap' } };
 
-/** Only where no `disconnect_type` says more: an unknown one may mean anything. */
+/** Used only without a `disconnect_type`, because an unknown one may mean anything. */
 const disconnectTypes: Readonly<Record<string, StreamEnding>> = {
   'client-disconnected': { kind: 'dropped' },
   'operational-disconnect': { kind: 'dropped' },
 };
 
-/** What X means. Without a refusal it is a message inside the stream; one that nobody knows is waited out. */
+/**
+ * The meaning of a problem. Without a refusal, it is a message inside the stream; an unknown one is retried with
+ * back-off.
+ */
 export function endingOfX(problem: XProblem, refusal: XRefusal | null): StreamEnding {
   return (
     at(disconnects, problem.disconnect_type) ??

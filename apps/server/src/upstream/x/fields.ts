@@ -1,12 +1,12 @@
 import type { XExpansions } from './settings.ts';
 
-/** The stream has the older words only; search has the newer ones, and perhaps still the older. */
+/** The stream has only the older names; search has the newer ones, perhaps also the older. */
 export type XDialect = 'tweet' | 'post';
 
 const common =
   'attachments,context_annotations,conversation_id,created_at,display_text_range,edit_controls,entities,geo,id,lang,' +
   'possibly_sensitive,public_metrics,reply_settings,scopes,source,text,withheld';
-/** In the newer words, who wrote a post and what it refers to come with the expansions only. */
+/** With the newer names, the author and referenced posts come only with expansions. */
 const postFields: Readonly<Record<XDialect, string>> = {
   tweet: `${common},author_id,edit_history_tweet_ids,in_reply_to_user_id,note_tweet,referenced_tweets`,
   post: `${common},note_post`,
@@ -23,7 +23,7 @@ const allExpansions: Readonly<Record<XDialect, string>> = {
 const userFields = 'created_at,description,id,location,name,public_metrics,username,verified,verified_type';
 const users: Readonly<Record<XDialect, string>> = { tweet: `${userFields},affiliation`, post: userFields };
 
-/** The parameters that say what comes with a post. */
+/** The parameters that select what X sends with a post. */
 export function fieldsOf(dialect: XDialect, expansions: XExpansions): Record<string, string> {
   const posts = { [`${dialect}.fields`]: postFields[dialect] };
   if (expansions === 'none') return posts;
@@ -37,7 +37,7 @@ export function fieldsOf(dialect: XDialect, expansions: XExpansions): Record<str
   };
 }
 
-/** The newer words of X, and the older ones that the stream, our stored posts and `why` have. */
+/** Maps X's newer names to the older ones of the stream, stored posts and `why`. */
 const olderNames: Readonly<Record<string, string>> = {
   posts: 'tweets',
   note_post: 'note_tweet',
@@ -49,7 +49,7 @@ const olderNames: Readonly<Record<string, string>> = {
   most_recent_post_id: 'most_recent_tweet_id',
 };
 
-/** The same with the names that the stream uses. */
+/** Renames fields to the names that the stream uses. */
 export function inStreamNames<Value>(value: Value): Value;
 export function inStreamNames(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inStreamNames);
@@ -62,7 +62,7 @@ export function inStreamNames(value: unknown): unknown {
   );
 }
 
-/** X takes whole seconds: the window is widened to them. */
+/** X accepts whole seconds, so the window is widened. */
 export function wholeSeconds(from: Date, to: Date): { start_time: string; end_time: string } {
   const text = (seconds: number) => `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`;
   return {

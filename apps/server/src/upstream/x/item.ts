@@ -5,7 +5,7 @@ import { endingOfX, problemSchema, type XProblem } from './ending.ts';
 
 const snowflakeEpochMs = 1_288_834_974_657n;
 
-/** Absent values are omitted, newest documents allow null: both are accepted (x.md §4.3). */
+/** X omits absent values; its newest documents allow null. Both are accepted (x.md §4.3). */
 const optionalText = z.string().nullish();
 const userSchema = z.looseObject({ id: z.string(), name: optionalText, username: optionalText });
 
@@ -27,13 +27,13 @@ const recordSchema = z.looseObject({
 
 type PostRecord = z.output<typeof recordSchema>;
 
-/** Wrapped in `errors`, or bare. */
+/** The problem, wrapped in `errors` or not. */
 const controlSchema = z.union([
   z.looseObject({ errors: z.tuple([problemSchema], z.unknown()) }).transform(({ errors }) => errors[0]),
   problemSchema.refine(({ title, type }) => Boolean(title ?? type)),
 ]);
 
-/** A record of the filtered stream. `data` present: a post, whatever else is there; else a control message. */
+/** A record of the filtered stream. With `data` it is a post, otherwise a control message. */
 export function readXRecord(sourceId: string, text: string): Reading {
   let json: unknown;
   try {
@@ -96,7 +96,7 @@ function toPayload({ data, includes }: PostRecord, raw: Record<string, unknown>)
   };
 }
 
-/** The users and posts that X sent beside the post. The post itself may be among them, in a thread that refers to it. */
+/** The users and posts that X included with the post. In a thread, the post itself may be among them. */
 export function includedWith({ payload, key }: Pick<Item, 'payload' | 'key'>): {
   users: string[];
   posts: string[];

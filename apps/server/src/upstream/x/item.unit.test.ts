@@ -27,7 +27,7 @@ function eventOf(record: unknown) {
 }
 
 describe('a post', () => {
-  test('becomes an event named by its id, on the day of its id', () => {
+  test('becomes an event with its id, on the day of its id', () => {
     expect(eventOf(post)).toEqual({
       platform: 'x',
       sourceId: 'x:main',
@@ -52,7 +52,7 @@ describe('a post', () => {
   });
 
   test.each(['edit_history_tweet_ids', 'edit_history_post_ids'])(
-    'says of which post it is an edit, by %s',
+    'has the id of the post that it edits, from %s',
     (field) => {
       const { edit_history_tweet_ids: own, ...data } = post.data;
       const edited = { ...post, data: { ...data, [field]: ['1961112223334445000', ...own] } };
@@ -61,7 +61,7 @@ describe('a post', () => {
     },
   );
 
-  test('keeps everything of the upstream except which rules it matched', () => {
+  test('keeps everything that X sent except the matching rules', () => {
     const strange = { ...post, errors: [{ title: 'Not Found Error' }], new_thing: { deep: [1] } };
     const { matching_rules: _rules, ...rest } = strange;
     expect(eventOf(strange).payload.raw).toEqual(rest);
@@ -72,7 +72,7 @@ describe('a post', () => {
     expect(eventOf(long).payload.text).toBe('the whole long text');
   });
 
-  test('has the same key whatever rules, includes and edits of counters come with it', () => {
+  test('has the same key with any rules, includes and counters', () => {
     const again = {
       data: { ...post.data, public_metrics: { like_count: 7 } },
       matching_rules: [{ id: '1' }],
@@ -81,7 +81,7 @@ describe('a post', () => {
     expect(eventOf(again).day).toBe(eventOf(post).day);
   });
 
-  test('may leave out, or send as null, everything but id and text', () => {
+  test('needs only id and text; other fields may be absent or null', () => {
     const { id, text } = post.data;
     const nulls = { author_id: null, created_at: null, lang: null, note_tweet: null, note_post: null };
     for (const record of [
@@ -98,28 +98,28 @@ describe('a post', () => {
     }
   });
 
-  test('with a time that is none has the time of its id', () => {
+  test('with an invalid time has the time of its id', () => {
     const odd = { data: { ...post.data, created_at: 'yesterday' } };
     expect(eventOf(odd).payload.published_at).toBe('2025-08-28T17:02:44.403Z');
   });
 });
 
-describe('what is no post', () => {
-  const told = (disconnect_type: string) => ({
+describe('other records', () => {
+  const disconnectedBy = (disconnect_type: string) => ({
     errors: [
       { title: 'operational-disconnect', disconnect_type, type: 'https://x/problems/operational-disconnect' },
     ],
   });
 
   test.each<[record: object, kind: EndingKind, words: string]>([
-    [told('OperationalDisconnect'), 'dropped', 'OperationalDisconnect'],
-    [told('UpstreamOperationalDisconnect'), 'dropped', 'UpstreamOperationalDisconnect'],
-    [told('UpstreamUncleanDisconnect'), 'dropped', 'UpstreamUncleanDisconnect'],
-    [told('InternalError'), 'dropped', 'InternalError'],
-    [told('ForceDisconnect'), 'displaced', 'ForceDisconnect'],
-    [told('SlowReader'), 'slow_reader', 'SlowReader'],
-    [told('InvalidRules'), 'rules_invalid', 'InvalidRules'],
-    [told('ClientApplicationStateDegraded'), 'degraded', 'ClientApplicationStateDegraded'],
+    [disconnectedBy('OperationalDisconnect'), 'dropped', 'OperationalDisconnect'],
+    [disconnectedBy('UpstreamOperationalDisconnect'), 'dropped', 'UpstreamOperationalDisconnect'],
+    [disconnectedBy('UpstreamUncleanDisconnect'), 'dropped', 'UpstreamUncleanDisconnect'],
+    [disconnectedBy('InternalError'), 'dropped', 'InternalError'],
+    [disconnectedBy('ForceDisconnect'), 'displaced', 'ForceDisconnect'],
+    [disconnectedBy('SlowReader'), 'slow_reader', 'SlowReader'],
+    [disconnectedBy('InvalidRules'), 'rules_invalid', 'InvalidRules'],
+    [disconnectedBy('ClientApplicationStateDegraded'), 'degraded', 'ClientApplicationStateDegraded'],
     [
       { errors: [{ type: 'https://x/problems/client-disconnected' }] },
       'dropped',
@@ -137,16 +137,16 @@ describe('what is no post', () => {
       'connection_in_use',
       'ConnectionException',
     ],
-    // Nobody knows it: its words are kept, and it is waited out.
+    // Unknown: its text is kept, and it is retried with back-off.
     [{ errors: [{ title: 'Surprise' }] }, 'failing', 'Surprise'],
     [{ errors: [{ code: 88 }] }, 'failing', '{"errors":[{"code":88}]}'],
-    // A word that every object inherits is no word of X.
+    // A property that every object inherits is not a name of X.
     [{ title: 'constructor' }, 'failing', 'constructor'],
   ])('%j is a control message that ends the stream as %s', (record, kind, words) => {
     expect(read(record)).toMatchObject({ kind: 'control', ending: { kind }, words });
   });
 
-  test('a post with partial errors is a post all the same', () => {
+  test('a post with partial errors is a post', () => {
     expect(read({ ...post, errors: [{ title: 'Not Found Error' }] }).kind).toBe('item');
   });
 
@@ -170,7 +170,7 @@ describe('what is no post', () => {
   });
 });
 
-test('hostile input never throws, and what becomes an event has a day and fits into JSON', () => {
+test('hostile input never throws, and events have a day and fit into JSON', () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.json({ maxDepth: 4 }),

@@ -14,7 +14,7 @@ import { createReadXUsage } from './usage.ts';
 
 const { waits, reactions } = usualProtocol;
 
-/** X's own back-off numbers, where it documents them. */
+/** X's documented back-off numbers. */
 export const xProtocol: Protocol = {
   waits: {
     ...waits,
@@ -26,23 +26,23 @@ export const xProtocol: Protocol = {
     dropped: { ...reactions.dropped, atOnce: true },
     stalled: { ...reactions.stalled, atOnce: true },
   },
-  // X allows 50; attempts that X counts and we do not (a lost answer, a former holder) must fit in between.
+  // X allows 50. The rest is for attempts that only X counts: lost answers, earlier holders.
   connects: { bucket: 'connect', calls: 40, windowMs: 15 * 60_000 },
 };
 
-/** Upstream rules of one app; X may answer that it takes fewer. */
+/** Upstream rules of one app; X may report a lower limit. */
 const capacityOf = { payg: 1_000, enterprise: 25_000, embedding: 25_000 } as const;
 
 const tierOf = { payg: 'standard', enterprise: 'enterprise', embedding: 'embedding' } as const;
 
-/** In full: a reply that mentions two others, with its author, whom it answers and what. */
+/** The most for `full`: a reply that mentions two users, with its author, and the post and user it replies to. */
 const alongOf: Readonly<Record<XExpansions, MostAlong>> = {
   none: { users: 0, posts: 0 },
   author: { users: 1, posts: 0 },
   full: { users: 4, posts: 1 },
 };
 
-/** Posts of X, by the filtered stream of an app. It does not resume: what was missed is fetched. */
+/** X posts, from the filtered stream of an app. It does not resume; missed posts are fetched. */
 export const xPlatform: PlatformDescriptor<XSettings> = {
   language: languages.x,
   tier: ({ xPlan }) => tierOf[xPlan],
@@ -59,7 +59,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
     chargedAgain: 'daily',
     prices: { post: 0.005, user: 0.01, counts_recent: 0.005, counts_all: 0.01 },
   },
-  // 2 s to notice, 8 s for the call when the window is used up, a minute to heed it.
+  // 2 s to notice, 8 s for the call if the window is used up, a minute to apply it.
   stopsWithinMs: 70_000,
   mostAlong: ({ xExpansions }) => alongOf[xExpansions],
   openCounts: ({ xTokens, xBaseUrl: baseUrl }, stack) =>

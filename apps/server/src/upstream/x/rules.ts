@@ -32,7 +32,7 @@ const addSchema = z.looseObject({
   errors: z.array(ruleErrorSchema).nullish(),
 });
 
-/** Numbers in one version of the API, strings in another. */
+/** Numbers in one API version, strings in another. */
 const tally = z.union([z.number(), z.string().regex(/^[0-9]+$/)]).transform(Number);
 const countsSchema = z.looseObject({
   data: z.looseObject({
@@ -45,7 +45,7 @@ const countsSchema = z.looseObject({
 
 type RuleError = z.output<typeof ruleErrorSchema>;
 
-/** X's rule set. Answers are read from their bodies: a refusal comes inside a 200, a duplicate inside a 201. */
+/** X's rule set. Bodies decide, not statuses: a refusal may be in a 200, a duplicate in a 201. */
 export function createXRules(client: UpstreamClient, { pace = 1 } = {}): UpstreamRules {
   return {
     batchMax: rulesPerCall,
@@ -65,7 +65,7 @@ export function createXRules(client: UpstreamClient, { pace = 1 } = {}): Upstrea
   };
 }
 
-/** Both caps hold: the app's own, and that of the project, which other apps may use up. */
+/** Both caps apply: that of the app, and that of the project, which other apps may use up. */
 async function room(client: UpstreamClient, { permit, signal }: UpstreamCall): Promise<number | null> {
   await permit('read');
   const answer = await client.call('GET', `${path}/counts`, { signal });
@@ -111,14 +111,15 @@ async function add(
   const body = addSchema.safeParse(answer.body);
   const outcomes = rules.map((rule) => (body.success ? outcomeOf(rule, body.data) : null));
   const unclear = rules.filter((_, index) => outcomes[index] === null);
-  // Whether X creates the valid rules of a batch with an invalid one is not documented: ask again without it.
+  // It is undocumented whether X creates the valid rules of a batch with an invalid one, so they are sent again
+  // without it.
   const again = unclear.length > 0 && rules.length > 1 ? await addAgain(client, rules, unclear, call) : [];
   return outcomes.map(
     (outcome) => outcome ?? again.shift() ?? { kind: 'refused', words: wordsOf(firstError(answer)) },
   );
 }
 
-/** Calls are scarce: what is unclear goes in one call, or in two when nothing at all became clear. */
+/** Calls are scarce: unclear rules are sent in one call, or in two if all are unclear. */
 async function addAgain(
   client: UpstreamClient,
   rules: readonly NewUpstreamRule[],
@@ -134,7 +135,7 @@ async function addAgain(
 }
 
 function outcomeOf(rule: NewUpstreamRule, body: z.output<typeof addSchema>): AddOutcome | null {
-  // By our tag: X may write the value in its own way.
+  // Compared by tag, because X may normalise the query.
   const added = body.data?.find(({ tag, value }) => (tag ? tag === rule.tag : value === rule.value));
   if (added) return { kind: 'added', id: added.id };
   const error = body.errors?.find(({ value }) => value === rule.value);

@@ -12,7 +12,7 @@ afterEach(async () => {
   stack = new AsyncDisposableStack();
 });
 
-/** X's rules behind a server that gives these answers, one after the other. */
+/** X's rules with a server that returns these answers in order. */
 async function rulesThatAnswer(answers: readonly Answer[]) {
   const { url, asked } = stack.use(await startAnsweringServer(answers));
   const client = stack.use(createUpstreamClient({ baseUrl: url, token: 't', name: 'X' }));
@@ -36,7 +36,7 @@ describe('adding rules', () => {
     expect(asked).toEqual([{ add: [{ value: 'cat', tag: 'tag of cat' }] }]);
   });
 
-  test('that X writes in its own way are known by their tags', async () => {
+  test('that X normalises are recognised by their tags', async () => {
     const { rules } = await rulesThatAnswer([
       { status: 201, body: { data: [{ id: '1', value: '(cat)', tag: 'tag of  cat' }] } },
     ]);
@@ -44,7 +44,7 @@ describe('adding rules', () => {
     expect(outcome).toEqual({ kind: 'added', id: '1' });
   });
 
-  test('a duplicate beside a valid one, in the order of the question', async () => {
+  test('a duplicate beside a valid one, in request order', async () => {
     const { rules } = await rulesThatAnswer([
       { status: 201, body: { data: [created('1', 'cat')], errors: [duplicate] } },
     ]);
@@ -60,12 +60,12 @@ describe('adding rules', () => {
     expect(await rules.add(add('dog'), never)).toEqual([{ kind: 'duplicate' }]);
   });
 
-  test.each([200, 400])('an invalid rule inside a %i is refused with its words', async (status) => {
+  test.each([200, 400])('an invalid rule inside a %i is refused with the text of X', async (status) => {
     const { rules } = await rulesThatAnswer([{ status, body: { errors: [invalid] } }]);
     expect(await rules.add(add('-cat'), never)).toEqual([{ kind: 'refused', words: invalid.details[0] }]);
   });
 
-  test('when only the invalid rule of a batch is named, the others are asked for again in one call', async () => {
+  test('if only the invalid rule of a batch is named, the others are sent again in one call', async () => {
     const { rules, asked } = await rulesThatAnswer([
       { status: 200, body: { errors: [invalid] } },
       { status: 201, body: { data: [created('1', 'dog')], errors: [{ ...duplicate, value: 'cow' }] } },
@@ -78,7 +78,7 @@ describe('adding rules', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('when nothing of a batch is named, it is asked for again in halves', async () => {
+  test('if no rule of a batch is named, it is sent again in halves', async () => {
     const { rules, asked } = await rulesThatAnswer([
       { status: 200, body: {} },
       { status: 201, body: { data: [created('1', 'dog'), created('2', 'cat')] } },
@@ -95,7 +95,7 @@ describe('adding rules', () => {
   test.each([
     [422, { title: 'RulesCapExceeded', type: `${problems}/rule-cap` }],
     [400, { errors: [{ title: 'RulesCapExceeded', type: `${problems}/rule-cap` }] }],
-  ])('the cap is known in a %i, wherever it stands', async (status, body) => {
+  ])('the cap is recognised in a %i, at any place', async (status, body) => {
     const { rules } = await rulesThatAnswer([{ status, body }]);
     expect(await rules.add(add('cat', 'dog'), never)).toEqual([
       { kind: 'full', words: 'RulesCapExceeded' },
@@ -119,7 +119,7 @@ describe('adding rules', () => {
     [429, { title: 'Too Many Requests', type: 'about:blank' }, null],
     [429, { errors: [{ code: 88, message: 'Rate limit exceeded' }] }, null],
     [503, {}, null],
-  ])('a %i with %j is no verdict', async (status, body, retryAfterMs) => {
+  ])('a %i with %j leaves the outcome open', async (status, body, retryAfterMs) => {
     const { rules } = await rulesThatAnswer([{ status, body }]);
     await expect(rules.add(add('cat'), never)).rejects.toMatchObject({
       name: 'UpstreamUnavailable',
@@ -128,7 +128,7 @@ describe('adding rules', () => {
   });
 });
 
-test('a refusal of the app keeps the words of X', async () => {
+test('a refusal of the app keeps the text of X', async () => {
   const body = {
     title: 'Client Forbidden',
     reason: 'client-not-enrolled',
@@ -163,7 +163,7 @@ describe('room', () => {
     ],
     ['more rules than the cap', 200, counts({ cap_per_client_app: '40' }), 0],
     ['no cap', 200, { data: {} }, null],
-    ['a cap that is no number', 200, counts({ cap_per_client_app: 'many' }), null],
+    ['a cap that is not a number', 200, counts({ cap_per_client_app: 'many' }), null],
     ['a refusal', 403, { title: 'Forbidden' }, null],
   ])('%s', async (_, status, body, room) => {
     const { rules, asked } = await rulesThatAnswer([{ status, body }]);
@@ -173,7 +173,7 @@ describe('room', () => {
 });
 
 describe('listing and removing', () => {
-  test('every page is read, with and without data', async () => {
+  test('all pages are read, with and without data', async () => {
     const { rules, asked } = await rulesThatAnswer([
       { status: 200, body: { data: [created('1', 'cat')], meta: { next_token: 'a b' } } },
       { status: 200, body: { data: [{ id: '2', value: 'dog' }], meta: {} } },
@@ -184,12 +184,15 @@ describe('listing and removing', () => {
     expect(await rules.list(never)).toEqual([]);
   });
 
-  test.each(['<html>', '', '[]', '{"data":7}', '{"data":[{"id":1}]}'])('%s is no list', async (text) => {
-    const { rules } = await rulesThatAnswer([{ status: 200, text }]);
-    await expect(rules.list(never)).rejects.toThrow(UpstreamUnavailable);
-  });
+  test.each(['<html>', '', '[]', '{"data":7}', '{"data":[{"id":1}]}'])(
+    'the list %s is rejected',
+    async (text) => {
+      const { rules } = await rulesThatAnswer([{ status: 200, text }]);
+      await expect(rules.list(never)).rejects.toThrow(UpstreamUnavailable);
+    },
+  );
 
-  test('rules that are not there count as removed', async () => {
+  test('missing rules count as removed', async () => {
     const miss = {
       title: 'Invalid Request',
       type: `${problems}/invalid-request`,
@@ -201,7 +204,7 @@ describe('listing and removing', () => {
     expect(asked).toEqual([{ delete: { ids: ['1'] } }]);
   });
 
-  test('a failing server is no verdict', async () => {
+  test('a failing server leaves the outcome open', async () => {
     const { rules } = await rulesThatAnswer([]);
     await expect(rules.remove(['1'], never)).rejects.toThrow(UpstreamUnavailable);
   });

@@ -1,7 +1,7 @@
 import { searchability } from '@earshot/query';
 import { z } from 'zod';
 import type { UpstreamClient } from '../client.ts';
-import type { PostSearch, SearchAsked, SearchFidelity, SearchPage } from '../platform.ts';
+import type { PostSearch, SearchQuery, SearchFidelity, SearchPage } from '../platform.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { problemOf, wordsAfterColon, wordsOf } from './ending.ts';
 import { fieldsOf, inStreamNames, wholeSeconds } from './fields.ts';
@@ -24,7 +24,7 @@ const archives: Readonly<Record<XSearchArchive, Archive>> = {
     callIntervalMs: 2_000,
     valueLengthMax: 512,
   },
-  // 300 calls in 15 minutes, one a second. Further back than anything that is kept here.
+  // 300 calls in 15 minutes, one per second. Reaches back further than any stored match.
   all: {
     path: '/2/tweets/search/all',
     reachesBackMs: 365 * 24 * 3_600_000,
@@ -51,32 +51,32 @@ interface XSearchOptions {
   readonly plan?: XPlan;
 }
 
-/** Search, newest first. */
+/** X search, newest first. */
 export function createXSearch(
   client: UpstreamClient,
   { expansions = defaultXExpansions, archive = 'recent', plan = 'payg' }: XSearchOptions = {},
 ): PostSearch {
   const { path, reachesBackMs, callIntervalMs, valueLengthMax } = archives[archive];
   const lengthMax = plan === 'payg' ? valueLengthMax : enterpriseLengthMax;
-  // The words of the current description first, the older ones of X's guides if it does not take those, and at last none: a
-  // post with its text alone is better than a gap.
-  const vocabularies = [fieldsOf('post', expansions), fieldsOf('tweet', expansions), {}];
-  let vocabulary = 0;
+  // Tries the current field names first, then the older ones of X's guides, then none. A post with only its text is
+  // better than a gap.
+  const fieldSets = [fieldsOf('post', expansions), fieldsOf('tweet', expansions), {}];
+  let fieldSet = 0;
   return {
     reachesBackMs,
     pageSize: { min: 10, max: 100 },
     callIntervalMs,
     fidelityOf: (value) => fidelityOf(value, lengthMax),
-    async page(asked, signal) {
+    async page(search, signal) {
       for (;;) {
-        const tried = vocabulary;
-        const fields = vocabularies[tried] ?? {};
-        const query = new URLSearchParams({ ...fields, ...parametersOf(asked) });
+        const tried = fieldSet;
+        const fields = fieldSets[tried] ?? {};
+        const query = new URLSearchParams({ ...fields, ...parametersOf(search) });
         const answer = await client.call('GET', `${path}?${query.toString()}`, { signal });
         const { status, body, retryAfterMs } = answer;
         if (status === 400 && namesOneOf(Object.keys(fields), body)) {
-          // Another search may have been refused meanwhile.
-          vocabulary = Math.max(vocabulary, tried + 1);
+          // Another search may have advanced it meanwhile.
+          fieldSet = Math.max(fieldSet, tried + 1);
           continue;
         }
         const problem = problemOf(body);
@@ -88,7 +88,7 @@ export function createXSearch(
             retryAfterMs: retryAfterMs ?? (credential ? credentialRetryMs : null),
           });
         }
-        return toPage(page.data, asked.rule);
+        return toPage(page.data, search.rule);
       }
     },
   };
@@ -99,7 +99,7 @@ function namesOneOf(parameters: readonly string[], body: unknown): boolean {
   return parameters.some((name) => text.includes(name));
 }
 
-/** Search has fewer operators than the stream, takes shorter values, and finds less. */
+/** Search has fewer operators than the stream, accepts shorter queries, and finds less. */
 function fidelityOf(value: string, lengthMax: number): SearchFidelity {
   const verdict = searchability(value, lengthMax);
   if (!verdict.searchable) {
@@ -111,7 +111,7 @@ function fidelityOf(value: string, lengthMax: number): SearchFidelity {
   return { searchable: true, fidelity: [...ofWords, 'deleted_posts_missing'] };
 }
 
-function parametersOf({ value, from, to, size, token }: SearchAsked): Record<string, string> {
+function parametersOf({ value, from, to, size, token }: SearchQuery): Record<string, string> {
   return {
     query: value,
     ...wholeSeconds(from, to),
@@ -122,7 +122,7 @@ function parametersOf({ value, from, to, size, token }: SearchAsked): Record<str
 
 function toPage(
   { data, includes, meta }: z.output<typeof pageSchema>,
-  rule: SearchAsked['rule'],
+  rule: SearchQuery['rule'],
 ): SearchPage {
   const items = (data ?? []).map((post) => {
     const own = includes ? includesOf(post, includes) : {};
@@ -136,7 +136,7 @@ function toPage(
   return { kind: 'page', items, next: meta?.next_token ?? null };
 }
 
-/** A page has the includes of all its posts together; a record of the stream only its own. */
+/** A page has the includes of all its posts; a stream record only its own. */
 function includesOf(post: Wire, { users, tweets, media, places }: Includes): Wire {
   const ids = idsIn(post);
   const referenced = (tweets ?? []).filter(({ id }) => ids.has(id));
@@ -152,7 +152,7 @@ function includesOf(post: Wire, { users, tweets, media, places }: Includes): Wir
 
 const referring = new Set(['author_id', 'in_reply_to_user_id', 'id', 'username', 'place_id']);
 
-/** Every value by which the post refers to something, wherever it stands. */
+/** All values by which the post refers to other objects. */
 function idsIn(value: unknown, found = new Set<unknown>()): Set<unknown> {
   if (Array.isArray(value)) for (const one of value) idsIn(one, found);
   else if (typeof value === 'object' && value !== null) {

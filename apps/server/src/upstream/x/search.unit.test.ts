@@ -3,7 +3,7 @@ import { type Answer, startAnsweringServer } from '../../../test/answering-serve
 import { createUpstreamClient } from '../client.ts';
 import { createXSearch } from './search.ts';
 
-const asked = {
+const query = {
   value: 'acme',
   rule: { id: '1', tag: 'tag' },
   from: new Date('2026-11-16T10:00:00Z'),
@@ -38,42 +38,42 @@ async function searchThatAnswers(
   const server = stack.use(await startAnsweringServer(answers));
   const client = stack.use(createUpstreamClient({ baseUrl: server.url, token: 't', name: 'X' }));
   const search = createXSearch(client, options);
-  /** The parameters of each call that say what comes with a post. */
+  /** The parameters of each call that select what X sends with a post. */
   const words = () =>
     server.asked.map((path) =>
       [...new URL(String(path), server.url).searchParams.keys()].filter((name) =>
         /fields|expansions/.test(name),
       ),
     );
-  return { search, words, asked: server.asked };
+  return { search, words, paths: server.asked };
 }
 
-describe('the words of a search', () => {
+describe('the field names of a search', () => {
   const newer = ['post.fields', 'expansions', 'user.fields'];
   const older = ['tweet.fields', 'expansions', 'user.fields'];
 
-  test('are those of the current description', async () => {
+  test('are the current ones first', async () => {
     const { search, words } = await searchThatAnswers([page]);
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page' });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page' });
     expect(words()).toEqual([newer]);
   });
 
-  test('are the older ones when X does not know the newer, from then on', async () => {
+  test('fall back to legacy names and remember it', async () => {
     const { search, words } = await searchThatAnswers([unknown('post.fields'), page, page]);
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page' });
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page' });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page' });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page' });
     expect(words()).toEqual([newer, older, older]);
   });
 
-  test('are none when X takes neither', async () => {
+  test('are omitted if X accepts neither', async () => {
     const { search, words } = await searchThatAnswers([unknown('expansions'), unknown('user.fields'), page]);
-    expect(await search.page(asked, never)).toMatchObject({ kind: 'page', items: [{}] });
+    expect(await search.page(query, never)).toMatchObject({ kind: 'page', items: [{}] });
     expect(words()).toEqual([newer, older, []]);
   });
 
-  test('have nothing to do with a refusal of the query', async () => {
+  test('stay the same if X refuses the query', async () => {
     const { search, words } = await searchThatAnswers([unknown('query'), page]);
-    expect(await search.page(asked, never)).toEqual({
+    expect(await search.page(query, never)).toEqual({
       kind: 'refused',
       words: 'Invalid Request, One or more parameters to your request was invalid.',
     });
@@ -81,7 +81,7 @@ describe('the words of a search', () => {
   });
 });
 
-test('what comes in the newer words is stored in those of the stream, with what belongs to each post', async () => {
+test('results with newer names are stored with the names of the stream, each with its own includes', async () => {
   const body = {
     data: [
       {
@@ -105,7 +105,7 @@ test('what comes in the newer words is stored in those of the stream, with what 
     meta: {},
   };
   const { search } = await searchThatAnswers([{ status: 200, body }]);
-  const found = await search.page(asked, never);
+  const found = await search.page(query, never);
   expect(found.kind === 'page' && found.items.map(({ text }) => JSON.parse(text))).toEqual([
     {
       data: {
@@ -118,9 +118,9 @@ test('what comes in the newer words is stored in those of the stream, with what 
         public_metrics: { retweet_count: 3 },
       },
       includes: { tweets: [{ id: '1', text: 'acme' }], users: [{ id: '7', username: 'a' }] },
-      matching_rules: [asked.rule],
+      matching_rules: [query.rule],
     },
-    { data: body.data[1], includes: { users: [{ id: '8', username: 'b' }] }, matching_rules: [asked.rule] },
+    { data: body.data[1], includes: { users: [{ id: '8', username: 'b' }] }, matching_rules: [query.rule] },
   ]);
 });
 
@@ -128,7 +128,7 @@ test.each([
   [{}, 512],
   [{ archive: 'all' }, 1_024],
   [{ plan: 'enterprise' }, 4_096],
-] as const)('with %j, rules of up to %i characters can be searched for', async (options, lengthMax) => {
+] as const)('with %j, queries of up to %i characters can be searched', async (options, lengthMax) => {
   const { search } = await searchThatAnswers([], options);
   const value = (length: number) => `acme ${'x'.repeat(length - 5)}`;
   expect(search.fidelityOf(value(lengthMax))).toMatchObject({ searchable: true });
@@ -138,21 +138,21 @@ test.each([
   });
 });
 
-test('the whole archive is asked where that is set', async () => {
-  const { search, asked: paths } = await searchThatAnswers([page], { archive: 'all' });
-  await search.page(asked, never);
+test('the full archive is searched if configured', async () => {
+  const { search, paths } = await searchThatAnswers([page], { archive: 'all' });
+  await search.page(query, never);
   expect(String(paths[0])).toMatch(/^\/2\/tweets\/search\/all\?/);
   expect(search.reachesBackMs).toBeGreaterThan(30 * 24 * 3_600_000);
 });
 
-test('a refusal for want of access keeps the words of X', async () => {
+test('a refusal for lack of access keeps the text of X', async () => {
   const body = {
     title: 'Client Forbidden',
     reason: 'client-not-enrolled',
     detail: 'You must use keys of a Project.',
   };
   const { search } = await searchThatAnswers([{ status: 403, body }]);
-  await expect(search.page(asked, never)).rejects.toThrow(
+  await expect(search.page(query, never)).rejects.toThrow(
     'X answered 403 to a search: Client Forbidden, client-not-enrolled, You must use keys of a Project.',
   );
 });

@@ -1,27 +1,29 @@
 /**
- * What X sends beside each post. X charges per resource that it returns, and it is not settled whether the authors and posts
- * that come along are charged: the less is asked for, the less can be billed.
+ * What X sends with each post. X charges per resource, and it is unclear whether included authors and posts are
+ * charged. Fewer expansions mean a lower possible bill.
  */
 export const xExpansions = ['full', 'author', 'none'] as const;
 export type XExpansions = (typeof xExpansions)[number];
-/** The least with which `from:` can be explained and a match names its author. */
+/** The minimum with which `from:` can be explained and a match names its author. */
 export const defaultXExpansions: XExpansions = 'author';
 
 /** `embedding` is Enterprise with the Embedding tier. */
 export const xPlans = ['payg', 'enterprise', 'embedding'] as const;
 export type XPlan = (typeof xPlans)[number];
 
-/** Which archive is searched: every app has the last week; the whole one costs the same and takes longer queries. */
+/**
+ * Which archive is searched. Every app has the last week; the full archive costs the same and accepts longer queries.
+ */
 export const xSearches = ['recent', 'all'] as const;
 export type XSearchArchive = (typeof xSearches)[number];
 
-/** Whether X is asked every day which of the kept posts are gone. */
+/** Whether Earshot checks every day which stored posts were deleted on X. */
 export const xCompliances = ['off', 'daily'] as const;
 
 export interface XSettings {
   readonly xTokens: ReadonlyArray<{ readonly name: string; readonly token: string }>;
   readonly xBaseUrl: string;
-  /** Upstream rules of one app, in place of what the plan allows. */
+  /** Overrides the number of upstream rules of one app that the plan allows. */
   readonly xRuleCapacity?: number | undefined;
   readonly xRuleDelayMs: number;
   readonly xPlan: XPlan;

@@ -8,7 +8,9 @@ import { endingOfX, problemOf, wordsAfterColon } from './ending.ts';
 import { fieldsOf, wholeSeconds } from './fields.ts';
 import { defaultXExpansions } from './settings.ts';
 
-/** Keep-alives come every 20 s, and one may be late: half a period more. Our HTTP client's clock adds up to a second. */
+/**
+ * Keep-alives arrive every 20 s, and one may be half a period late. The clock of the HTTP client adds up to a second.
+ */
 const defaultSilenceMaxMs = 30_000;
 const path = '/2/tweets/search/stream';
 
@@ -16,7 +18,7 @@ const lineBytesMax = 4 * 1024 * 1024;
 const read = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Line> =>
   splitLines(chunks, { bytesMax: lineBytesMax });
 
-/** The filtered stream: one JSON record per CRLF line, empty lines are keep-alives. It cannot resume. */
+/** The filtered stream: one JSON record per CRLF line; empty lines are keep-alives. It cannot resume. */
 export function createXStream(
   client: UpstreamClient,
   { expansions = defaultXExpansions, silenceMaxMs = defaultSilenceMaxMs } = {},
@@ -38,7 +40,7 @@ export function createXStream(
           else yield { kind: 'item', upstreamId: null, text: line.text };
         }
       } finally {
-        // Also for a caller that leaves before it reads: X allows one connection, and this one would stay open.
+        // Also needed if the caller stops before it reads: X allows one connection, and this one would stay open.
         discard(answer);
       }
       throw new StreamEnded({ kind: 'dropped' }, 'X closed the stream');
@@ -57,8 +59,8 @@ function refusedWith(status: number, body: unknown, retryAfterMs: number | null)
 const recoverySilenceMaxMs = 30_000;
 
 /**
- * A recovery job of an Enterprise app: the stream once more, from one time to another, on a connection of its own. For
- * the last 24 hours; an hour less is safe to rely on.
+ * A recovery job of an Enterprise app: delivers the stream of a past period again, on a separate connection. It
+ * covers the last 24 hours; an hour less is safe.
  */
 export function createXRecovery(client: UpstreamClient, expansions = defaultXExpansions): Recovery {
   const fields = fieldsOf('tweet', expansions);
@@ -90,7 +92,7 @@ const endedSchema = z.looseObject({ data: z.looseObject({ successful_kills: z.nu
 
 const connectionsPath = '/2/connections?status=active&endpoints=filtered_stream&max_results=100';
 
-/** What X counts for this app while we have none open is a connection of a dead process. */
+/** Connections that X counts while Earshot has none open belong to a dead process. */
 export function createEndStaleConnections(
   client: UpstreamClient,
 ): NonNullable<Source['endStaleConnections']> {

@@ -30,7 +30,7 @@ async function connect(answer: Answer): Promise<{ frames: StreamFrame[]; ending:
   throw new Error('it ended without saying how');
 }
 
-/** Every answer to a connection that X documents, or that was seen. */
+/** Every answer to a connection attempt that X documents or was seen. */
 test.each<[status: number, body: object, ending: StreamEnding]>([
   [400, { title: 'Invalid Request', type: `${problems}/invalid-request` }, { kind: 'bad_request' }],
   [401, { title: 'Unauthorized', type: 'about:blank' }, { kind: 'credentials' }],
@@ -52,7 +52,7 @@ test.each<[status: number, body: object, ending: StreamEnding]>([
   expect(await connect({ status, body })).toEqual({ frames: [], ending });
 });
 
-test('a page instead of a problem is read by its status alone', async () => {
+test('an HTML page instead of a problem is judged by its status alone', async () => {
   const { ending } = await connect({ status: 429, text: '<html>', headers: { 'retry-after': '30' } });
   expect(ending).toEqual({ kind: 'rate_limited', retryAfterMs: 30_000 });
 });
@@ -71,7 +71,7 @@ test('records are items, empty lines are keep-alives, and the end is a drop', as
   });
 });
 
-test('a caller that leaves before it reads closes the connection', { timeout: 5_000 }, async () => {
+test('a caller that stops before it reads closes the connection', { timeout: 5_000 }, async () => {
   const connected = Promise.withResolvers<Socket>();
   const server = createServer((request, response) => {
     response.writeHead(200).flushHeaders();

@@ -4,7 +4,7 @@ import type { ReadUsage } from '../platform.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { problemOf, wordsAfterColon } from './ending.ts';
 
-/** Yesterday is what is asked for; X is late sometimes. */
+/** Earshot needs yesterday; X is sometimes late. */
 const days = 3;
 
 /** X sends numbers as text. */
@@ -17,7 +17,7 @@ const usageSchema = z.object({
   }),
 });
 
-/** Posts that X has counted for the app's project, by UTC day. Null: X does not tell this app. */
+/** Posts that X has counted for the app's project, by UTC day. Null if X does not report them to this app. */
 export function createReadXUsage(client: UpstreamClient): ReadUsage {
   const query = new URLSearchParams({ days: String(days), 'usage.fields': 'daily_project_usage' });
   return async (signal) => {

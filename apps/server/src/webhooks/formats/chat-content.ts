@@ -2,20 +2,20 @@ import type { Match, Notice, Platform } from '@earshot/contract';
 import { unhidden } from '@earshot/mcp/visible';
 
 /**
- * What a message for people says, the same for every chat. Texts are plain: short, on one line, with everything unseen written out,
- * and not yet escaped for any markup. Everything in `lines` and `items` may come from strangers; `heading` never does.
+ * The content of a chat message, for every chat. Texts are plain: short, on one line, with invisible characters
+ * written out, not yet escaped. Everything in `lines` and `items` may be untrusted content; `heading` never is.
  */
 export interface ChatContent {
   readonly heading: string;
   readonly lines: readonly string[];
   readonly items: readonly ChatItem[];
-  /** Matches that are only counted. */
+  /** Matches that are counted but not shown. */
   readonly more: number;
   readonly removals: number;
   readonly severity: Notice['severity'] | null;
 }
 
-/** What a chat shows of a match. */
+/** A match as a chat shows it. */
 export interface ChatItem {
   readonly id: string;
   readonly rule: string;
@@ -23,19 +23,19 @@ export interface ChatItem {
   readonly author: string | null;
   readonly title: string | null;
   readonly text: string | null;
-  /** The words that made it match. */
+  /** The words that matched. */
   readonly why: string | null;
   readonly url: string | null;
 }
 
-/** Matches that one message shows; the others are counted. Discord takes no more embeds. */
+/** Matches that one message shows; others are counted. Discord's limit for embeds. */
 export const chatItemsMax = 10;
 
 const sizes = { rule: 80, name: 60, handle: 40, title: 200, text: 400, why: 40, line: 1_000 };
 const whyCount = 4;
 const platformNames: Readonly<Record<Platform, string>> = { x: 'X', firehose: 'Firehose' };
 
-/** A match as it came, in the parts that a chat shows. */
+/** The parts of a match that a chat shows, unshortened. */
 interface MatchParts {
   readonly id: string;
   readonly rule_id: string;
@@ -70,7 +70,7 @@ export function chatItem(match: MatchParts, ruleName: string): ChatItem {
   };
 }
 
-/** The body of a chat's batch as it is stored: small, because nobody sees more of a match. */
+/** The stored body of a chat batch: only the shown parts of matches. */
 export interface ChatBatch {
   readonly type: 'matches';
   readonly webhook_id: string;
@@ -118,7 +118,7 @@ export function chatContentOf(message: Message): ChatContent {
   }
 }
 
-/** What a message says at its end, when it shows only so many of the matches. In our own words. */
+/** The last lines of a message that shows only some matches. Trusted text. */
 export function endLines({ items, more, removals }: ChatContent, shown: number): string[] {
   const hidden = items.length - shown + more;
   return [
@@ -131,7 +131,7 @@ function counted(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** The beginning of a text, on one line. Cut a second time, because what is written out takes more room than it did unseen. */
+/** The beginning of a text, on one line. It is cut twice, because written-out invisible characters are longer. */
 export function plain(text: string, size: number): string {
   const line = onOneLine(unhidden(beginning(text, size), { lines: true }));
   const cut = unhidden(beginning(line, size));
@@ -140,9 +140,9 @@ export function plain(text: string, size: number): string {
 
 const onOneLine = (text: string) => text.trim().replace(/\s*\n\s*/g, ' / ');
 
-/** The first characters, none of them in part. */
+/** The first characters, without splitting one. */
 function beginning(text: string, count: number): string {
-  // A character has at most two units.
+  // A character has at most two code units.
   return Array.from(text.slice(0, 2 * count))
     .slice(0, count)
     .join('');
@@ -150,7 +150,10 @@ function beginning(text: string, count: number): string {
 
 const addressLengthMax = 2_000;
 
-/** As the address of a link: nothing but the web, without credentials. Normalised, so that nothing in it is unseen. */
+/**
+ * A URL that is safe as a link: http or https, without credentials, normalised so that it has no invisible
+ * characters.
+ */
 function webAddress(text: string | null): string | null {
   const url = URL.parse(text ?? '');
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null;

@@ -12,7 +12,7 @@ type Message = { readonly webhook_id: string } & (
   | { readonly type: 'test' }
 );
 
-/** A batch of CloudEvents 1.0 in JSON. One event has the same id, whenever and however often it is sent. */
+/** Renders a batch of CloudEvents 1.0 in JSON. An event has the same id at every attempt. */
 export function renderCloudEvents(message: Message, messageId: string): object[] {
   const source = `/webhooks/${message.webhook_id}`;
   const event = (type: string, attributes: object, data: object) => ({
@@ -35,14 +35,14 @@ export function renderCloudEvents(message: Message, messageId: string): object[]
         }),
       ];
     case 'notice': {
-      // The notice comes again when it is resolved: as another event, which the id of its message tells apart.
+      // A resolved notice is sent again as another event, with another message id.
       const { notice } = message;
       const time = notice.resolved_at ?? notice.created_at;
       return [event('notice', { id: messageId, subject: notice.subject.id, time }, notice)];
     }
     case 'digest': {
-      const { type: _type, webhook_id: _webhook, ...issue } = message;
-      return [event('digest', { id: messageId, subject: issue.digest_id, time: issue.to }, issue)];
+      const { type: _type, webhook_id: _webhook, ...digest } = message;
+      return [event('digest', { id: messageId, subject: digest.digest_id, time: digest.to }, digest)];
     }
     case 'test':
       return [event('test', { id: messageId }, { webhook_id: message.webhook_id })];

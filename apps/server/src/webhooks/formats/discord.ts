@@ -1,22 +1,22 @@
 import { type ChatContent, type ChatItem, endLines } from './chat-content.ts';
 
-/** Of all embeds together. */
+/** Limit for all embeds of a message. */
 const charactersMax = 6_000;
 const embedsMax = 10;
 const colors = { info: 0x5865f2, warning: 0xfee75c, critical: 0xed4245 } as const;
 
 /**
- * Strangers' words are in descriptions of embeds alone, with all punctuation escaped: an embed mentions nobody, and no link,
- * mention or markup is left to be read. `content`, in which Discord also looks for invitations, has only our words.
+ * Untrusted content appears only in embed descriptions, with all punctuation escaped: embeds mention no users, and no
+ * link, mention or markup remains. `content`, which Discord also scans for invitations, has only trusted text.
  */
 export function renderDiscord(content: ChatContent, consoleUrl: string | null): object {
   const color = content.severity === null ? {} : { color: colors[content.severity] };
   const lines = content.lines.map(escapeDiscord).join('\n');
   const first = lines === '' ? [] : [{ description: lines, ...color }];
   const embeds = fitting([...first, ...content.items.map(embedOf)]);
-  const said = [`**${content.heading}**`, ...endLines(content, embeds.length - first.length)];
+  const text = [`**${content.heading}**`, ...endLines(content, embeds.length - first.length)];
   return {
-    content: [...said, ...(consoleUrl === null ? [] : [`<${consoleUrl}>`])].join('\n'),
+    content: [...text, ...(consoleUrl === null ? [] : [`<${consoleUrl}>`])].join('\n'),
     embeds,
     allowed_mentions: { parse: [] },
   };
@@ -38,7 +38,7 @@ function embedOf({ rule, platform, author, title, text, why, url }: ChatItem): E
   return { ...(url !== null && { title: 'Open', url }), description: lines.join('\n') };
 }
 
-/** As many of the first as Discord takes together: always two, because of the sizes of their parts. */
+/** The first embeds, as many as Discord accepts in a message: at least two, given the sizes of their parts. */
 function fitting(embeds: readonly Embed[]): Embed[] {
   let room = charactersMax;
   const kept: Embed[] = [];
@@ -50,7 +50,7 @@ function fitting(embeds: readonly Embed[]): Embed[] {
   return kept;
 }
 
-/** Discord takes a backslash before any punctuation for that character; `https\://` is no link. */
+/** Discord reads a backslash before punctuation as that character; `https\://` is not a link. */
 function escapeDiscord(text: string): string {
   return text.replace(/[!-/:-@[-`{-~]/g, '\\$&');
 }

@@ -13,17 +13,17 @@ const chats: Readonly<Record<ChatFormat, RenderChat>> = {
   teams: renderTeams,
 };
 
-interface Rendered {
+interface RenderedMessage {
   readonly contentType: string;
   readonly body: string;
 }
 
-/** The bytes that an endpoint gets for a message as it is stored: always the same for the same message. */
+/** Renders the bytes for an endpoint from a stored message: always the same for the same message. */
 export function render(
   format: WebhookFormat,
   { messageId, body }: { readonly messageId: string; readonly body: string },
   consoleUrl: string | null,
-): Rendered {
+): RenderedMessage {
   switch (format) {
     case 'standard':
       return { contentType: 'application/json', body };

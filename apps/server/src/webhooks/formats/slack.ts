@@ -13,8 +13,9 @@ interface Link {
 type Part = Text | Link;
 
 /**
- * Block Kit. Strangers' words are in `rich_text` alone, in elements of the type `text`, which have no markup: no mention, link or
- * emoji is read from them. The `text` beside the blocks, which is shown in notifications, is read as markup and has only our words.
+ * Block Kit. Untrusted content appears only in `rich_text` elements of the type `text`, which have no markup, so
+ * mentions, links and emoji are not interpreted. The `text` beside the blocks, shown in notifications, is markup and
+ * has only trusted text.
  */
 export function renderSlack(content: ChatContent, consoleUrl: string | null): object {
   const ending = endLines(content, content.items.length);

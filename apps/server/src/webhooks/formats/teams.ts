@@ -1,13 +1,13 @@
 import { visible } from '@earshot/mcp/visible';
 import { type ChatContent, type ChatItem, endLines } from './chat-content.ts';
 
-/** Below the 28 KB that Teams takes. */
+/** Below Teams' limit of 28 KB. */
 const bytesMax = 27_000;
 const colors = { info: 'default', warning: 'warning', critical: 'attention' } as const;
 
 /**
- * An Adaptive Card, in the envelope that a Workflows webhook expects. Strangers' words are in runs of `RichTextBlock` alone, which
- * have no Markdown; the beginning of a tag such as `<at>` is written out.
+ * An Adaptive Card, in the envelope of a Workflows webhook. Untrusted content appears only in `RichTextBlock` runs,
+ * which have no Markdown; the beginning of a tag such as `<at>` is written out.
  */
 export function renderTeams(content: ChatContent, consoleUrl: string | null): object {
   for (let shown = content.items.length; ; shown -= 1) {

@@ -6,8 +6,8 @@ import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import type { DigestRange } from './counts.sql.ts';
 
-/** An issue that this node alone may send, for two minutes. */
-export interface LeasedIssue extends DigestRange {
+/** A digest message that only this node may send, for two minutes. */
+export interface LeasedDigestMessage extends DigestRange {
   readonly lease: string;
   readonly digestId: string;
   readonly name: string;
@@ -18,7 +18,7 @@ export interface LeasedIssue extends DigestRange {
   readonly from: Date;
   readonly to: Date;
   readonly madeAt: Date;
-  /** The time of the database, counted on from the lease. */
+  /** The time of the database, extrapolated from the lease. */
   readonly nowMs: () => number;
   readonly failures: number;
   readonly webhook: WebhookRecipient | null;
@@ -33,13 +33,13 @@ export interface WebhookRecipient {
   readonly url: string;
   readonly format: WebhookFormat;
   readonly state: string;
-  /** Sealed; all that are valid now, the newest first. */
+  /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
 }
 
-/** What became of an attempt. */
-export type IssueOutcome =
-  /** `problem`: of recipients that were refused while others were accepted. */
+/** The result of an attempt. */
+export type DigestMessageOutcome =
+  /** `problem` names recipients that were refused while others were accepted. */
   | { readonly kind: 'sent'; readonly problem: string | null }
   | { readonly kind: 'failed'; readonly problem: string; readonly retryInMs: number }
   | { readonly kind: 'given_up'; readonly problem: string };
@@ -49,26 +49,26 @@ const leaseSeconds = 120;
 const noLease = `lease = null, lease_until = '-infinity'`;
 const isOurs = 'digest_id = $1 and lease = $2';
 
-export type IssueStore = ReturnType<typeof createIssueStore>;
+export type DigestMessageStore = ReturnType<typeof createDigestMessageStore>;
 
-export function createIssueStore(database: Database) {
+export function createDigestMessageStore(database: Database) {
   return {
     leaseDue: (max: number) => leaseDue(database, max),
-    /** Not an attempt: what it has to say is not known yet. */
-    async putOff({ digestId, lease }: LeasedIssue, forMs: number): Promise<void> {
+    /** Postpones the message because its content is not known yet. Does not count as an attempt. */
+    async putOff({ digestId, lease }: LeasedDigestMessage, forMs: number): Promise<void> {
       await database.run(
-        `update digest_issues set next_attempt_at = now() + $3 * interval '1 ms', ${noLease} where ${isOurs}`,
+        `update digest_messages set next_attempt_at = now() + $3 * interval '1 ms', ${noLease} where ${isOurs}`,
         [digestId, lease, forMs],
       );
     },
-    /** Counts the mails of an attempt before they are sent. False when the account has too few left on this day. */
-    countMails: (issue: LeasedIssue, mails: CountedMails) =>
-      database.transaction((sql) => countMails(sql, issue, mails)),
-    /** Records the attempt, and ends the lease. True when the owner is told something. */
-    finish: (issue: LeasedIssue, outcome: IssueOutcome) =>
-      database.transaction((sql) => finish(sql, issue, outcome)),
-    async release({ digestId, lease }: LeasedIssue): Promise<void> {
-      await database.run(`update digest_issues set ${noLease} where ${isOurs}`, [digestId, lease]);
+    /** Counts the mails of an attempt before they are sent. False if the account has too few left today. */
+    countMails: (leased: LeasedDigestMessage, mails: CountedMails) =>
+      database.transaction((sql) => countMails(sql, leased, mails)),
+    /** Records the attempt and ends the lease. True if the owner gets a notice. */
+    finish: (leased: LeasedDigestMessage, outcome: DigestMessageOutcome) =>
+      database.transaction((sql) => finish(sql, leased, outcome)),
+    async release({ digestId, lease }: LeasedDigestMessage): Promise<void> {
+      await database.run(`update digest_messages set ${noLease} where ${isOurs}`, [digestId, lease]);
     },
   };
 }
@@ -80,20 +80,20 @@ interface CountedMails {
 }
 
 /**
- * Each address counts once per issue, so that a retry costs nothing and another recipient does. The lock on the day's row
- * decides between nodes that count at the same time.
+ * Each address counts once per digest message, so a retry costs nothing. The lock on the day's row serialises nodes
+ * that count at the same time.
  */
 async function countMails(
   sql: Sql,
-  { digestId, lease, accountId, mailsPerDay }: LeasedIssue,
+  { digestId, lease, accountId, mailsPerDay }: LeasedDigestMessage,
   { to, day }: CountedMails,
 ): Promise<boolean> {
-  const issue = await sql.one<{ counted: string[] }>(
-    `select counted_emails as counted from digest_issues where ${isOurs} for update`,
+  const row = await sql.one<{ counted: string[] }>(
+    `select counted_emails as counted from digest_messages where ${isOurs} for update`,
     [digestId, lease],
   );
-  if (!issue) throw new Error('the issue was deleted, or another node has leased it');
-  const uncounted = to.filter((address) => !issue.counted.includes(address));
+  if (!row) throw new Error('the digest message was deleted, or another node has leased it');
+  const uncounted = to.filter((address) => !row.counted.includes(address));
   if (uncounted.length === 0) return true;
   const taken = await sql.run(
     `insert into digest_mails as known (account_id, day, mails)
@@ -102,7 +102,7 @@ async function countMails(
     [accountId, day, uncounted.length, mailsPerDay],
   );
   if (taken === 0) return false;
-  await sql.run(`update digest_issues set counted_emails = counted_emails || $3::text[] where ${isOurs}`, [
+  await sql.run(`update digest_messages set counted_emails = counted_emails || $3::text[] where ${isOurs}`, [
     digestId,
     lease,
     uncounted,
@@ -110,7 +110,7 @@ async function countMails(
   return true;
 }
 
-interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook' | 'nowMs'> {
+interface DigestMessageRow extends Omit<LeasedDigestMessage, 'lease' | 'webhook' | 'nowMs'> {
   readonly leasedAt: Date;
   readonly webhookId: string | null;
   readonly url: string | null;
@@ -119,17 +119,17 @@ interface IssueRow extends Omit<LeasedIssue, 'lease' | 'webhook' | 'nowMs'> {
   readonly secrets: Buffer[] | null;
 }
 
-async function leaseDue(database: Database, max: number): Promise<LeasedIssue[]> {
+async function leaseDue(database: Database, max: number): Promise<LeasedDigestMessage[]> {
   const lease = newId('snd');
-  const rows = await database.prepared<IssueRow>(
+  const rows = await database.prepared<DigestMessageRow>(
     `with due as (
-       select digest_id from digest_issues
+       select digest_id from digest_messages
        where next_attempt_at <= now() and lease_until < now()
          and account_id not in (select accounts.id from accounts where suspended_at is not null)
        order by next_attempt_at limit $2 for update skip locked
      ), leased as (
-       update digest_issues set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
-       from due where digest_issues.digest_id = due.digest_id returning digest_issues.*
+       update digest_messages set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
+       from due where digest_messages.digest_id = due.digest_id returning digest_messages.*
      )
      select leased.digest_id as "digestId", leased.account_id as "accountId", digests.name, digests.rule_id as "ruleId",
        digests.platform, coalesce(digests.time_zone, 'UTC') as "timeZone", max_matches as "maxMatches",
@@ -141,8 +141,8 @@ async function leaseDue(database: Database, max: number): Promise<LeasedIssue[]>
        join accounts on accounts.id = leased.account_id join ${ofPlan} left join webhooks on webhooks.id = digests.webhook_id`,
     [lease, max],
   );
-  return rows.map(({ webhookId, url, format, state, secrets, leasedAt, ...issue }) => ({
-    ...issue,
+  return rows.map(({ webhookId, url, format, state, secrets, leasedAt, ...leased }) => ({
+    ...leased,
     nowMs: clockFrom(leasedAt),
     lease,
     webhook:
@@ -158,16 +158,20 @@ async function leaseDue(database: Database, max: number): Promise<LeasedIssue[]>
   }));
 }
 
-/** Of a failure the owner is told when it has lasted this long. */
-const failingToTellMs = 5 * 60_000;
+/** The owner gets a notice when a failure has lasted this long. */
+const noticeAfterMs = 5 * 60_000;
 
-async function finish(sql: Sql, issue: LeasedIssue, outcome: IssueOutcome): Promise<boolean> {
-  const { digestId, lease, accountId, number } = issue;
+async function finish(
+  sql: Sql,
+  leased: LeasedDigestMessage,
+  outcome: DigestMessageOutcome,
+): Promise<boolean> {
+  const { digestId, lease, accountId, number } = leased;
   const isLeft = outcome.kind === 'failed';
   const written = await sql.run(
     isLeft
-      ? `update digest_issues set failures = failures + 1, next_attempt_at = now() + $3 * interval '1 ms', ${noLease} where ${isOurs}`
-      : `delete from digest_issues where ${isOurs}`,
+      ? `update digest_messages set failures = failures + 1, next_attempt_at = now() + $3 * interval '1 ms', ${noLease} where ${isOurs}`
+      : `delete from digest_messages where ${isOurs}`,
     [digestId, lease, ...(isLeft ? [outcome.retryInMs] : [])],
   );
   if (written === 0) return false;
@@ -175,16 +179,16 @@ async function finish(sql: Sql, issue: LeasedIssue, outcome: IssueOutcome): Prom
     'update digests set problem = $2, last_sent_at = case when $3 then now() else last_sent_at end where id = $1',
     [digestId, outcome.problem, outcome.kind === 'sent'],
   );
-  const subject = { kind: 'digest', id: digestId, name: issue.name } as const;
+  const subject = { kind: 'digest', id: digestId, name: leased.name } as const;
   if (outcome.kind === 'sent')
     return (await resolveNotices(sql, { types: ['digest.failing'], subject })).length > 0;
   const { problem } = outcome;
   if (outcome.kind === 'given_up') {
     const data = {
       number,
-      from: issue.from.toISOString(),
-      to: issue.to.toISOString(),
-      problem,
+      from: leased.from.toISOString(),
+      to: leased.to.toISOString(),
+      message: problem,
     };
     return (
       (await raiseNotices(sql, [accountId], {
@@ -195,12 +199,12 @@ async function finish(sql: Sql, issue: LeasedIssue, outcome: IssueOutcome): Prom
       })) > 0
     );
   }
-  if (issue.nowMs() - issue.madeAt.getTime() < failingToTellMs) return false;
-  const data = { number, failing_since: issue.madeAt.toISOString(), problem };
+  if (leased.nowMs() - leased.madeAt.getTime() < noticeAfterMs) return false;
+  const data = { number, failing_since: leased.madeAt.toISOString(), message: problem };
   return (await raiseNotices(sql, [accountId], { type: 'digest.failing', subject, data })) > 0;
 }
 
-/** Keeps the counts of mails for two days. */
+/** Keeps mail counts for two days. */
 export async function forgetMails(database: Database): Promise<void> {
   await database.run("delete from digest_mails where day < (now() at time zone 'UTC')::date - 2");
 }

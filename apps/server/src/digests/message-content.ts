@@ -8,9 +8,9 @@ import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
 import { toMatch } from '../readers/to-match.ts';
 import { createTurns } from '../runtime/concurrency.ts';
 import { countMatches } from './counts.sql.ts';
-import type { LeasedIssue } from './issues.sql.ts';
+import type { LeasedDigestMessage } from './digest-messages.sql.ts';
 
-/** What an issue says: the message of a webhook, and what mails are written from. */
+/** The content of a digest message: sent to webhooks, and the source of mails. */
 export interface DigestContent {
   readonly digest_id: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface DigestContent {
   readonly to: string;
   readonly time_zone: string;
   readonly total: number;
-  /** There are more than were counted. */
+  /** True if there are more matches than were counted. */
   readonly total_is_minimum: boolean;
   readonly counts: ReadonlyArray<{
     readonly rule_id: string;
@@ -27,7 +27,7 @@ export interface DigestContent {
     readonly platform: Platform;
     readonly matches: number;
   }>;
-  /** The newest first, and not all of them when there are many. */
+  /** Newest first; limited in number. */
   readonly matches: readonly ShownMatch[];
   readonly coverage: DigestCoverage;
 }
@@ -37,12 +37,12 @@ export interface ShownMatch extends Pick<Match, 'id' | 'rule_id' | 'platform' | 
   readonly title: string | null;
   readonly text: string | null;
   readonly author: string | null;
-  /** The words that made it match. */
+  /** The words that matched. */
   readonly why: readonly string[];
 }
 
 export interface DigestCoverage extends Coverage {
-  /** The whole period was heard, or fetched later: where nothing matched, there was nothing. */
+  /** True if the whole period was covered or repaired, so that no match is missing. */
   readonly without_gap: boolean;
 }
 
@@ -63,27 +63,27 @@ const authorLength = 100;
 const whyLength = 60;
 const whyMax = 4;
 
-/** `isKnown`: the ledger reaches to the end of the period. */
+/** `isKnown`: coverage is known up to the end of the period. */
 export async function readContent(
   options: ContentOptions,
-  issue: LeasedIssue,
+  leased: LeasedDigestMessage,
 ): Promise<{ content: DigestContent; isKnown: boolean }> {
-  const { accountId } = issue;
+  const { accountId } = leased;
   const counted = await options.database
     .forAccount(accountId)
-    .snapshot((sql) => countMatches(sql, issue, countedMax));
+    .snapshot((sql) => countMatches(sql, leased, countedMax));
   const names = await ruleNames(options.database, accountId, [
     ...new Set(counted.map(({ ruleId }) => ruleId)),
   ]);
   const total = counted.reduce((sum, { matches }) => sum + matches, 0);
-  const { coverage, isKnown } = await readPeriod(options, issue);
+  const { coverage, isKnown } = await readPeriod(options, leased);
   const content = {
-    digest_id: issue.digestId,
-    name: issue.name,
-    number: issue.number,
-    from: issue.from.toISOString(),
-    to: issue.to.toISOString(),
-    time_zone: issue.timeZone,
+    digest_id: leased.digestId,
+    name: leased.name,
+    number: leased.number,
+    from: leased.from.toISOString(),
+    to: leased.to.toISOString(),
+    time_zone: leased.timeZone,
     total,
     total_is_minimum: total >= countedMax,
     counts: counted.slice(0, countsMax).map(({ ruleId, platform, matches }) => ({
@@ -92,7 +92,7 @@ export async function readContent(
       platform,
       matches,
     })),
-    matches: await newestMatches(options, issue),
+    matches: await newestMatches(options, leased),
     coverage,
   };
   return { content, isKnown };
@@ -114,12 +114,12 @@ async function ruleNames(
 
 async function newestMatches(
   { reader, parsedRules }: ContentOptions,
-  { accountId, ruleId, platform, positionFrom, positionTo, maxMatches }: LeasedIssue,
+  { accountId, ruleId, platform, positionFrom, positionTo, maxMatches }: LeasedDigestMessage,
 ): Promise<ShownMatch[]> {
   const nextTurn = createTurns();
   const shown: ShownMatch[] = [];
   let from = positionTo + 1;
-  // A page of large matches has fewer than were asked for.
+  // A page of large matches has fewer than requested.
   while (shown.length < maxMatches) {
     const filter = { accountId, ruleId, platform, since: null, until: null };
     const limit = maxMatches - shown.length;
@@ -158,10 +158,10 @@ function cut(text: string | null, length: number): string | null {
   return `${text.slice(0, length - 1).toWellFormed()}…`;
 }
 
-/** Of one rule what it heard; of all rules what the sources of their platforms heard. */
+/** Reads the coverage of one rule, or of all platforms that the account uses. */
 async function readPeriod(
   { database, coverage }: ContentOptions,
-  { accountId, ruleId, platform, from, to }: LeasedIssue,
+  { accountId, ruleId, platform, from, to }: LeasedDigestMessage,
 ): Promise<{ coverage: DigestCoverage; isKnown: boolean }> {
   const ledger = await coverage.read({ accountId, ruleId, platform, from, to });
   const used = ruleId === null ? await platformsInUse(database, accountId) : ledger.platforms;
@@ -178,7 +178,7 @@ async function platformsInUse(database: Database, accountId: string): Promise<Pl
   return rows.map(({ platform }) => platform);
 }
 
-/** Everything that was not heard is listed, also the time before a rule took effect. */
+/** Lists all time that was not live, including the time before a rule took effect. */
 function coverageOfPeriod(
   covered: readonly PlatformCoverage[],
   ledger: Pick<Ledger, 'to' | 'matchedThrough'>,
@@ -194,15 +194,15 @@ function coverageOfPeriod(
         repaired: span.state === 'repaired',
       })),
   );
-  const isHeard = covered.length > 0 && gaps.every(({ repaired }) => repaired);
+  const isCovered = covered.length > 0 && gaps.every(({ repaired }) => repaired);
   return {
-    without_gap: isHeard && isKnown(covered, ledger),
+    without_gap: isCovered && isKnown(covered, ledger),
     complete_through: completeThroughOf(covered),
     gaps: gaps.toSorted((a, b) => a.from.localeCompare(b.from)).slice(-gapsMax),
   };
 }
 
-/** The ledger reaches to the end of the period, and what was heard until then has been matched. */
+/** Whether coverage is known, and matching complete, up to the end of the period. */
 function isKnown(
   covered: readonly PlatformCoverage[],
   { to, matchedThrough }: Pick<Ledger, 'to' | 'matchedThrough'>,

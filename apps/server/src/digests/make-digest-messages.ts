@@ -5,7 +5,7 @@ import { countMatches } from './counts.sql.ts';
 import { type DigestRow, scheduleOf } from './digests.sql.ts';
 import { nextTimeMs } from './schedule.ts';
 
-export interface MakeIssuesOptions {
+export interface MakeDigestMessagesOptions {
   readonly database: Database;
   readonly checkpoint: Checkpoint;
 }
@@ -24,34 +24,33 @@ interface DueRow
   readonly rule_is_gone: boolean;
 }
 
-/** In one step, so that a node with many digests also looks at its signal. */
-const digestsAtOnce = 100;
+/** Limits a step, so that a node with many digests also checks its signal. */
+const digestsPerStep = 100;
 
 const fromDue = `from digests
   where next_at <= now()
-    and not exists (select 1 from digest_issues where digest_id = digests.id)
+    and not exists (select 1 from digest_messages where digest_id = digests.id)
     and account_id not in (select accounts.id from accounts where suspended_at is not null)`;
 
-/** Makes the issues that are due. Any number of nodes may do this. True when there may be more. */
-export async function makeIssues(options: MakeIssuesOptions): Promise<boolean> {
-  // Looks first: most of the time there is none, and a transaction is three statements.
+/** Creates the digest messages that are due. Any number of nodes may do this. Returns true if there may be more. */
+export async function makeDigestMessages(options: MakeDigestMessagesOptions): Promise<boolean> {
+  // Checks first: usually none is due, and a transaction takes three statements.
   const due = await options.database.prepared(`select 1 ${fromDue} limit 1`, []);
   if (due.length === 0) return false;
-  for (let made = 0; made < digestsAtOnce; made++) {
-    const done = await options.database.transaction((sql) => makeIssue(sql));
+  for (let made = 0; made < digestsPerStep; made++) {
+    const done = await options.database.transaction((sql) => makeDigestMessage(sql));
     if (done === 'nothing') return false;
-    if (done === 'made') options.checkpoint('digest.issued');
+    if (done === 'made') options.checkpoint('digest.made');
   }
   return true;
 }
 
 /**
- * One digest whose time has come, under the lock of its row: the issue and the new position are committed together, or neither. The
- * end of the log is read before anything else of it, and positions become visible in order, so no match will appear within the range
- * later. Times that have passed meanwhile are one: the issue covers everything since the one before. While an issue waits to be sent
- * none is made.
+ * Creates one digest message under the lock of its digest, with the new position. The end of the log is read first,
+ * and positions become visible in order, so no match can appear in the range later. A message covers everything since
+ * the previous one, even if several times have passed. While one waits to be sent, no other is made.
  */
-async function makeIssue(sql: Sql): Promise<'made' | 'put off' | 'nothing'> {
+async function makeDigestMessage(sql: Sql): Promise<'made' | 'skipped' | 'nothing'> {
   const due = await sql.one<DueRow>(
     `select digests.id, account_id, rule_id, platform, cron, time_zone, window_seconds, created_at, min_matches, empty,
        position, now() as now, (select last_position from match_log) as log_end,
@@ -68,12 +67,12 @@ async function makeIssue(sql: Sql): Promise<'made' | 'put off' | 'nothing'> {
     nextAt,
     decision.problem,
   ]);
-  if (!decision.isMade) return 'put off';
-  await writeIssue(sql, due);
+  if (!decision.isMade) return 'skipped';
+  await insertDigestMessage(sql, due);
   return 'made';
 }
 
-/** Whether an issue is made, or what the owner has to know instead. */
+/** Whether a digest message is made, or what the owner has to know instead. */
 interface Decision {
   readonly isMade: boolean;
   readonly problem: string | null;
@@ -84,7 +83,7 @@ const wait: Decision = { isMade: false, problem: null };
 
 async function decide(sql: Sql, due: DueRow): Promise<Decision> {
   if (due.rule_is_gone)
-    return { isMade: false, problem: 'The rule of this digest was deleted: delete the digest.' };
+    return { isMade: false, problem: 'The rule of this digest was deleted. Delete the digest.' };
   const range = {
     accountId: due.account_id,
     ruleId: due.rule_id,
@@ -98,14 +97,14 @@ async function decide(sql: Sql, due: DueRow): Promise<Decision> {
   return isWanted ? make : wait;
 }
 
-async function writeIssue(sql: Sql, due: DueRow): Promise<void> {
+async function insertDigestMessage(sql: Sql, due: DueRow): Promise<void> {
   await sql.run(
     `with before as (
        select position, last_number, least(covered_until, $3) as covered_until from digests where id = $1
      ), moved as (
        update digests set position = $2, covered_until = $3, last_number = last_number + 1 where id = $1
      )
-     insert into digest_issues (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at, made_at,
+     insert into digest_messages (digest_id, account_id, message_id, number, position_from, position_to, from_at, to_at, made_at,
        next_attempt_at)
      select $1, $4, $5, last_number + 1, position, $2, covered_until, $3, $3, $3 from before`,
     [due.id, due.log_end, due.now, due.account_id, newId('msg')],

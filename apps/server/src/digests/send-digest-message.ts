@@ -6,17 +6,22 @@ import { secretUnreadable } from '../webhooks/endpoint-state.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { type SendOptions, sendMessage } from '../webhooks/send-message.ts';
 import { isAllowed } from './accept-digest.ts';
-import { type ContentOptions, type DigestContent, readContent } from './issue-content.ts';
-import type { IssueOutcome, IssueStore, LeasedIssue, WebhookRecipient } from './issues.sql.ts';
+import { type ContentOptions, type DigestContent, readContent } from './message-content.ts';
+import type {
+  DigestMessageOutcome,
+  DigestMessageStore,
+  LeasedDigestMessage,
+  WebhookRecipient,
+} from './digest-messages.sql.ts';
 import type { Mailer } from './mailer.ts';
 import { chatDigestOf } from './render-chat.ts';
 import { renderMail } from './render-mail.ts';
 
-export interface SendIssueOptions extends ContentOptions, Omit<SendOptions, 'secretBox'> {
-  readonly store: IssueStore;
-  /** Null when the operator has not configured a key for secrets. */
+export interface SendDigestMessageOptions extends ContentOptions, Omit<SendOptions, 'secretBox'> {
+  readonly store: DigestMessageStore;
+  /** Null if the operator has not configured a key for secrets. */
   readonly secretBox: SecretBox | null;
-  /** Null when the operator has not configured a mail server. */
+  /** Null if the operator has not configured a mail server. */
   readonly mailer: Mailer | null;
   readonly mailRecipients: readonly string[];
   readonly bells: Bells;
@@ -24,38 +29,38 @@ export interface SendIssueOptions extends ContentOptions, Omit<SendOptions, 'sec
   readonly checkpoint: Checkpoint;
 }
 
-/** An attempt that was not accepted, or not by all. */
-interface Sent {
+/** The result of an attempt; `problem` may also name refused recipients. */
+interface SendResult {
   readonly isAccepted: boolean;
   readonly problem: string | null;
 }
 
-/** So long an issue waits for the ledger to reach the end of its period, which usually takes seconds. */
+/** A digest message waits this long for coverage of its period, which usually takes seconds. */
 const knownWithinMs = 2 * 60_000;
-const lookAgainMs = 2_000;
-/** After that an issue is given up, and the next one is made. */
+const pollIntervalMs = 2_000;
+/** After this, a digest message is given up and the next one is made. */
 const givenUpAfterMs = 24 * 3_600_000;
 const waitsMs = [5_000, 60_000, 5 * 60_000, 15 * 60_000, 3_600_000];
 
 /**
- * One attempt at an issue. It says what is there now: a match that was removed since the issue was made is not in it. A crash between
- * the sending and the recording sends it again, under the same message id and about the same range.
+ * One attempt to send a digest message. Its content is read now, so removed matches are absent. After a crash it is
+ * sent again, with the same message id and range.
  */
-export function createSendIssue(options: SendIssueOptions) {
+export function createSendDigestMessage(options: SendDigestMessageOptions) {
   const { store, bells, telemetry, checkpoint } = options;
-  return async (issue: LeasedIssue): Promise<void> => {
+  return async (leased: LeasedDigestMessage): Promise<void> => {
     checkpoint('digest.claimed');
-    const { content, isKnown } = await readContent(options, issue);
-    if (!isKnown && ageMs(issue) < knownWithinMs) {
-      await store.putOff(issue, lookAgainMs);
+    const { content, isKnown } = await readContent(options, leased);
+    if (!isKnown && ageMs(leased) < knownWithinMs) {
+      await store.putOff(leased, pollIntervalMs);
       return;
     }
-    const sent = await send(options, issue, content);
+    const sent = await send(options, leased, content);
     checkpoint('digest.sent');
-    const outcome = outcomeOf(issue, sent);
-    if (await store.finish(issue, outcome)) bells.ring('notices');
+    const outcome = outcomeOf(leased, sent);
+    if (await store.finish(leased, outcome)) bells.ring('notices');
     checkpoint('digest.recorded');
-    const { digestId, accountId, number, failures } = issue;
+    const { digestId, accountId, number, failures } = leased;
     telemetry.digestAttempted({
       digestId,
       accountId,
@@ -63,34 +68,38 @@ export function createSendIssue(options: SendIssueOptions) {
       outcome: outcome.kind,
       failures,
       matches: content.total,
-      // Who was refused, while others got it, is nothing for the log.
+      // Refused recipients among accepted ones are not logged.
       problem: sent.isAccepted ? null : sent.problem,
     });
   };
 }
 
-const ageMs = ({ nowMs, madeAt }: LeasedIssue) => nowMs() - madeAt.getTime();
+const ageMs = ({ nowMs, madeAt }: LeasedDigestMessage) => nowMs() - madeAt.getTime();
 
-function outcomeOf(issue: LeasedIssue, { isAccepted, problem }: Sent): IssueOutcome {
+function outcomeOf(leased: LeasedDigestMessage, { isAccepted, problem }: SendResult): DigestMessageOutcome {
   if (isAccepted) return { kind: 'sent', problem };
   const why = problem ?? 'not accepted';
-  if (ageMs(issue) >= givenUpAfterMs) return { kind: 'given_up', problem: why };
-  const retryInMs = waitsMs[Math.min(issue.failures, waitsMs.length - 1)] ?? 0;
+  if (ageMs(leased) >= givenUpAfterMs) return { kind: 'given_up', problem: why };
+  const retryInMs = waitsMs[Math.min(leased.failures, waitsMs.length - 1)] ?? 0;
   return { kind: 'failed', problem: why, retryInMs };
 }
 
-async function send(options: SendIssueOptions, issue: LeasedIssue, content: DigestContent): Promise<Sent> {
-  const { webhook } = issue;
-  if (webhook !== null) return await sendToWebhook(options, webhook, { issue, content });
-  return await sendMail(options, issue, content);
+async function send(
+  options: SendDigestMessageOptions,
+  leased: LeasedDigestMessage,
+  content: DigestContent,
+): Promise<SendResult> {
+  const { webhook } = leased;
+  if (webhook !== null) return await sendToWebhook(options, webhook, { leased, content });
+  return await sendMail(options, leased, content);
 }
 
-/** In the format of the webhook, signed as every message of it. */
+/** Sends it in the format of the webhook, signed like its other messages. */
 async function sendToWebhook(
-  { secretBox, ...options }: SendIssueOptions,
+  { secretBox, ...options }: SendDigestMessageOptions,
   { id: webhookId, state, ...webhook }: WebhookRecipient,
-  { issue: { messageId, nowMs }, content }: { issue: LeasedIssue; content: DigestContent },
-): Promise<Sent> {
+  { leased: { messageId, nowMs }, content }: { leased: LeasedDigestMessage; content: DigestContent },
+): Promise<SendResult> {
   if (state !== 'active') return { isAccepted: false, problem: `The webhook is ${state}.` };
   if (secretBox === null) return unreadable;
   const message = isChatFormat(webhook.format)
@@ -111,15 +120,15 @@ async function sendToWebhook(
   };
 }
 
-const unreadable = { isAccepted: false, problem: 'The signing secret cannot be read by the service.' };
+const unreadable = { isAccepted: false, problem: 'The service cannot read the signing secret.' };
 
-/** One mail for all recipients. Those whom the mail server refuses for good, while it takes others, are told to the owner. */
+/** Sends one mail to all recipients. If the mail server permanently refuses some of them, the owner is notified. */
 async function sendMail(
-  { mailer, mailRecipients, store }: SendIssueOptions,
-  issue: LeasedIssue,
+  { mailer, mailRecipients, store }: SendDigestMessageOptions,
+  leased: LeasedDigestMessage,
   content: DigestContent,
-): Promise<Sent> {
-  const emails = issue.emails ?? [];
+): Promise<SendResult> {
+  const emails = leased.emails ?? [];
   if (mailer === null) return { isAccepted: false, problem: 'Mail is not set up on this installation.' };
   const to = emails.filter((address) => isAllowed({ recipients: mailRecipients }, address));
   if (to.length === 0)
@@ -127,14 +136,14 @@ async function sendMail(
       isAccepted: false,
       problem: 'The operator of the service no longer allows mails to these addresses.',
     };
-  const day = new Date(issue.nowMs()).toISOString().slice(0, 10);
-  if (!(await store.countMails(issue, { to, day })))
+  const day = new Date(leased.nowMs()).toISOString().slice(0, 10);
+  if (!(await store.countMails(leased, { to, day })))
     return {
       isAccepted: false,
-      problem: `The account may send ${issue.mailsPerDay} mails a day, and too few are left for ${day} (UTC). The message waits for the next day.`,
+      problem: `The account may send ${leased.mailsPerDay} mails a day, and too few are left for ${day} (UTC). The message waits for the next day.`,
     };
   try {
-    const { messageId, digestId } = issue;
+    const { messageId, digestId } = leased;
     const refused = await mailer.send({ messageId, digestId, to, ...renderMail(content) });
     const missed = [...emails.filter((address) => !to.includes(address)), ...refused];
     return {
@@ -146,7 +155,7 @@ async function sendMail(
   }
 }
 
-/** For the owner: no words of the server, which may name hosts of the operator's network. */
+/** Shown to the owner. Excludes the server's own text, which may name internal hosts. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   if ('responseCode' in error && typeof error.responseCode === 'number') return String(error.responseCode);
