@@ -156,7 +156,7 @@ describe('an outage of 23 hours', () => {
     expect(gapHours).toBeLessThan(23.1);
   });
 
-  const control = 'control: a client that does not say where to resume loses all of them';
+  const control = 'control: a client that does not resume loses all pages of the outage';
   testNightly(control, { concurrent: true }, async () => {
     expect((await outage(23, true)).missing).toBe(100);
   });

@@ -188,24 +188,24 @@ const elsewhere: Record<string, Omit<BrowserRequest, 'to'>> = {
   'of a neighbouring host': { headers: { 'sec-fetch-site': 'same-site' } },
   'of no site: a typed address': { headers: { 'sec-fetch-site': 'none' } },
   'of two sites': { headers: { 'sec-fetch-site': ['same-origin', 'cross-site'] } },
-  'of an origin that is not ours': {
+  'of a foreign origin': {
     headers: { 'sec-fetch-site': undefined, origin: 'https://evil.example' },
   },
-  'of an origin that begins like ours': {
+  'of an origin with our origin as its prefix': {
     headers: { 'sec-fetch-site': undefined, origin: 'http://127.0.0.1.evil.example' },
   },
-  'of an origin that is hidden': { headers: { 'sec-fetch-site': undefined, origin: 'null' } },
+  'of a hidden origin': { headers: { 'sec-fetch-site': undefined, origin: 'null' } },
   'of another port of this host': {
     headers: { 'sec-fetch-site': undefined, origin: 'http://127.0.0.1:1' },
   },
-  'of a browser that says nothing': { headers: { 'sec-fetch-site': undefined } },
+  'without the headers of a browser': { headers: { 'sec-fetch-site': undefined } },
   'without the header of the console': { headers: { 'x-earshot-console': undefined } },
   'with another value in that header': { headers: { 'x-earshot-console': '0' } },
   'of a form': { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=b' },
   'of a form with a file': { headers: { 'content-type': 'multipart/form-data; boundary=a' }, body: '--a--' },
   'of a form of plain text': { headers: { 'content-type': 'text/plain' } },
-  'of a type that only begins like JSON': { headers: { 'content-type': 'application/jsonp' } },
-  'without a type': { headers: { 'content-type': undefined } },
+  'of a content type with JSON as its prefix': { headers: { 'content-type': 'application/jsonp' } },
+  'without a content type': { headers: { 'content-type': undefined } },
   'of a navigation': {
     method: 'GET',
     path: '/api.ListRules',
@@ -218,7 +218,7 @@ const elsewhere: Record<string, Omit<BrowserRequest, 'to'>> = {
   },
   'beside a key that is not valid': { headers: { authorization: 'Bearer nonsense' } },
   'beside an empty key': { headers: { authorization: '' } },
-  'to the tools of agents': { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
+  'to the MCP tools': { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
 };
 
 describe('the cookie of a session', () => {
@@ -357,9 +357,9 @@ describe('a session ends', () => {
 
   test.each([
     ['12 hours after its last use', 'last_used_at', '12 hours', 401],
-    ['not in the hours before', 'last_used_at', '11 hours', 200],
+    ['not 11 hours after its last use', 'last_used_at', '11 hours', 200],
     ['7 days after the sign-in, however much it is used', 'created_at', '7 days', 401],
-    ['not in the days before', 'created_at', '6 days', 200],
+    ['not 6 days after the sign-in', 'created_at', '6 days', 200],
   ])('%s', async (_when, column, age, status) => {
     const statement = `update console_sessions set ${column} = now() - interval '${age}' where key_id = $1`;
     await world.database.query(statement, [key.keyId]);

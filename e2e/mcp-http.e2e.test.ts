@@ -76,9 +76,9 @@ describe('access to /mcp', () => {
 
   test.each([
     { who: 'no key', authorization: '' },
-    { who: 'a key that never was', authorization: `Bearer esk_${'0'.repeat(38)}` },
+    { who: 'an unknown key', authorization: `Bearer esk_${'0'.repeat(38)}` },
     { who: 'a key with another scheme', authorization: 'Basic YTpi' },
-  ])('$who is answered with 401 and how to authenticate', async ({ authorization }) => {
+  ])('a request with $who gets 401 and how to authenticate', async ({ authorization }) => {
     const { status, headers, text } = await ask({ headers: { authorization } });
     expect({ status, how: headers.get('www-authenticate') }).toEqual({ status: 401, how: 'Bearer' });
     expect(JSON.parse(text)).toMatchObject({ code: 'unauthenticated' });

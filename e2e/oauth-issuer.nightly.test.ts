@@ -129,7 +129,7 @@ describe('a token is refused', () => {
     ['without a subject', () => ({ sub: undefined })],
     ['without an account', () => ({ earshot_account: undefined })],
     ['of an account that does not exist', () => ({ earshot_account: 'acc_01kb2n0a4c7q5t8w3y6z1v0n2p' })],
-    ['whose account is no id', () => ({ earshot_account: "acc_' or true --" })],
+    ['with an invalid account id', () => ({ earshot_account: "acc_' or true --" })],
     ['of a list of accounts', () => ({ earshot_account: [account.accountId] })],
   ])('%s', async (_what, claims) => {
     expect(await statusOf(await tokenWith(claims()))).toBe(401);

@@ -81,8 +81,8 @@ describe('the authorization page', () => {
 
   test.each([
     ['no scope', ''],
-    ['scopes that are not ours', 'openid offline_access'],
-  ])('asks about all scopes for a program that names %s', async (_, scope) => {
+    ['only unknown scopes', 'openid offline_access'],
+  ])('requests approval of all scopes for a client that names %s', async (_, scope) => {
     const registered = bodyOf(await program.register({ scope }));
     const extra = { scope, prompt: 'consent' };
     const url = program.authorizeUrl(String(registered['client_id']), newPkce(), extra);
@@ -195,9 +195,9 @@ describe('an authorization request', () => {
   test.each([
     ['of another host', 'https://evil.example/callback'],
     ['with another path', 'http://127.0.0.1:7777/callback/../evil'],
-    ['with more behind it', `${callback}?next=https://evil.example`],
-    ['by another name of this machine', 'http://127.0.0.1.evil.example/callback'],
-  ])('with an address of the program %s is refused without going there', async (_, redirect_uri) => {
+    ['with a longer query', `${callback}?next=https://evil.example`],
+    ['with another name of this machine', 'http://127.0.0.1.evil.example/callback'],
+  ])('with a redirect URI %s is refused without a redirect', async (_, redirect_uri) => {
     const answer = await begin({ redirect_uri });
     expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
   });
@@ -290,7 +290,7 @@ describe('a decision', () => {
       'a page of another origin',
       { origin: 'https://evil.example', 'x-earshot-console': '1', 'content-type': 'application/json' },
     ],
-  ])('that %s sends is refused', async (_, headers) => {
+  ])('of %s is refused', async (_, headers) => {
     const page = locationOf(await begin());
     expect((await browser.decide(page, allow, headers)).status).toBeGreaterThanOrEqual(400);
     expect((await browser.request(page)).status).toBe(200);

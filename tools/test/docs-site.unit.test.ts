@@ -80,7 +80,7 @@ describe('links', () => {
     ['../deploy/alerts.yaml', 'https://git.example/blob/main/deploy/alerts.yaml'],
     ['https://elsewhere.example/page', 'https://elsewhere.example/page'],
     ['#connect', '#connect'],
-  ])('to %s leads to %s', (target, expected) => {
+  ])('a link to %s leads to %s', (target, expected) => {
     expect(address(target)).toBe(expected);
   });
 

@@ -41,7 +41,7 @@ test.for([
   "where platform = 'x'`,",
   "if (platforms.includes('firehose')) return;",
   'const listed = rule.platforms.firehose ? 1 : 0;',
-])('outside of upstream/ this is reported: %s', (line) => {
+])('reports outside of upstream/: %s', (line) => {
   const rows = [...rooms, file('room1/b.ts', line), file('upstream/x/b.ts', line)];
   expect(findStructureProblems(rows)).toEqual([`room1/b.ts:1 names a platform: ${line}`]);
 });

@@ -42,7 +42,7 @@ describe('messages of X inside the stream', () => {
   test.each<[disconnectType: string, kind: EndingKind, state: string]>([
     ['OperationalDisconnect', 'dropped', 'live'],
     ['ForceDisconnect', 'displaced', 'reconnecting'],
-  ])('%s ends it as %s, and then the source is %s', async (disconnect_type, kind, state) => {
+  ])('%s ends the stream as %s, and then the source is %s', async (disconnect_type, kind, state) => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     await using ingest = startIngest(world, 'x', createMemoryLog());

@@ -81,11 +81,11 @@ describe('a count equals the number of matches counted one by one', () => {
     ['of a platform', { platform: 'firehose' }],
     ['of a rule', { rule_id: 'rule_7' }],
     ['of a rule, by platform', { rule_id: 'rule_7', by: 'platform' }],
-    ['of a rule with few', { rule_id: 'rule_120', by: 'rule' }],
+    ['of a rule with few matches', { rule_id: 'rule_120', by: 'rule' }],
     ['of a rule and a platform', { rule_id: 'rule_3', platform: 'firehose' }],
-    ['of a part of the day that begins anywhere', { from: at(3.1234), to: at(5.4321), step: 7 * 60 }],
+    ['of an arbitrary part of the day', { from: at(3.1234), to: at(5.4321), step: 7 * 60 }],
     ['in steps of seconds', { from: at(12), to: at(12.01), step: 1 }],
-    ['in one step that is longer than the time', { from: at(1), to: at(2), step: 30 * 24 * hour }],
+    ['in one step that is longer than the range', { from: at(1), to: at(2), step: 30 * 24 * hour }],
     ['over a month', { from: at(-20 * 24), to: at(10 * 24), step: 6 * hour }],
   ])('%s', async (_, partial) => {
     const expected = await bruteForce(partial);
@@ -136,9 +136,9 @@ describe('a count reads hardly more than it counts', () => {
   test.each<[string, Partial<RequestOf<'CountMatches'>>]>([
     ['an hour of the account', { from: at(5), to: at(6), step: 60 }],
     ['an hour of a rule', { from: at(5), to: at(6), step: 60, rule_id: 'rule_7' }],
-    ['a rule with few, the whole day', { rule_id: 'rule_119', from: at(0), to: at(24) }],
+    ['a rule with few matches, the whole day', { rule_id: 'rule_119', from: at(0), to: at(24) }],
     ['a rare platform, the whole day', { platform: 'firehose' }],
-    ['nothing', { from: at(-48), to: at(-24) }],
+    ['a range without matches', { from: at(-48), to: at(-24) }],
   ])('%s', async (_, partial) => {
     const counted = sum([...(await bruteForce(partial)).values()].map(sum));
     const { rows } = await countReads(database, () => count(partial));

@@ -74,7 +74,7 @@ test.each([
   ['aurora', 'at_least', /leave out reposts and quoted text: more/],
   ['aurora -is:retweet -is:quote bio:pilot', 'at_most', /do not know bio: less/],
   ['aurora bio:pilot', null, /more will come.*less will come/],
-])('of %s the counts are %s', async (value, bound, note) => {
+])("the platform's counts of %s are a bound of the kind %s", async (value, bound, note) => {
   await publish(posts('an aurora'));
   const { estimate } = await world.preview({ value });
   expect(estimate).toMatchObject({ basis: 'counts', bound });

@@ -121,11 +121,11 @@ async function withDamage(
 }
 
 describe.each([
-  ['flipped bits', flipBits],
-  ['a cut', truncate],
+  ['damage by flipped bits', flipBits],
+  ['damage by a cut', truncate],
 ])('%s in one copy of the log, on the node that delivers', (_, damage) => {
   /** The check runs every second. */
-  test('are found by the second check after the delivery, and every event is stored', async () => {
+  test('is found by the second check after the delivery, and every event is stored', async () => {
     await withDamage(damage, async (world) => {
       await using _workers = world.startWorkers();
       await world.idle();
@@ -144,7 +144,7 @@ describe.each([
   });
 
   testNightly(
-    'control: without the check they are missing, and the log reports no pending events',
+    'control: without the check events are missing, and the log reports no pending ones',
     {},
     async () => {
       await withDamage(damage, async (world) => {

@@ -131,7 +131,7 @@ describe('a key with a budget', () => {
 
   test.each([
     ['itself', (key: Caller) => Promise.resolve(key)],
-    ['a key that it has made', (key: Caller) => key.makeKey()],
+    ['a key that it has created', (key: Caller) => key.makeKey()],
   ])('cannot make rules of other keys cost more (%s)', async (_, callerOf) => {
     await using world = await openKeyWorld();
     const key = await callerOf(await world.owner.makeKey({ budget: budgetOf('usd=1/day') }));

@@ -145,7 +145,7 @@ describe('a registration', () => {
       { redirect_uris: Array.from({ length: 20 }, (_, n) => `${callback}/${n}/${'x'.repeat(300)}`) },
     ],
     [
-      'long pages about itself',
+      'long URLs of its pages',
       { policy_uri: `${callback}/${'x'.repeat(1_900)}`, tos_uri: `${callback}/${'y'.repeat(1_900)}` },
     ],
   ])('of more than 4 KB is refused: %s', async (_, metadata) => {

@@ -80,7 +80,7 @@ describe('an access token', () => {
       `update oauth_artefacts set payload = payload || '{"aud":"https://other.example/mcp"}' where grant_id = $1`,
     ],
     ['it is gone', `delete from oauth_artefacts where kind = 'AccessToken' and grant_id = $1`],
-  ])('is nothing when %s', async (_, statement) => {
+  ])('is refused when %s', async (_, statement) => {
     const { keyId, principal } = await newGrant();
     await database.run(statement, [keyId]);
     expect(await principal()).toBeNull();

@@ -82,12 +82,12 @@ describe('a page of a large day reads hardly more rows than it has', () => {
   });
 
   test.each<[string, Partial<MatchQuery>]>([
-    ['a platform that the account has nothing of', { accountId: 'quiet_5', platform: 'firehose' }],
-    ['a rule that has none', { ruleId: 'rule_none' }],
-    ['a time that has yet to come', { since: new Date(Date.now() + 86_400_000) }],
+    ['a platform without matches of the account', { accountId: 'quiet_5', platform: 'firehose' }],
+    ['a rule without matches', { ruleId: 'rule_none' }],
+    ['a time in the future', { since: new Date(Date.now() + 86_400_000) }],
     ['a time before all', { until: time(-1) }],
     ['the end of the log', { from: 1_000_000, order: 'oldest' }],
-  ])('nothing at all for %s', async (_, filter) => {
+  ])('a page reads nothing for %s', async (_, filter) => {
     const { scans } = await countReads(database, async () => expect(await positions(filter)).toEqual([]));
     expect(scans).toBe(0);
   });

@@ -325,7 +325,7 @@ describe('a preview with a trial', () => {
     expect((await world.estimate())?.basis_note).toMatch('12 matches in 5 minutes of a trial');
   });
 
-  test('not of another query, nor of the same with other options, nor of a rule that is no trial', async () => {
+  test('ignores trials of another query or with other options, and rules that are no trials', async () => {
     await using world = await openTrialWorld();
     const draft = { platforms: ['firehose' as const], overrides: { firehose: 'title:cats' } };
     const ruleId = await world.create({ ...draft, trial });

@@ -114,7 +114,7 @@ describe.each(formats)('a message in the format %s', (format) => {
     'more matches than fit': batchOf(format, 60, 'words '.repeat(2_000)),
     'matches that double when they are escaped': batchOf(format, 10, '*'.repeat(5_000)),
     'matches of three bytes for each character': batchOf(format, 10, '世'.repeat(5_000)),
-    'matches of nothing but unseen characters': batchOf(format, 10, '\u202e'.repeat(5_000)),
+    'matches of invisible characters only': batchOf(format, 10, '\u202e'.repeat(5_000)),
     removals: batchOf(format, 0, ''),
     'a notice': noticeMessage('whk_1', { position: 1, notice }).body,
     'a digest': digestOf(format, 3, 'words'),

@@ -32,7 +32,7 @@ describe('a sender whose clock is wrong', () => {
   test.each([
     ['ahead', hour],
     ['behind', -hour],
-  ])('by an hour %s leaves every webhook to the next sender', (_, offsetMs) =>
+  ])('by an hour (%s) does not keep other senders from its webhooks', (_, offsetMs) =>
     withWebhookWorld(async (world, database) => {
       await using healthy = await startEndpoint();
       await using failing = await startEndpoint(() => 500);
