@@ -9,7 +9,7 @@ const rule = { x: 'rocket', firehose: 'rocket' };
 const pagesWithinMs = 120_000;
 
 /** Prometheus has scraped both sources and the matcher, and no alert is even pending. */
-async function awaitCalm(prometheus: Prometheus): Promise<void> {
+async function untilNoAlerts(prometheus: Prometheus): Promise<void> {
   await eventually(
     async () => {
       const isReceiving = 'time() - max by (source) (earshot_source_last_received_timestamp_seconds) < 60';
@@ -29,7 +29,7 @@ describe.concurrent('critical alerts for the worst outages', withPrometheus(), (
     const server = await world.startServer();
     await server.api(account).createRule(rule);
     await using prometheus = await startPrometheus([server.metricsUrl]);
-    await awaitCalm(prometheus);
+    await untilNoAlerts(prometheus);
 
     await server.kill();
     await eventually(async () => expect(await prometheus.alerts('firing')).not.toEqual([]), {
@@ -49,7 +49,7 @@ describe.concurrent('critical alerts for the worst outages', withPrometheus(), (
     const listening = await world.startServer({ EARSHOT_ROLES: 'ingest' });
     await living.api(account).createRule(rule);
     await using prometheus = await startPrometheus([living.metricsUrl, listening.metricsUrl]);
-    await awaitCalm(prometheus);
+    await untilNoAlerts(prometheus);
 
     await listening.kill();
     const firing = 'ALERTS{alertname="SourceDisconnected",alertstate="firing"}';

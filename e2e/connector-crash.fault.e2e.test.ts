@@ -42,7 +42,7 @@ const isCovered = (ledger: readonly LedgerInterval[], atMs: number) =>
   ledger.some(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs - ledgerBlurMs);
 
 /** Starts a server that kills itself at the label, makes it reach the label, and waits for its exit. */
-async function liveAndDie(world: World, label: string): Promise<void> {
+async function runUntilCrash(world: World, label: string): Promise<void> {
   const acquired = (log: string) => log.split('lease acquired').length;
   const before = acquired(await world.serverLog());
   // It may exit before it reports that it is ready.
@@ -74,7 +74,7 @@ describe('SIGKILL of the connector', () => {
     const sent: Sent = { posts: [], pages: [] };
     let isOver = false;
     const sending = sendUntil(world, sent, () => isOver);
-    for (const label of tested) await liveAndDie(world, label);
+    for (const label of tested) await runUntilCrash(world, label);
     const server = await world.startServer(quickTakeover);
     const sentBefore = sent.pages.length;
     await eventually(() => expect(sent.pages.length).toBeGreaterThan(sentBefore + 20), {

@@ -71,7 +71,7 @@ const isConsistent = ({ upstream, listed, ...unfinished }: Census) =>
   upstream === listed && Object.values(unfinished).every((count) => count === 0);
 
 /** A refusal on one platform runs the undoing; everything else succeeds unless the server crashes. */
-async function liveAndDie(world: World, api: Api, { label, word }: Life): Promise<void> {
+async function runUntilCrash(world: World, api: Api, { label, word }: Life): Promise<void> {
   if (label === 'create.abandoned')
     await world.sandbox.arm({ kind: 'rule_refused', platform: 'firehose', count: 1 });
   const { rule_id } = await api.createRule({ x: word, firehose: word });
@@ -88,7 +88,7 @@ async function liveAndDie(world: World, api: Api, { label, word }: Life): Promis
 }
 
 /** Moves times back by half a minute: until then a caller may still wait for a creation or a change. */
-async function letWaitersGo(world: World): Promise<void> {
+async function expireWaits(world: World): Promise<void> {
   const long = `interval '30 s'`;
   await askDatabase(world, `update rules set created_at = created_at - ${long} where state = 'creating'`);
   await askDatabase(
@@ -117,13 +117,13 @@ describe("a crash at any step of a rule's life", () => {
     const word = `tremor${tested.indexOf(label)}`;
     const logBefore = await world.serverLog();
     const doomed = await world.startServer({ EARSHOT_TEST: `${shortOverlap.EARSHOT_TEST},crashAt=${label}` });
-    await liveAndDie(world, doomed.api(account), { label, word }).catch(() => undefined);
+    await runUntilCrash(world, doomed.api(account), { label, word }).catch(() => undefined);
     // The fault fired: the process killed itself at the label.
     await doomed.exited;
     expect((await world.serverLog()).slice(logBefore.length)).not.toContain('earshot is down');
     if (leavesDamage.has(label)) expect(isConsistent(await takeCensus(world))).toBe(false);
 
-    await letWaitersGo(world);
+    await expireWaits(world);
     const server = await world.startServer(shortOverlap);
     await eventually(async () => expect(await takeCensus(world)).toSatisfy(isConsistent), {
       timeoutMs: 60_000,

@@ -58,7 +58,7 @@ test('an Idempotency-Key makes one rule of a hundred parallel requests on two no
 });
 
 /** Moves times back by a minute: until then the key of a crashed process answers `aborted`. */
-async function letClaimsRunOut(): Promise<void> {
+async function expireClaims(): Promise<void> {
   const sql = `update idempotency_keys set lease_until = now() - interval '1 s' where answer is null`;
   expect((await world.database.query(sql)).rowCount).toBe(1);
 }
@@ -96,7 +96,7 @@ describe('after a crash', () => {
     const tooSoon = await create(api, 'k', 'gust');
     expect([tooSoon.status, tooSoon.json]).toMatchObject([409, { code: 'aborted' }]);
     expect((await api.listRules()).rules).toEqual([]);
-    await letClaimsRunOut();
+    await expireClaims();
     const made = await create(api, 'k', 'gust');
     expect([made.status, made.headers.get('idempotent-replayed')]).toEqual([200, null]);
     expect((await create(api, 'k', 'gust')).text).toBe(made.text);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '@earshot/engines';
 import { testNightly } from '@earshot/testkit';
 import { expect, test } from 'vitest';
-import { copyUnderTraffic, expectCarriedOn, onDatabase, startDrill } from './src/drill.ts';
+import { copyUnderTraffic, expectRecovery, onDatabase, startDrill } from './src/drill.ts';
 
 const startPrimary = (dir: string) => startPostgres({ dir });
 
@@ -14,7 +14,7 @@ test('a backup is restored while NATS continues: all of the log is stored again 
   await copyUnderTraffic(drill, () => drill.primary.backUp(dir));
   await using restored = await startPostgres({ dir });
   await drill.replacePrimary(restored);
-  await expectCarriedOn(drill);
+  await expectRecovery(drill);
 });
 
 testNightly(
@@ -40,7 +40,7 @@ testNightly(
       await cp(storeCopy, storeDir, { recursive: true });
       await node.restart();
     });
-    const { x } = await expectCarriedOn(drill);
+    const { x } = await expectRecovery(drill);
     expect(x.inGaps).toBeGreaterThan(0);
   },
 );

@@ -35,8 +35,8 @@ beforeAll(async () => {
 afterAll(() => step('the end of the engine', async () => engine?.[Symbol.asyncDispose]()), 120_000);
 
 test('the image has no trace of how this machine downloads packages', async () => {
-  const look = 'find /root /etc/ssl/certs/host-ca.crt -type f 2>/dev/null | wc -l';
-  expect((await engine.docker('run', '--rm', '--user', '0', image, 'sh', '-c', look)).trim()).toBe('0');
+  const countFiles = 'find /root /etc/ssl/certs/host-ca.crt -type f 2>/dev/null | wc -l';
+  expect((await engine.docker('run', '--rm', '--user', '0', image, 'sh', '-c', countFiles)).trim()).toBe('0');
 });
 
 describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
@@ -57,8 +57,9 @@ describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
     const inServer = (script: string) => installation.compose('exec', '-T', 'earshot', 'sh', '-c', script);
 
     test('runs without privileges and capabilities, on a read-only root', async () => {
-      const look = 'id -u; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/1/status; touch /app/x 2>&1 || true';
-      expect((await inServer(look)).trim().split('\n')).toEqual([
+      const countFiles =
+        'id -u; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/1/status; touch /app/x 2>&1 || true';
+      expect((await inServer(countFiles)).trim().split('\n')).toEqual([
         '10001',
         'CapEff:\t0000000000000000',
         'CapBnd:\t0000000000000000',

@@ -163,7 +163,7 @@ export async function copyUnderTraffic(drill: Drill, takeCopy: () => Promise<voi
 }
 
 /** Everything that exists is stored again, and every follower has it, after an `out_of_range` where one is due. */
-export async function expectCarriedOn(drill: Drill) {
+export async function expectRecovery(drill: Drill) {
   // Some that exist only in the new state.
   await sleep(3_000);
   const { x, listed } = await drill.finish();

@@ -125,7 +125,7 @@ export async function openBudgetWorld(template: Template) {
     },
     /** Moves all matches so far into the past. */
     pass,
-    calmDown: () => pass(600_000),
+    endBurst: () => pass(600_000),
     watch: (ruleBudget: Budget | null = null, on: Database = database) =>
       createBudgetWatch({ ...common, database: on, ruleBudget }),
     notifyUnusualRates: () => notifyUnusualRates({ database, bells }),

@@ -24,7 +24,7 @@ describe('a rule with a budget', () => {
     const ruleId = await world.create('cats', { budget: budgetOf('usd=1/day') });
     const check = world.watch();
     await world.match('cats', 100);
-    await world.calmDown();
+    await world.endBurst();
     await check();
     expect(types(await world.notices())).toEqual(['budget.threshold']);
     expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
@@ -92,7 +92,7 @@ describe('a rule with a budget', () => {
     const forLife = await world.create('dogs', { budget: budgetOf('matches=6/lifetime') });
     await world.match('cats', 5);
     await world.match('dogs', 5);
-    await world.calmDown();
+    await world.endBurst();
     await world.database.run(
       `update usage set day = day - 40, last_match_at = last_match_at - interval '40 days'`,
     );
@@ -228,7 +228,7 @@ describe('a budget of several rules', () => {
     const check = world.watch();
     await world.match('first', 2);
     await world.match('others', 20);
-    await world.calmDown();
+    await world.endBurst();
     await check();
     expect(types(await world.notices())).toEqual(['budget.threshold', 'budget.threshold']);
     await world.match('second', 2);
@@ -289,7 +289,7 @@ describe('after a pause', () => {
   test('the rule stays paused while the period lasts, even if it is checked and has become quiet', async () => {
     const { world, ruleId, resume } = await stopped('matches=7/day');
     await using _ = world;
-    await world.calmDown();
+    await world.endBurst();
     await world.database.run('update rules set budget_check_at = now()');
     expect(await resume()).toBe('paused');
     const until = (await world.store.get('acc_1', ruleId))?.pause?.resumes_at;
@@ -331,7 +331,7 @@ describe('after a pause', () => {
     await using world = await openBudgetWorld(template);
     await world.create('cats', { budget: budgetOf('matches=10/day') });
     await world.match('cats', 5);
-    await world.calmDown();
+    await world.endBurst();
     const check = world.watch();
     await check();
     expect((await world.notices()).map(({ resolved_at }) => resolved_at)).toContain(null);

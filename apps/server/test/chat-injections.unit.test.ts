@@ -66,7 +66,7 @@ test('the corpus has the texts of the MCP server and some for chats', () => {
 });
 
 describe('control: the checks find', { timeout: 60_000 }, () => {
-  const notHarmless = (format: ChatFormat, spoil: (message: object) => object) =>
+  const foundIn = (format: ChatFormat, spoil: (message: object) => object) =>
     corpus.filter(({ text }) => {
       const [message, twin] = [text, harmless(text)].map((words) =>
         spoil(messageOf(format, chatBody(everywhere(words), { more: 1 }, words))),
@@ -79,22 +79,22 @@ describe('control: the checks find', { timeout: 60_000 }, () => {
     );
 
   test('in Slack, words in mrkdwn instead of rich text', () => {
-    const found = notHarmless('slack', (message) =>
+    const found = foundIn('slack', (message) =>
       JSON.parse(JSON.stringify(message).replaceAll('{"type":"text",', '{"type":"mrkdwn",')),
     );
     expect(found.map(({ text }) => text)).toEqual(expect.arrayContaining(forChats.slice(0, 8)));
   });
 
   test('in Discord, words without the escape', () => {
-    const found = notHarmless('discord', (message) => rewritten(message, /\\([!-/:-@[-`{-~])/g, '$1'));
+    const found = foundIn('discord', (message) => rewritten(message, /\\([!-/:-@[-`{-~])/g, '$1'));
     expect(found.map(({ text }) => text)).toEqual(expect.arrayContaining(forChats.slice(9, 18)));
     expect(found.length).toBeGreaterThan(corpus.length / 2);
   });
 
   test('in Teams, the beginning of a tag, and Markdown', () => {
-    const tags = notHarmless('teams', (message) => rewritten(message, /\\u\{3c\}/g, '<'));
+    const tags = foundIn('teams', (message) => rewritten(message, /\\u\{3c\}/g, '<'));
     expect(tags.map(({ text }) => text)).toContain('<at>Everyone</at> <at id="0">x</at>');
-    const marked = notHarmless('teams', (message) =>
+    const marked = foundIn('teams', (message) =>
       JSON.parse(JSON.stringify(message).replaceAll('"TextRun"', '"TextBlock"')),
     );
     expect(marked.map(({ text }) => text)).toContain('[your bank](https://evil.example)');

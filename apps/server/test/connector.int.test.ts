@@ -146,7 +146,7 @@ describe('the gauges of a source show nothing on a node that no longer has it', 
 });
 
 describe('a connection of a crashed process that X still counts', () => {
-  async function strand(world: UpstreamWorld): Promise<void> {
+  async function leaveStaleConnection(world: UpstreamWorld): Promise<void> {
     await addRule(world, 'x');
     await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
     {
@@ -158,7 +158,7 @@ describe('a connection of a crashed process that X still counts', () => {
 
   test('is closed if the connection stays in use, and the stream opens', async () => {
     await using world = await openUpstreamWorld(template);
-    await strand(world);
+    await leaveStaleConnection(world);
     const log = createMemoryLog();
     const endStaleConnections = createEndStaleConnections(world.client('x'));
     await using ingest = startIngest(world, 'x', log, { protocol: hasty, endStaleConnections });
@@ -171,7 +171,7 @@ describe('a connection of a crashed process that X still counts', () => {
 
   test('control: without the Connections API the connection stays in use', async () => {
     await using world = await openUpstreamWorld(template);
-    await strand(world);
+    await leaveStaleConnection(world);
     await using ingest = startIngest(world, 'x', createMemoryLog(), {
       protocol: hasty,
       endStaleConnections: null,
@@ -185,7 +185,7 @@ describe('a connection of a crashed process that X still counts', () => {
 
   test("is not closed by a worker that lost its lease: it may be the new holder's", async () => {
     await using world = await openUpstreamWorld(template);
-    await strand(world);
+    await leaveStaleConnection(world);
     let frees = 0;
     let assertions = 0;
     const sources = createSourceStore(world.database);

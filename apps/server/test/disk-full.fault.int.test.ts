@@ -12,7 +12,7 @@ import type { EventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
 import { readLog } from './log-chaos.ts';
-import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
+import { acknowledgeEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { makeEventsStream, openTestDatabase } from './support.ts';
 
@@ -81,7 +81,7 @@ describe('a full disk', skipUnless('mount', missing), () => {
   });
 
   test('of the database, control: if events are acknowledged before they are stored, some are lost', async () => {
-    expect((await run(true, acknowledgedEarly)).length).toBeLessThan(events);
+    expect((await run(true, acknowledgeEarly)).length).toBeLessThan(events);
   });
 
   testNightly(

@@ -118,9 +118,9 @@ describe('the stream of Firehose', () => {
     await addRule(world, 'firehose');
     let refused = 0;
     const log = createMemoryLog(({ payload }) =>
-      payload.title === 'rocket 3' && refused++ === 0 ? turnDown() : null,
+      payload.title === 'rocket 3' && refused++ === 0 ? refuseOnce() : null,
     );
-    const turnDown = async () => {
+    const refuseOnce = async () => {
       await eventually(() => expect(log.entries).toHaveLength(5), soon);
       throw new Error('the log is down');
     };

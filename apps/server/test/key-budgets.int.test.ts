@@ -211,7 +211,7 @@ describe('a key with a budget', () => {
       expect(await world.store.get('acc_1', ruleId)).toMatchObject({ state: 'paused' });
     }
     // The rate has fallen, and the budget stays spent until tomorrow.
-    await world.calmDown();
+    await world.endBurst();
     await expect(key.create('dogs')).rejects.toMatchObject(spent);
     await world.match('dogs', 5);
     const { count } = (await world.database.one<{ count: number }>('select count(*) from matches')) ?? {};

@@ -150,7 +150,7 @@ function post(number: number, text: string): LogEvent {
 }
 
 /** For controls: acknowledges an event when it is delivered, not when it is stored. */
-export function acknowledgedEarly(source: EventConsumer): EventConsumer {
+export function acknowledgeEarly(source: EventConsumer): EventConsumer {
   return {
     async *batches(max, signal) {
       for await (const batch of source.batches(max, signal)) {

@@ -78,7 +78,7 @@ async function writtenMatches(database: Database): Promise<number> {
 }
 
 /** How often a match has an earlier time than the one before it. */
-async function timesBackwards(database: Database): Promise<number> {
+async function countEarlierTimes(database: Database): Promise<number> {
   const row = await database.one<{ count: number }>(
     `select count(*) from (
        select created_at < lag(created_at) over (order by position) as backwards from matches
@@ -128,7 +128,7 @@ async function run({ matches, makeStore, passed }: Attempt) {
   return {
     seen: await following,
     afterwards: await follow(reader, () => true),
-    backwards: await timesBackwards(database),
+    backwards: await countEarlierTimes(database),
   };
 }
 

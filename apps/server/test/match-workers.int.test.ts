@@ -56,11 +56,11 @@ describe('a rule that was acknowledged before an event arrived', () => {
   });
 
   test('control: with the rules cached from the first batch, most are missed', async () => {
-    const remembering = (store: MatchStore): MatchStore => {
+    const cachedRules = (store: MatchStore): MatchStore => {
       let holders: ReturnType<MatchStore['holdersOf']> | undefined;
       return { ...store, holdersOf: (references) => (holders ??= store.holdersOf(references)) };
     };
-    expect(await run(remembering)).toBeLessThan(expected);
+    expect(await run(cachedRules)).toBeLessThan(expected);
   });
 });
 

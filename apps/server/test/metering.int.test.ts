@@ -250,11 +250,11 @@ describe('the bill of a source', () => {
     await using meter = await openMeter();
     await meter.deliver([post(1, { refersTo: [2] })]);
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    const isSo = async () => expect(await meter.database.many(waiting)).toHaveLength(2);
+    const bothWait = async () => expect(await meter.database.many(waiting)).toHaveLength(2);
     const both = await meter.database.transaction(async (sql) => {
       await sql.run('select 1 from billed where not delivered for update');
       const writing = [1, 2].map(() => meter.deliver([post(2, { rules: named(77) })]));
-      await eventually(isSo, { timeoutMs: 20_000 });
+      await eventually(bothWait, { timeoutMs: 20_000 });
       return writing;
     });
     await Promise.all(both);

@@ -91,7 +91,7 @@ async function waiting(database: Database): Promise<number> {
   return row?.count ?? 0;
 }
 
-const someoneWaits = (database: Database) =>
+const writerWaits = (database: Database) =>
   eventually(async () => expect(await waiting(database)).toBeGreaterThan(0), soon);
 
 /** Creates a function again with a change of its text, which must occur in it. */
@@ -107,7 +107,7 @@ describe('a writer with a later sequence', () => {
     const { database } = world;
     const first = await holdTicket(database);
     const second = world.write(1, 2);
-    await someoneWaits(database);
+    await writerWaits(database);
     expect(await world.positions()).toEqual([]);
     await first.commit();
     await second;
@@ -121,7 +121,7 @@ describe('a writer with a later sequence', () => {
     const between = await holdTicket(database);
     await between.rollBack();
     const third = world.write(1);
-    await someoneWaits(database);
+    await writerWaits(database);
     expect(await world.positions()).toEqual([]);
     await first.commit();
     await third;
@@ -146,7 +146,7 @@ describe('a writer with a later sequence', () => {
     const { database } = world;
     const first = await holdTicket(database);
     const second = world.write(1);
-    await someoneWaits(database);
+    await writerWaits(database);
     await database.run('select pg_terminate_backend($1)', [first.pid]);
     await second;
     expect(await world.positions()).toHaveLength(1);
@@ -162,7 +162,7 @@ describe('a writer with a later sequence', () => {
     // Makes the other writer detect the deadlock first and roll back.
     await first.sql.run(`set local deadlock_timeout = '60s'`);
     const second = world.write(1);
-    await someoneWaits(database);
+    await writerWaits(database);
     await first.sql.run(
       `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
        values ($1, 'acc_1', 'rule_1', 1, 'x', $2, $3) on conflict do nothing`,
@@ -193,7 +193,7 @@ describe('a writer that is cancelled while it takes its positions', () => {
     });
     await isHeld;
     const cancelled = world.write(1).catch((error: unknown) => error);
-    await someoneWaits(database);
+    await writerWaits(database);
     await database.run(
       `select pg_cancel_backend(pid) from pg_locks where locktype = 'advisory' and classid = 28 and not granted
          and database = (select oid from pg_database where datname = current_database())`,

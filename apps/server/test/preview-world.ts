@@ -182,11 +182,11 @@ async function storePosts(database: Database, items: readonly StoredPost[]): Pro
      where matches.rule_id = numbered.rule_id and matches.event_key = numbered.event_key
        and matches.event_day = numbered.event_day`,
   );
-  await keepAgain(database);
+  await fillSummaries(database);
 }
 
 /** What the match transaction keeps beside matches. */
-async function keepAgain(database: Database): Promise<void> {
+async function fillSummaries(database: Database): Promise<void> {
   await database.run('truncate heads, day_heads, match_times');
   await summariseMatches(database);
 }
@@ -222,7 +222,7 @@ export async function fillItems(database: Database, { items, days, bytes }: Many
        e::text, (at at time zone 'UTC')::date, at
      ${each}, generate_series(0, 2) as r`,
   );
-  await keepAgain(database);
+  await fillSummaries(database);
   await database.run('update match_log set last_position = $1', [3 * items + 3]);
   await database.run('vacuum analyze');
 }

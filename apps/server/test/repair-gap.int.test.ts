@@ -93,7 +93,7 @@ const repairs = (world: UpstreamWorld) =>
     `select slots.value, gap_repairs.state, because, matches from gap_repairs join slots on slots.id = slot_id
      order by value`,
   );
-const whole = (world: UpstreamWorld) =>
+const gapState = (world: UpstreamWorld) =>
   world.database.one<{ repair: string; repair_because: string | null }>(
     'select repair, repair_because from coverage',
   );
@@ -124,7 +124,7 @@ describe('a gap on X', () => {
       { value: 'fjord', state: 'done', because: null, matches: 2 },
       { value: 'glacier', state: 'done', because: null, matches: 1 },
     ]);
-    expect(await whole(world)).toEqual({ repair: 'repaired', repair_because: null });
+    expect(await gapState(world)).toEqual({ repair: 'repaired', repair_because: null });
     expect(await worker.run()).toEqual([]);
   });
 
@@ -195,7 +195,7 @@ describe('a gap on X', () => {
       'impossible no_search_for_sample',
       'impossible value_too_long_to_search',
     ]);
-    expect(await whole(world)).toMatchObject({ repair: 'partly' });
+    expect(await gapState(world)).toMatchObject({ repair: 'partly' });
   });
 
   test('waits with a reason if the budget of the day is spent, and is continued the next day', async () => {
@@ -206,7 +206,7 @@ describe('a gap on X', () => {
     // 100, then the rest of the budget.
     expect(worker.logged).toHaveLength(120);
     expect(await repairs(world)).toMatchObject([{ state: 'waiting', because: 'budget_exhausted' }]);
-    expect(await whole(world)).toMatchObject({ repair: 'under_way' });
+    expect(await gapState(world)).toMatchObject({ repair: 'under_way' });
     await world.database.run('update repair_spending set day = day - 1');
     const nextDay = repairer(world, { postsPerDay: 1_000 });
     expect(await nextDay.run()).toEqual([true]);
@@ -219,7 +219,7 @@ describe('a gap on X', () => {
     const worker = repairer(world);
     expect(await worker.run()).toEqual([true]);
     expect(worker.client.calls).toEqual([]);
-    expect(await whole(world)).toEqual({ repair: 'none', repair_because: 'too_old_to_search' });
+    expect(await gapState(world)).toEqual({ repair: 'none', repair_because: 'too_old_to_search' });
   });
 
   test('starts over once if the token of its page has expired', async () => {
@@ -268,7 +268,7 @@ describe('a gap of an Enterprise app', () => {
     const { logged } = await recover(world);
     expect(logged.map(({ key }) => key)).toEqual(ids);
     expect(logged.every(({ via, rules }) => via === undefined && rules[0]?.tag === 'one')).toBe(true);
-    expect(await whole(world)).toMatchObject({ repair: 'repaired' });
+    expect(await gapState(world)).toMatchObject({ repair: 'repaired' });
   });
 
   test('is repaired even if a record of the replay is too large: that one is counted', async () => {
@@ -308,6 +308,6 @@ describe('a gap of an Enterprise app', () => {
       await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
       await expect(recover(world, { recovery })).rejects.toThrow(UpstreamUnavailable);
     }
-    expect(await whole(world)).toMatchObject({ repair: null });
+    expect(await gapState(world)).toMatchObject({ repair: null });
   });
 });

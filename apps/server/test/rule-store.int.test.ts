@@ -137,7 +137,7 @@ describe('limits', () => {
 test('fifty concurrent creations and deletions of rules with the same queries never deadlock', async () => {
   await using rules = await openRules([x, firehose]);
   const words = ['one', 'two', 'three'];
-  const comeAndGo = async (n: number) => {
+  const createAndDelete = async (n: number) => {
     for (let round = 0; round < 3; round++) {
       const word = words[(n + round) % words.length] ?? '';
       const other = words[(n * 2 + round) % words.length] ?? '';
@@ -154,7 +154,7 @@ test('fifty concurrent creations and deletions of rules with the same queries ne
       }
     }
   };
-  await Promise.all(Array.from({ length: 50 }, (_, n) => comeAndGo(n)));
+  await Promise.all(Array.from({ length: 50 }, (_, n) => createAndDelete(n)));
   expect(await rules.database.many('select 1 from slot_holders')).toEqual([]);
   const slots = await rules.database.many<{ state: string }>('select state from slots');
   expect(slots).toHaveLength(6);

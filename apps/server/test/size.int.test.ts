@@ -126,11 +126,11 @@ test('a page of one account does not read through the newer matches of the only 
 
 test('a check for webhooks with something to send reads no matches, and leases those webhooks', async () => {
   const store = createDeliveryStore(database);
-  const look = () => store.leaseDue({ max: 10, troubled: false });
-  const { scans } = await countReads(database, async () => expect(await look()).toEqual([]));
+  const leaseDue = () => store.leaseDue({ max: 10, troubled: false });
+  const { scans } = await countReads(database, async () => expect(await leaseDue()).toEqual([]));
   expect(scans).toBe(0);
   await write(['rule_quiet_7', 'quiet_7']);
-  expect((await look()).map(({ webhookId }) => webhookId)).toEqual(['whk_7']);
+  expect((await leaseDue()).map(({ webhookId }) => webhookId)).toEqual(['whk_7']);
 });
 
 test('a purge without deleted rules reads no match; with one, it reads those of the rule', async () => {

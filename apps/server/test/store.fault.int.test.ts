@@ -13,7 +13,7 @@ import type { EventConsumer } from '../src/event-log/event-consumer.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
+import { acknowledgeEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -139,7 +139,7 @@ describe('a database that is killed and restarted', () => {
   });
 
   testNightly('control: if events are acknowledged before they are stored, some are lost', {}, async () => {
-    const { stored } = await run(true, acknowledgedEarly);
+    const { stored } = await run(true, acknowledgeEarly);
     expect(stored.length).toBeLessThan(events);
   });
 });

@@ -32,8 +32,9 @@ async function open(options: Partial<StreamOptions> & { key?: string; on?: Reade
   const matches = () => events.filter(({ event }) => event === 'match');
   const rules = () => matches().map(({ data }) => String(JSON.parse(data).rule_id));
   /** The rules of the matches that arrived, once there are so many. */
-  const come = (count: number) => eventually(() => rules().length >= count && rules(), { timeoutMs: 20_000 });
-  return { connection, head, events, rules, come, lastId: () => events.at(-1)?.id ?? '' };
+  const untilReceived = (count: number) =>
+    eventually(() => rules().length >= count && rules(), { timeoutMs: 20_000 });
+  return { connection, head, events, rules, untilReceived, lastId: () => events.at(-1)?.id ?? '' };
 }
 
 const soon = { timeoutMs: 100_000 };
@@ -53,7 +54,7 @@ describe('a stream of matches', () => {
     });
     expect(stream.head.headers).not.toHaveProperty('transfer-encoding');
     await world.write([2, 3]);
-    expect(await stream.come(2)).toEqual(['rule_2', 'rule_3']);
+    expect(await stream.untilReceived(2)).toEqual(['rule_2', 'rule_3']);
     const { json } = await api.call(key, '/matches', { order: 'oldest' });
     const listed = operations.ListMatches.answer.parse(json).matches;
     const streamed = stream.events.slice(1).map(({ data }) => JSON.parse(data));
@@ -63,29 +64,29 @@ describe('a stream of matches', () => {
   test('continues behind Last-Event-ID, or behind a cursor of a list, whatever arrived meanwhile', async () => {
     const first = await open();
     await world.write([1]);
-    expect(await first.come(1)).toEqual(['rule_1']);
+    expect(await first.untilReceived(1)).toEqual(['rule_1']);
     first.connection.cut();
     await world.write([2]);
     const again = await open({ lastEventId: first.lastId() });
     await world.write([3]);
-    expect(await again.come(2)).toEqual(['rule_2', 'rule_3']);
+    expect(await again.untilReceived(2)).toEqual(['rule_2', 'rule_3']);
 
     const { json } = await api.call(key, '/matches', { order: 'oldest', limit: 2 });
     const { next_cursor } = operations.ListMatches.answer.parse(json);
     const fromList = await open({ query: `?cursor=${next_cursor}` });
-    expect(await fromList.come(1)).toEqual(['rule_3']);
+    expect(await fromList.untilReceived(1)).toEqual(['rule_3']);
     again.connection.cut();
     // A browser sends its first address again, and the header takes precedence.
     const browser = await open({ query: `?cursor=${next_cursor}`, lastEventId: again.lastId() });
     await world.write([1]);
-    expect(await browser.come(1)).toEqual(['rule_1']);
+    expect(await browser.untilReceived(1)).toEqual(['rule_1']);
   });
 
   test('that was cut off before its first match misses none', async () => {
     const first = await open();
     first.connection.cut();
     await world.write([1]);
-    expect(await (await open({ lastEventId: first.lastId() })).come(1)).toEqual(['rule_1']);
+    expect(await (await open({ lastEventId: first.lastId() })).untilReceived(1)).toEqual(['rule_1']);
   });
 
   test('has only the matches of its filter', async () => {
@@ -93,8 +94,8 @@ describe('a stream of matches', () => {
     const onX = await open({ query: '?platform=x' });
     const onFirehose = await open({ query: '?rule_id=rule_2&platform=firehose' });
     await world.write([1, 2, 3, 2]);
-    expect(await onX.come(4)).toEqual(['rule_1', 'rule_2', 'rule_3', 'rule_2']);
-    expect(await ofRule.come(2)).toEqual(['rule_2', 'rule_2']);
+    expect(await onX.untilReceived(4)).toEqual(['rule_1', 'rule_2', 'rule_3', 'rule_2']);
+    expect(await ofRule.untilReceived(2)).toEqual(['rule_2', 'rule_2']);
     expect(onFirehose.rules()).toEqual([]);
   });
 
@@ -111,14 +112,14 @@ describe('a stream of matches', () => {
     };
     await createRuleStore(world.database).delete(change, 'rule_2');
     await world.write([1, 2, 3]);
-    expect(await own.come(2)).toEqual(['rule_1', 'rule_3']);
+    expect(await own.untilReceived(2)).toEqual(['rule_1', 'rule_3']);
     expect(other.rules()).toEqual([]);
   });
 
   test('delivers a match without its wake-up, by polling', async () => {
     const stream = await open();
     await world.write([1], { silent: true });
-    expect(await stream.come(1)).toEqual(['rule_1']);
+    expect(await stream.untilReceived(1)).toEqual(['rule_1']);
   });
 });
 
@@ -146,7 +147,7 @@ describe('a stream is refused as any request', () => {
   test('if retention has removed matches behind its cursor, once', async () => {
     const first = await open({ query: '?rule_id=rule_1' });
     await world.write([1, 1, 2]);
-    await first.come(2);
+    await first.untilReceived(2);
     await world.database.run(
       `insert into removed_matches (account_id, rule_id, platform, last_position) values ('acc_1', 'rule_1', 'x', 1)`,
     );
@@ -160,7 +161,7 @@ describe('a stream is refused as any request', () => {
     const { code, details } = errorSchema.parse(JSON.parse(body));
     expect({ status, code }).toEqual({ status: 400, code: 'out_of_range' });
     const again = await open({ query, lastEventId: details.oldest_cursor ?? '' });
-    expect(await again.come(2)).toEqual(['rule_1', 'rule_1']);
+    expect(await again.untilReceived(2)).toEqual(['rule_1', 'rule_1']);
     expect((await open({ query, lastEventId: first.lastId() })).head.status).toBe(200);
   });
 
@@ -183,7 +184,7 @@ describe('a stream ends', () => {
     await revoked.connection.closed;
     expect(performance.now() - revokedAt).toBeLessThan(5_000);
     await world.write([1]);
-    expect(await other.come(1)).toEqual(['rule_1']);
+    expect(await other.untilReceived(1)).toEqual(['rule_1']);
     expect(revoked.rules()).toEqual([]);
   });
 

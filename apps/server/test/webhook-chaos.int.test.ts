@@ -121,7 +121,7 @@ async function chaos(world: WebhookWorld, database: Database): Promise<ChaosResu
     await enableAll(world);
   }
   state.gone = false;
-  await finishUp(world, database);
+  await deliverRemaining(world, database);
   const parked = await world.deliveries(webhooks['picky']?.webhook.id ?? '', 'parked');
   return { kills, webhooks, parked: parked.map((one) => one.first_match_id ?? '').toSorted() };
 }
@@ -133,7 +133,7 @@ async function enableAll(world: WebhookWorld): Promise<void> {
   }
 }
 
-async function finishUp(world: WebhookWorld, database: Database): Promise<void> {
+async function deliverRemaining(world: WebhookWorld, database: Database): Promise<void> {
   await enableAll(world);
   await using _sender = world.startSender();
   await eventually(

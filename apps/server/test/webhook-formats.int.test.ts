@@ -29,18 +29,18 @@ test('a chat gets one message per window, with all matches since the last one, s
     await using _sender = world.startSender();
     const messages = () => chat.received.map(({ body }) => readMessage(body));
     /** Waits until webhooks without a window have it: by then the chat was checked as well. */
-    const storeAndSee = async (texts: string[]) => {
+    const storeAndWait = async (texts: string[]) => {
       await world.storeMatches(texts);
       await eventually(() => expect(program.received.at(-1)?.body).toContain(`"${texts.at(-1)}"`), within);
     };
-    await storeAndSee(posts(0, 1));
+    await storeAndWait(posts(0, 1));
     await eventually(() => expect(messages()).toEqual([{ shown: [0], more: 0 }]), within);
-    await storeAndSee(posts(1, 1));
-    await storeAndSee(posts(2, 2));
+    await storeAndWait(posts(1, 1));
+    await storeAndWait(posts(2, 2));
     expect(messages()).toHaveLength(1);
     await world.clock.pass(windowSeconds * 1_000);
     await eventually(() => expect(messages()).toHaveLength(2), within);
-    await storeAndSee(posts(4, 137));
+    await storeAndWait(posts(4, 137));
     expect(messages()).toHaveLength(2);
     await world.clock.pass(windowSeconds * 1_000);
     await eventually(() => expect(messages()).toHaveLength(3), within);

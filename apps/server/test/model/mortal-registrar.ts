@@ -143,7 +143,7 @@ function createFreezer() {
   let frozen: PromiseWithResolvers<void> | null = null;
   let resumed: Promise<unknown> = Promise.resolve();
   const pass = async () => await frozen?.promise;
-  const stopHere = async () => {
+  const pauseHere = async () => {
     if (!armed) return;
     frozen = Promise.withResolvers();
     armed.resolve();
@@ -153,7 +153,7 @@ function createFreezer() {
   const guarded = (call: UpstreamCall): UpstreamCall => ({
     ...call,
     async permit(kind) {
-      if (kind === 'change') await stopHere();
+      if (kind === 'change') await pauseHere();
       const permitted = call.permit(kind);
       resumed = permitted.catch(() => undefined);
       await permitted;

@@ -58,14 +58,14 @@ export async function updateRule(run: Run, rule: Acknowledged, word: string): Pr
   }
   expect(await changes.apply(change, requestedBy)).not.toBeNull();
   run.happened.add('updated');
-  letGo(run, rule);
+  markUncertain(run, rule);
   run.acknowledged = run.acknowledged.map((one) => (one === rule ? { ...rule, word } : one));
 }
 
 export async function pauseRule(run: Run, rule: Acknowledged): Promise<void> {
   run.acknowledged = run.acknowledged.filter((one) => one !== rule);
   run.paused.push(rule);
-  letGo(run, rule);
+  markUncertain(run, rule);
   const { kind } = await run.world.changes.pause(rule.ruleId, changeBy(accountId, null, 'PauseRule'));
   expect(kind).toBe('paused');
   run.world.bells.ring('slots');
@@ -90,7 +90,7 @@ export async function resumeRule(run: Run, rule: Acknowledged): Promise<void> {
 
 export async function deleteRule(run: Run, rule: Acknowledged): Promise<void> {
   run.acknowledged = run.acknowledged.filter((one) => one !== rule);
-  letGo(run, rule);
+  markUncertain(run, rule);
   const { rules, bells } = run.world;
   expect(await rules.delete(changeBy(accountId, null, 'DeleteRule'), rule.ruleId)).not.toBeNull();
   bells.ring('slots');
@@ -130,7 +130,7 @@ function assertReason({ platform, problem, problemKind }: HeldSlot): void {
 }
 
 /** Its slots may be deleted and created again: nothing is certain about them any more. */
-function letGo(run: Run, { word, platforms }: Acknowledged): void {
+function markUncertain(run: Run, { word, platforms }: Acknowledged): void {
   const keys = new Set(platforms.map((platform) => keyOf(platform, word)));
   for (const [slotId, { key }] of run.leaving) if (keys.has(key)) run.leaving.delete(slotId);
   run.takenAway = run.takenAway.filter(({ key }) => !keys.has(key));

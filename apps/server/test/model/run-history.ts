@@ -114,7 +114,7 @@ async function assertSettles(run: Run): Promise<void> {
   await releaseOldSlots(run);
   if (run.takenAway.length > 0) run.happened.add('taken_away');
   await finishMoves(run);
-  await tryFailedAgain(run);
+  await retryFailed(run);
   for (const source of sources) await expireLease(run, source);
   for (const source of sources) startRegistrar(run, source, neverMs);
   await eventually(() => assertAgreement(run), settle);
@@ -143,7 +143,7 @@ async function finishMoves(run: Run): Promise<void> {
   );
   if (run.drained.size === 0 && underWay.length === 0) return;
   // A rule that the new source refused is still served by the former one: it is retried before it can leave.
-  await tryFailedAgain(run);
+  await retryFailed(run);
   for (const source of sources) startRegistrar(run, source, regularlyMs);
   await eventually(async () => {
     await age();
@@ -158,14 +158,14 @@ async function finishMoves(run: Run): Promise<void> {
     expect(unsettled).toEqual([]);
     // The former source takes such a rule back at its next reconciliation, or the rule is retried after a minute.
     const { withRoom } = await findUnserved(run);
-    if (withRoom.length > 0) await tryFailedAgain(run);
+    if (withRoom.length > 0) await retryFailed(run);
     expect(withRoom).toEqual([]);
   }, settle);
   await endAll(run);
   await age();
 }
 
-async function tryFailedAgain({ world }: Run): Promise<void> {
+async function retryFailed({ world }: Run): Promise<void> {
   await world.database.run(
     `update slots set retry_at = now() where state = 'failed' and retry_at is not null`,
   );

@@ -83,7 +83,7 @@ export async function vanish(run: Run, platform: Platform, word: string): Promis
     for (const { id } of gone) {
       const index = run.foreign.findIndex((one) => one.source === source && one.id === id);
       if (index >= 0) run.foreign.splice(index, 1);
-      await noteTakenAway(run, source, { id, key: keyOf(platform, word) });
+      await recordDeletionByHand(run, source, { id, key: keyOf(platform, word) });
     }
   }
   run.disturbed.add(keyOf(platform, word));
@@ -95,11 +95,11 @@ export async function deleteByHand(run: Run, source: ModelSource, which: number)
   const rule = ours[which % Math.max(1, ours.length)];
   if (!rule) return;
   run.disturbed.add(keyOf(source.platform, rule.value));
-  await noteTakenAway(run, source, { id: rule.id, key: keyOf(source.platform, rule.value) });
+  await recordDeletionByHand(run, source, { id: rule.id, key: keyOf(source.platform, rule.value) });
   await run.world.changeByHand(source, { remove: rule.id }).catch(ignoreArmedFault);
 }
 
-async function noteTakenAway(
+async function recordDeletionByHand(
   run: Run,
   source: ModelSource,
   { id, key }: { id: string; key: string },
