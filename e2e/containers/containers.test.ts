@@ -57,7 +57,7 @@ describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
     const inServer = (script: string) => installation.compose('exec', '-T', 'earshot', 'sh', '-c', script);
 
     test('runs without privileges and capabilities, on a read-only root', async () => {
-      const countFiles =
+      const privileges =
         'id -u; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/1/status; touch /app/x 2>&1 || true';
       expect((await inServer(countFiles)).trim().split('\n')).toEqual([
         '10001',
