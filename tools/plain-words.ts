@@ -1,6 +1,6 @@
 import type { SourceFile } from './source-files.ts';
 
-/** Words that made this repository hard to read, and what a newcomer understands. STYLE.md, rule 11. */
+/** Words that newcomers do not understand in this repository, and what to write instead. STYLE.md has the whole table. */
 const alternatives: ReadonlyArray<[words: readonly string[], instead: string]> = [
   [['hear', 'hears', 'heard', 'hearing'], 'receive, be connected; "covered" for a period'],
   [['heed', 'heeds', 'heeded'], 'apply'],
@@ -22,6 +22,7 @@ interface Exception {
 /** Texts that Earshot does not write, or that must contain the words. */
 const exceptions: readonly Exception[] = [
   { path: /^tools\/(test\/)?plain-words(\.unit\.test)?\.ts$/, reason: 'lists the words, and has samples' },
+  { path: /^STYLE\.md$/, reason: 'lists the words, and what to write instead' },
   {
     path: /^packages\/engines\/src\/unprivileged-user\.ts$/,
     words: ['nobody'],
@@ -30,23 +31,44 @@ const exceptions: readonly Exception[] = [
   { path: /(^|\/)(pnpm-lock\.yaml|package-lock\.json)$/, reason: 'names and descriptions of packages' },
 ];
 
-const insteadOf = new Map(alternatives.flatMap(([words, instead]) => words.map((word) => [word, instead])));
-const names = [...insteadOf.keys()];
-const capitalized = names.map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+/** The same for phrases, which may be wrapped in a comment. */
+const phrases: ReadonlyArray<[phrases: readonly string[], instead: string]> = [
+  [['by itself'], 'automatically'],
+  [['of its own', 'of their own'], 'its own, separate'],
+  [['go on', 'goes on'], 'continue'],
+  [['look again', 'looks again'], 'poll, check again'],
+];
+
+const wordList = alternatives.flatMap(([words]) => words);
+const phraseList = phrases.flatMap(([some]) => some);
+const insteadOf = new Map(
+  [...alternatives, ...phrases].flatMap(([some, instead]) => some.map((one) => [one, instead])),
+);
+const capitalized = wordList.map((word) => word.charAt(0).toUpperCase() + word.slice(1));
+const wrappedPhrases = phraseList.map((phrase) => phrase.replaceAll(' ', '(?:\\s|[*/#])+'));
 /** Whole words, also inside camelCase, PascalCase, snake_case and UPPER_CASE. */
 const pattern = new RegExp(
-  `(?<![A-Za-z])(?:${names.join('|')})(?![a-z])|(?:${capitalized.join('|')})(?![a-z])|(?<![A-Za-z])(?:${names.join('|').toUpperCase()})(?![A-Za-z])`,
+  [
+    `(?<![A-Za-z])(?:${wordList.join('|')})(?![a-z])`,
+    `(?:${capitalized.join('|')})(?![a-z])`,
+    `(?<![A-Za-z])(?:${wordList.join('|').toUpperCase()})(?![A-Za-z])`,
+    `\\b(?:${wrappedPhrases.join('|')})\\b`,
+  ].join('|'),
   'g',
 );
 
-/** Each forbidden word with its place, and what to write instead. */
+/** Each forbidden word or phrase with its place, and what to write instead. */
 export function findForbiddenWords(files: readonly SourceFile[]): string[] {
   return files.flatMap(({ path, text }) => {
     const allowed = exceptions.filter((exception) => exception.path.test(path));
-    return Array.from(text.matchAll(pattern), ({ 0: found, index }) => ({ word: found.toLowerCase(), index }))
+    return Array.from(text.matchAll(pattern), ({ 0: found, index }) => ({ word: normalize(found), index }))
       .filter(({ word }) => !allowed.some(({ words }) => words?.includes(word) ?? true))
       .map(({ word, index }) => `${path}:${lineOf(text, index)}: ${word} → ${insteadOf.get(word)}`);
   });
+}
+
+function normalize(found: string): string {
+  return found.toLowerCase().replace(/[\s*/#]+/g, ' ');
 }
 
 function lineOf(text: string, index: number): number {

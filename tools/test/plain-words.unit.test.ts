@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { findForbiddenWords } from '../plain-words.ts';
 
 const wordsOf = (text: string, path = 'apps/server/src/a.ts') =>
-  findForbiddenWords([{ path, text }]).map((problem) => problem.replace(/^.*?: (\w+) → .*$/, '$1'));
+  findForbiddenWords([{ path, text }]).map((problem) => problem.replace(/^.*?: ([\w ]+) → .*$/, '$1'));
 
 test('reports the place, the word and what to write instead', () => {
   const text = ['const a = 1;', '', '// Nobody calls this.'].join('\n');
@@ -21,6 +21,8 @@ test.for([
   ['a test name', "test('tells the owner', () => {});", ['tells']],
   ['a string', "throw new Error('nobody answers');", ['nobody']],
   ['a possessive', "// in nobody's way", ['nobody']],
+  ['a phrase', '// It ends by itself.', ['by itself']],
+  ['a wrapped phrase', '/**\n * Each has a folder of its\n * own.\n */', ['of its own']],
 ] as const)('finds the words in %s', ([, text, expected]) => {
   expect(wordsOf(text)).toEqual(expected);
 });
@@ -30,6 +32,7 @@ test.for([
   'a fortune teller foretold it',
   'https://heart.example/undoubtedly',
   'the recommended setting',
+  'its own folder; the version goes once',
 ])('accepts other words: %s', (text) => {
   expect(wordsOf(text)).toEqual([]);
 });

@@ -123,9 +123,9 @@ async function isRegistered(
   }
 }
 
-/** Only the sandbox's armed refusals refuse a rule, and only the small Firehose token is full. */
+/** Only the sandbox's faults refuse a rule, and only the small tap is full. */
 function assertReason({ platform, problem, problemKind }: HeldSlot): void {
-  if (problemKind === 'refused') expect(problem).toMatch(/sandbox .*refuse/);
+  if (problemKind === 'refused') expect(problem).toContain('The sandbox is set to refuse');
   else expect(`${platform} ${problemKind}`).toBe('firehose full');
 }
 
