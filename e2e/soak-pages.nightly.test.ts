@@ -34,7 +34,7 @@ async function alertsWith(dir: string, changes: ReadonlyArray<readonly [string, 
 describe.concurrent('two servers under faults, with Prometheus and our alerts', withPrometheus(), () => {
   test('no critical alert is false', async () => {
     const { code, said } = await watchedSoak('--seconds', '30');
-    expect(said).toMatch(/alerts: \d+ pages, 0 of them false/);
+    expect(said).toMatch(/alerts: \d+ critical, 0 of them false/);
     expect(said).toMatch(/matches: [1-9]\d* seen/);
     expect(said).toMatch(/webhooks: [1-9]\d* seen/);
     expect(said).toMatch(/requests: [1-9]\d* seen/);

@@ -49,10 +49,10 @@ const { undelivered } = await system.xState();
 say(`x: ${undelivered.length} posts were never sent down a stream`);
 const byName = Object.entries(Object.groupBy(fired, ({ name }) => name));
 say(`faults: ${byName.map(([name, all = []]) => `${all.length} ${name}`).join(', ')}`);
-const falsePages = (await watch?.judge({ faults: fired, feed }, say)) ?? [];
+const falseAlerts = (await watch?.judge({ faults: fired, feed }, say)) ?? [];
 const whole = Object.values(verdicts).every(isWhole);
 say(whole ? 'whole: the difference is the gaps of the ledger' : 'NOT WHOLE');
-process.exitCode = whole && falsePages.length === 0 ? 0 : 1;
+process.exitCode = whole && falseAlerts.length === 0 ? 0 : 1;
 
 /** Queries again while the lists still grow. */
 async function untilSettled(soaked: SoakSystem): Promise<Record<'x' | 'firehose', Verdict>> {

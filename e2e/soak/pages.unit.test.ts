@@ -4,10 +4,10 @@ import { truths } from './pages.ts';
 
 test('every alert with an explanation is a critical alert', () => {
   const alerts = readFileSync(new URL('../../deploy/alerts.yaml', import.meta.url), 'utf8');
-  const pages = alerts
+  const critical = alerts
     .split('- alert: ')
     .slice(1)
     .filter((alert) => alert.includes('severity: page'))
     .map((alert) => alert.split('\n', 1)[0]);
-  expect(pages).toEqual(expect.arrayContaining(Object.keys(truths)));
+  expect(critical).toEqual(expect.arrayContaining(Object.keys(truths)));
 });

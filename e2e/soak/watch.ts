@@ -32,9 +32,7 @@ interface WatchOptions {
   readonly alertsFile: string | undefined;
 }
 
-/**
- * Prometheus with our alerts unless others are given, and what they need besides matches: a webhook and a caller.
- */
+/** Prometheus with our alerts unless others are given, and what they need besides matches: a webhook and a caller. */
 export async function startWatch(
   stack: AsyncDisposableStack,
   { system, ruleId, alertsFile }: WatchOptions,
@@ -57,10 +55,10 @@ export async function startWatch(
       const matches = await lateMatches(system.databaseUrl, feed);
       const observed = { matches, webhooks: receiver.observations, requests: caller.observations };
       const evidence = { rules: await prometheus.alertRules(), faults, observed };
-      const pages = spans.filter(({ state, severity }) => state === 'firing' && severity === 'page');
-      const falsePages = pages.filter((page) => !isTrue(page, evidence));
+      const critical = spans.filter(({ state, severity }) => state === 'firing' && severity === 'page');
+      const falseAlerts = critical.filter((alert) => !isTrue(alert, evidence));
       for (const span of spans) {
-        const truth = falsePages.includes(span) ? ': FALSE' : pages.includes(span) ? ': true' : '';
+        const truth = falseAlerts.includes(span) ? ': FALSE' : critical.includes(span) ? ': true' : '';
         say(`${describe(span, watchedFromMs)}${truth}`);
       }
       for (const [kind, all] of Object.entries(observed))
@@ -69,8 +67,8 @@ export async function startWatch(
         'count(count_over_time(earshot_matched_through_timestamp_seconds[1d]))',
       );
       if (Number(seen[0]?.value[1]) !== nodes.length) throw new Error('Prometheus has not seen all nodes');
-      say(`alerts: ${pages.length} pages, ${falsePages.length} of them false`);
-      return falsePages;
+      say(`alerts: ${critical.length} critical, ${falseAlerts.length} of them false`);
+      return falseAlerts;
     },
   };
 }
