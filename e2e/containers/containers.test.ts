@@ -59,7 +59,7 @@ describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
     test('runs without privileges and capabilities, on a read-only root', async () => {
       const privileges =
         'id -u; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/1/status; touch /app/x 2>&1 || true';
-      expect((await inServer(countFiles)).trim().split('\n')).toEqual([
+      expect((await inServer(privileges)).trim().split('\n')).toEqual([
         '10001',
         'CapEff:\t0000000000000000',
         'CapBnd:\t0000000000000000',
