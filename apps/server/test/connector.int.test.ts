@@ -140,7 +140,7 @@ describe('the gauges of a source show nothing on a node that no longer has it', 
     await world.sandbox.arm({ kind: 'stream_status', platform: 'x', status: 503 });
     await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
     await eventually(() => expect(attempts).toBe(2), soon);
-    await expect(ingest[Symbol.asyncDispose]()).rejects.toThrow('the database is away');
+    await expect(ingest[Symbol.asyncDispose]()).rejects.toThrow('the database is down');
     expect(await gauges(ingest)).toEqual(nothing);
   });
 });
