@@ -13,8 +13,9 @@ import { ruleOn } from './rule-caller.ts';
 import { root, startEngines } from './start-engines.ts';
 
 /**
- * `POST /matches` of 50 and CreateRule on a value that is registered already, in turns with a plain Fastify and `pg` on the same
- * database, for accounts of three sizes. What counts is the processor time per request of the server and PostgreSQL together.
+ * Measures `POST /matches` of 50 and CreateRule with a registered query, for accounts of three sizes. It alternates with a
+ * baseline, a plain Fastify and `pg` on the same database. The result is the processor time per request of the server and
+ * PostgreSQL together.
  */
 const { values: given } = parseArgs({
   options: {
@@ -77,7 +78,7 @@ async function startBareServer(): Promise<{ url: string; pid: number }> {
   return { url: String(line).trim(), pid: child.pid };
 }
 
-/** Each caller asks again when it has its answer. */
+/** Each caller sends the next request when it has its answer. */
 async function ask(
   { url, processes }: typeof ours | typeof plain,
   { key, path, bodyOf }: { key: string; path: string; bodyOf: (n: number) => string },
@@ -131,7 +132,7 @@ async function newAccount(rules: number): Promise<string> {
   );
 }
 
-/** Of all rounds, in microseconds: the program and PostgreSQL. */
+/** The processor time of all rounds in microseconds, for the program and PostgreSQL. */
 function parts(rounds: readonly Figures[]): string {
   const program = median(rounds.map(({ cpu }) => (cpu['server'] ?? 0) + (cpu['client'] ?? 0)));
   const postgres = median(rounds.map(({ cpu }) => cpu['postgres'] ?? 0));
@@ -140,7 +141,7 @@ function parts(rounds: readonly Figures[]): string {
 
 const ratios: string[] = [];
 for (const size of sizes) {
-  // Two of each size: both grow by the same creations.
+  // Two accounts of each size, which grow by the same creations.
   const [ourKey, plainKey] = [await newAccount(size), await newAccount(size)];
   await database.query('analyze');
   for (const { name, ...operation } of operations.filter((one) => one.name.startsWith(given.only))) {

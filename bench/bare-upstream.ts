@@ -1,8 +1,8 @@
 const rulesPerCall = 100;
 
 /**
- * Seconds that the upstream alone needs for so many rules: full calls, one after the other on each app, all apps side
- * by side, and nothing else. The rules are removed again.
+ * Measures the seconds that the upstream alone needs for the rules: full calls, sequential on each app, all apps in
+ * parallel. Then removes the rules.
  */
 export async function bareUpstreamSeconds(
   baseUrl: string,

@@ -4,7 +4,7 @@ export interface Caller extends Disposable {
   post(key: string, path: string, body: string): Promise<{ status: number; text: string }>;
 }
 
-/** A client that costs little: the machine is shared with what is measured. */
+/** A cheap client, because it shares the machine with the measured server. */
 export function createCaller(url: string, connections: number): Caller {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   return {

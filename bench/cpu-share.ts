@@ -11,13 +11,13 @@ export async function cpuSeconds(pids: Readonly<Record<string, number>>): Promis
       .map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')),
   );
   const processes = stats.filter(Boolean).map((stat) => {
-    // The name is in parentheses and may hold anything.
+    // The name is in parentheses and may contain any character.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [parent, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((at) =>
       Number(fields[at]),
     );
     const pid = Number.parseInt(stat, 10);
-    // What children have used that are over: PostgreSQL ends connections and workers while it is watched.
+    // Includes ended children: PostgreSQL ends connections and workers during the measurement.
     const ended = pid === process.pid ? 0 : endedUser + endedSystem;
     return { pid, parent, seconds: (user + system + ended) / ticksPerSecond };
   });
@@ -31,7 +31,7 @@ export async function cpuSeconds(pids: Readonly<Record<string, number>>): Promis
   );
 }
 
-/** What was used between two looks, as text. */
+/** The time used between two measurements, as text. */
 export function cpuShares(before: Record<string, number>, after: Record<string, number>): string {
   const used = Object.entries(after).map(([name, at]) => [name, at - (before[name] ?? 0)] as const);
   const total = used.reduce((sum, [, seconds]) => sum + seconds, 0);

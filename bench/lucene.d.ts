@@ -1,4 +1,4 @@
-/** The package has no types of its own; only this one function is measured. */
+/** The package has no types. Only this function is measured. */
 declare module 'lucene' {
   export function parse(query: string): unknown;
 }

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
-/** Fits into what a processor keeps to itself. */
+/** Fits into the processor cache. */
 const small = Buffer.alloc(64 * 1_024, 'earshot');
-/** Does not. */
+/** Does not fit into the processor cache. */
 const [large, other] = [Buffer.alloc(64 * 1_048_576, 1), Buffer.alloc(64 * 1_048_576, 2)];
 
 const compute = () => {
@@ -19,7 +19,7 @@ function cpuMs(work: () => void): string {
 
 /**
  * The processor time of two fixed pieces of work outside of JavaScript: one computes, one moves memory. A virtual machine shares
- * both with others, and has been seen to take twice as long as a minute before: figures can only be compared where these are alike.
+ * both with others, and may take twice as long as a minute before. Compare figures only if these times are similar.
  */
 export function describePace(): string {
   return `pace ${cpuMs(compute)}/${cpuMs(move)} ms`;

@@ -14,10 +14,10 @@ import { startSystem } from './pipeline/system.ts';
 import { startEngines } from './start-engines.ts';
 
 /**
- * From a socket of the sandbox to visible matches, through the real server, three NATS nodes and PostgreSQL. In turns with it,
- * the same events through a plain client with the same statements, one per message and packed. What counts is the processor
- * time per event: it varies least with what else the machine does. Then the time from receipt to listed at half of the
- * rate. `--traces RATIO` has the server export traces of so many items.
+ * Measures the path from a sandbox socket to visible matches through the real server, three NATS nodes and PostgreSQL. It
+ * alternates with a baseline, a plain client with the same statements, one event per message and packed. The result is the
+ * processor time per event, because other load changes it least. Then it measures the time from receipt to listed at half of
+ * the rate. With `--traces RATIO`, the server exports traces of this share of items.
  */
 const { values: given } = parseArgs({
   options: {
@@ -53,7 +53,7 @@ const system = await startSystem(engines, stack, {
 const database = new pg.Pool({ connectionString: engines.postgresUrl, max: 1 });
 stack.defer(() => database.end());
 
-/** One match per event: the matches that a reader could see. */
+/** The matches that a reader can see; there is one per event. */
 async function visible(): Promise<number> {
   const { rows } = await database.query<{ count: string }>(
     'select coalesce(sum(matches), 0) as count from usage',
@@ -114,7 +114,7 @@ async function openBare() {
 const { bare, packed: floor } = await openBare();
 const log = stack.use(await openLog(engines));
 
-// The planner knows the tables from then on, as it does a minute after the first start.
+// From now on the planner has statistics, as it does one minute after the first start.
 await ours(2_000);
 const { bodies: first } = await log.readOn();
 await Promise.all([bare.run(first), floor.run(first)]);

@@ -4,9 +4,9 @@ import { parse as parseLucene } from 'lucene';
 import { realisticRules } from './rules.ts';
 
 /**
- * What one rule of about 100 characters costs, beside two public Lucene parsers in the same run. They only parse, and
- * X's language is not theirs: the rules they refuse are counted, and left out of their time. The contenders take turns,
- * so that a busy machine disturbs all of them alike; the best window is what the code costs, the median what was had.
+ * Measures one rule of about 100 characters, beside two public Lucene parsers in the same run. They only parse, and do not
+ * know X's language: rules that they refuse are counted, and excluded from their time. The contenders alternate, so that
+ * other load affects all of them equally. The best window is the cost of the code, the median the cost on this machine.
  */
 const rulesPerPlatform = 400;
 const windows = 15;

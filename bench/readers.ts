@@ -13,12 +13,12 @@ import { flood, type Written, writeMatches } from './readers/write-matches.ts';
 import { startEngines } from './start-engines.ts';
 
 /**
- * Many streams of matches (`GET /matches/stream`) on one node, some of which take nothing: the node's memory, its processor
- * time per delivery, and the time from the commit of a match to its receipt by the others, each of which follows a rule of its
- * own. Then the same at a higher rate of matches. At last, on a fresh node, streams that all get every match of one account.
+ * Measures many match streams (`GET /matches/stream`) on one node, some of which read nothing: the node's memory, its
+ * processor time per delivery, and the time from the commit of a match to its receipt. Each other stream follows its own rule.
+ * Then the same at a higher rate. Finally, on a fresh node, all streams get every match of one account.
  *
- * Processor time is that of the node alone, and beside it that of PostgreSQL for the node's connections: neither the clients, which
- * are in this process, nor what it costs to store the matches. The floor is the same for a bare program that only writes as many bytes.
+ * Processor time is the node's, with PostgreSQL's for the node's connections beside it. It excludes the clients, which are in
+ * this process, and the storing of matches. The floor is a baseline that only writes as many bytes.
  */
 const { values: given } = parseArgs({
   options: {
@@ -35,12 +35,12 @@ const { values: given } = parseArgs({
   },
 });
 const seconds = Number(given.seconds);
-/** By then the node has closed those that take nothing: 30 s, and some for what is still under way. */
+/** After this time, the node has closed the stalled streams: 30 s, and a margin for data in flight. */
 const slowWithinMs = 40_000;
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const figures: string[] = [];
 
-/** A connection is a file on both sides; a shell can raise the limit for what it starts, a program cannot for itself. */
+/** A connection is a file on both sides. A shell can raise the limit for its children, a program not for itself. */
 if (given['with-files'] === undefined) {
   const again = [fileURLToPath(import.meta.url), ...process.argv.slice(2), '--with-files', 'yes'];
   const command = 'ulimit -n "$(ulimit -Hn)" && exec "$0" "$@"';
@@ -108,9 +108,9 @@ async function measureAccount(streams: number): Promise<number> {
   return clients.bytes();
 }
 
-/** The engines, one node with the api role, and its clients. */
+/** Starts PostgreSQL, NATS, one node with the api role, and its clients. */
 async function start(stack: AsyncDisposableStack, options: ClientsOptions) {
-  say('Starting the engines and one api node');
+  say('Starting PostgreSQL, NATS and one api node');
   const engines = await startEngines(stack, 1);
   const { profile } = given;
   const node = await startNodeUnderTest(engines, stack, { rules: options.streams, profile });
@@ -120,18 +120,18 @@ async function start(stack: AsyncDisposableStack, options: ClientsOptions) {
   const clients = await startClients({ node, ...options }, stack);
   const { streams, stalled, follow } = options;
   say(`${streams} streams open (by ${follow}), ${stalled} of them stalled: ${await memoryMiB(node.pid)} MiB`);
-  const bells = { url: engines.nats.url };
   return {
     node,
     clients,
-    write: (rules: number, rate: number) => writeMatches(database, { bells, rules, rate, seconds }),
-    /** Returns when it was done. */
+    write: (rules: number, rate: number) =>
+      writeMatches(database, { natsUrl: engines.nats.url, rules, rate, seconds }),
+    /** Returns the time at which the flood ended. */
     floodStalled: async (): Promise<number> => {
-      await flood(database, bells);
+      await flood(database, engines.nats.url);
       const floodedAt = performance.now();
-      // To hand so much to the kernel takes the node some seconds; what is measured is the time after, while they stall.
+      // The node needs some seconds to write this much to the kernel. The measurement starts later, while the streams stall.
       await sleep(8_000);
-      say(`the stalled ones flooded: ${await memoryMiB(node.pid)} MiB`);
+      say(`after flooding the stalled streams: ${await memoryMiB(node.pid)} MiB`);
       return floodedAt;
     },
   };

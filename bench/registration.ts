@@ -10,14 +10,14 @@ import { createRuleCaller } from './rule-caller.ts';
 import { startEngines } from './start-engines.ts';
 
 /**
- * How fast rules come in through the API of one server: values that are registered already, and distinct values on four
- * X apps, whose limits (100 calls of 100 rules per 15 min and app) pass `pace` times faster here than in life.
+ * Measures how fast the API of one server creates rules: queries that are already registered, and distinct queries on four
+ * X apps, whose limits (100 calls of 100 rules per 15 min and app) are `pace` times faster here.
  */
 const { values: given } = parseArgs({
   options: {
     known: { type: 'string', default: '10000' },
     distinct: { type: 'string', default: '10000' },
-    /** At the same time; of registered values, and of distinct ones. */
+    /** Concurrent callers, for registered and for distinct queries. */
     'known-callers': { type: 'string', default: '16' },
     callers: { type: 'string', default: '400' },
     accounts: { type: 'string', default: '100' },
@@ -87,7 +87,7 @@ interface Measured {
   readonly shares: string;
 }
 
-/** Each caller asks for the next rule when it has its answer. */
+/** Each caller requests the next rule when it has its answer. */
 async function measure(count: number, concurrent: number, valueOf: (n: number) => string): Promise<Measured> {
   const before = await cpuSeconds(pids);
   const startedAt = performance.now();
@@ -126,12 +126,12 @@ if (known > 0) {
 }
 
 if (distinct > 0) {
-  // Apps of its own: what it calls does not count against those of the server.
+  // Separate apps: these calls do not count towards the server's limits.
   const bareSeconds = await bareUpstreamSeconds(sandbox.url, bareTokens, distinct);
   const before = await callsMade();
   const callsPerApp = Math.ceil(distinct / tokens.length / rulesPerCall);
   const floorSeconds = ((Math.ceil(callsPerApp / callsPerWindow) - 1) * windowSeconds) / pace;
-  const comebacks = caller.comebacks();
+  const retries = caller.retries();
   const { seconds, shares } = await measure(distinct, callers, (n) => `distinct${n}`);
   const after = await callsMade();
   say(
@@ -140,13 +140,13 @@ if (distinct > 0) {
   );
   say(
     `  ${after.made - before.made} calls, ${after.refused - before.refused} refused by X, ` +
-      `${caller.comebacks() - comebacks} times a caller was told to come back`,
+      `${caller.retries() - retries} times a caller had to retry`,
   );
   say(`  processor time: ${shares}`);
   say(
     `  the limits of X allow ${callsPerApp} calls of ${rulesPerCall} rules per app without a wait: at least ${floorSeconds.toFixed(1)} s`,
   );
   say(
-    `  the upstream alone, without us: ${bareSeconds.toFixed(2)} s; ours is ${(seconds / bareSeconds).toFixed(1)} times that`,
+    `  the upstream alone: ${bareSeconds.toFixed(2)} s; Earshot takes ${(seconds / bareSeconds).toFixed(1)} times as long`,
   );
 }

@@ -1,26 +1,26 @@
 import { createCaller } from './caller.ts';
 
 export interface RuleCaller extends Disposable {
-  /** Creates a rule on `x` and asks again when it is told to come back. */
+  /** Creates a rule on `x`, and retries while the server is unavailable. */
   create(key: string, value: string): Promise<void>;
-  /** How often it was told to come back. */
-  comebacks(): number;
+  /** The number of retries. */
+  retries(): number;
 }
 
 export function createRuleCaller(url: string, connections: number): RuleCaller {
   const caller = createCaller(url, connections);
-  let comebacks = 0;
+  let retries = 0;
   return {
     async create(key, value) {
       for (;;) {
         const { status, text } = await caller.post(key, '/api.CreateRule', ruleOn(value));
         if (status === 200) return;
         if (status !== 503 && status !== 504) throw new Error(`${status}: ${text}`);
-        comebacks++;
+        retries++;
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
     },
-    comebacks: () => comebacks,
+    retries: () => retries,
     [Symbol.dispose]: () => caller[Symbol.dispose](),
   };
 }

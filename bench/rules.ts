@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../packages/query/test/firehose/random.ts';
 
-/** Rules of about 100 characters as people keep them: brands, phrases, groups, a few filters. */
+/** Typical rules of about 100 characters: brands, phrases, groups, a few filters. */
 const words =
   'glacier iceberg aurora fjord harbour launch outage recall merger lawsuit rocket battery chip turbine ferry festival derby striker vaccine drought'.split(
     ' ',

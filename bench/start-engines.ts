@@ -7,7 +7,7 @@ import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/en
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
 export interface Engines {
-  /** For logs and whatever else the run leaves; deleted at its end. */
+  /** Folder for logs and other files of the run; deleted at its end. */
   readonly dir: string;
   readonly postgresUrl: string;
   readonly superuserUrl: string;
@@ -18,7 +18,7 @@ export interface Engines {
 /** A private PostgreSQL and nats-servers with production's durable settings. */
 export async function startEngines(stack: AsyncDisposableStack, natsNodes: 1 | 3): Promise<Engines> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-bench-'));
-  // Root's PostgreSQL runs as another user, who must get through to its data.
+  // If root starts PostgreSQL, it runs as another user, which must have access to its data.
   await chmod(dir, 0o711);
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const server = await findNatsServer({

@@ -1,4 +1,4 @@
-/** Requests per minute, of a key and of its account, in the plainest way. */
+/** Counts requests per minute for a key and its account, in the simplest way. */
 const perMinute = 10_000_000;
 
 interface Counter {
@@ -19,7 +19,7 @@ export function createBareLimits() {
     return `"${policy}";r=${perMinute - counter.count};t=${Math.ceil((counter.endsAt - now) / 1_000)}`;
   };
   return {
-    /** Counts a request, and returns the headers that tell how many are left. */
+    /** Counts a request, and returns the rate limit headers. */
     take(keyId: string, accountId: string, changes: boolean): Record<string, string> {
       const left = [takeOne('default', keyId), takeOne('account', accountId)];
       if (changes) left.push(takeOne('changes', accountId));

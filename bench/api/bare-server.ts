@@ -8,10 +8,10 @@ import { createBareLimits } from './bare-limits.ts';
 import * as statements from './bare-statements.ts';
 
 /**
- * What a plain program does for the same answers, on the same tables: it knows the caller by the key's hash, counts its requests, acts as the
- * account under row security, checks the rule and the account's limits, explains the matches, signs the cursor, writes the
- * audit and a line of log. Every step is one prepared statement or one function; the languages' own functions are called as ours
- * calls them. It waits for nothing, keeps no answer for repetitions, and knows no other request than the two that are measured.
+ * The baseline: a plain program with the same answers from the same tables. It finds the caller by the key's hash, counts its
+ * requests, acts as the account under row security, checks the rule and the account's limits, explains the matches, signs the
+ * cursor, and writes the audit entry and a log line. Every step is one prepared statement or one function. It calls the rule
+ * languages as the server does. It never waits, stores no answers for repetitions, and has only the two measured requests.
  * `node bare-server.ts DATABASE_URL LOG_FILE` prints its address.
  */
 const [, , connectionString, file = ''] = process.argv;
@@ -87,7 +87,7 @@ app.addHook('onResponse', async (request, reply) => {
 
 function whoAsks(request: FastifyRequest): Known {
   const caller = callers.get(request);
-  if (!caller) throw new Error('nobody asks');
+  if (!caller) throw new Error('no such key');
   return caller;
 }
 
@@ -152,7 +152,7 @@ app.post<{ Body: NewRule }>('/api.CreateRule', { schema: createSchema }, async (
   const [value] = values;
   if (!value) throw new Error('a rule without a value');
   const [budgets] = await run<{ key: unknown; account: unknown }>(statements.budgets, [accountId, keyId]);
-  if (budgets?.key || budgets?.account) throw new Error('nobody has a budget here');
+  if (budgets?.key || budgets?.account) throw new Error('the benchmark has no budgets');
   const id = `rule_${randomUUID()}`;
   const created = await transaction({ begin: 'begin', role: 'earshot_rules', accountId }, (run) =>
     create(run, { ...request.body, id, accountId, keyId, requestId: request.id, value }),

@@ -14,8 +14,8 @@ export const key: Statement = {
 };
 
 /**
- * The newest of each platform are next to each other in the index, which the order makes the planner use; posts are shown to
- * whoever has a match with them.
+ * The newest matches of each platform are neighbours in the index, and the order makes the planner use it. An account sees
+ * the posts of its matches.
  */
 const newestOf = (platform: string) => `(select * from matches
   where account_id = $1 and platform >= '${platform}' and platform <= '${platform}'

@@ -7,7 +7,7 @@ import { postOf } from '../stored.ts';
 
 const matches = 5_000;
 
-/** So many rules, each with a slot of its own, and matches of some of them, as the match workers write them. */
+/** Creates rules with one slot each, and matches of some of them, as the match workers write them. */
 export async function fillAccount(
   { postgresUrl }: Engines,
   superuser: pg.Pool,
@@ -20,7 +20,7 @@ export async function fillAccount(
      from generate_series(0, $2::integer - 1) as n`,
     [accountId, rules],
   );
-  // On a source that nobody serves: its slots are left alone.
+  // No node runs this source, so its slots do not change.
   await superuser.query(
     `insert into sources (id, platform, capacity, enabled) values ('x:idle', 'x', 1000000, false) on conflict do nothing`,
   );

@@ -7,13 +7,13 @@ import { type Holder, matchEvents } from '../../apps/server/src/matching/match-e
 import { createMatchStore, type MatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
 import type { Engines } from '../start-engines.ts';
 
-/** As in the server: events under way, messages per transaction, consumers. */
+/** As in the server: events in flight, messages per transaction, consumers. */
 const windowMax = 256;
 const batchMax = 1_000;
 const consumers = 2;
 
 export interface BareOptions {
-  /** Of its stream and of its database, which `copyDatabase` has made. */
+  /** Names its stream and its database, which `copyDatabase` has created. */
   readonly name: string;
   readonly eventsPerMessage: number;
   readonly replicas: number;
@@ -22,8 +22,8 @@ export interface BareOptions {
 }
 
 /**
- * The same events through a plain client: published, consumed and stored by the server's own statements, in a database of
- * their own. No upstream, no parsing of items, no evaluator, no retries, no metrics.
+ * The baseline: a plain client publishes, consumes and stores the same events with the server's own statements, in a separate
+ * database. No upstream, no parsing of items, no evaluator, no retries, no metrics.
  */
 export async function openBarePath(engines: Engines, options: BareOptions) {
   const { name, eventsPerMessage, replicas } = options;
@@ -59,7 +59,7 @@ export async function openBarePath(engines: Engines, options: BareOptions) {
   await store.makeDays(days.map((day) => day.slice(0, 10)));
   const running = stack.move();
   return {
-    /** Until all of them are stored. `bodies`: events as they stand in the log, none of which it has seen before. */
+    /** Resolves when all of them are stored. `bodies` are new events as they are in the log. */
     async run(bodies: readonly string[]): Promise<void> {
       const left = { events: bodies.length, ended: Promise.withResolvers<void>() };
       const storing = Array.from({ length: consumers }, () => storeAll(connection, store, options, left));
@@ -71,7 +71,7 @@ export async function openBarePath(engines: Engines, options: BareOptions) {
   };
 }
 
-/** A message is always an array: one event in it costs nothing more. */
+/** A message is always an array, also with one event, at no extra cost. */
 function pack(bodies: readonly string[], size: number): string[] {
   return Array.from(
     { length: Math.ceil(bodies.length / size) },
@@ -101,7 +101,7 @@ interface Left {
   readonly ended: PromiseWithResolvers<void>;
 }
 
-/** Takes along what has arrived, at most a batch; nobody waits for a full one. */
+/** Stores what has arrived, at most one batch, without waiting for a full one. */
 async function storeAll(
   connection: NatsConnection,
   store: MatchStore,
@@ -144,7 +144,7 @@ async function storeAll(
 
 const urlOf = (url: string, name: string) => Object.assign(new URL(url), { pathname: `/${name}` }).href;
 
-/** Before anybody is connected to the server's database: a copy of it, with its tables and its installation. */
+/** Copies the server's database with its tables and its installation. Call it before a client connects. */
 export async function copyDatabase({ superuserUrl }: Engines, name: string): Promise<void> {
   const client = new pg.Client(urlOf(superuserUrl, 'postgres'));
   await client.connect();
@@ -152,7 +152,7 @@ export async function copyDatabase({ superuserUrl }: Engines, name: string): Pro
   await client.end();
 }
 
-/** Tables of the rules, which are created when the copy is made already. */
+/** Tables of the rules, which exist before the copy is made. */
 export async function copyRules({ superuserUrl }: Engines, name: string): Promise<void> {
   const [from, to] = [new pg.Client(superuserUrl), new pg.Client(urlOf(superuserUrl, name))];
   await Promise.all([from.connect(), to.connect()]);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** Takes whatever is exported, and counts it. */
+/** Accepts and counts exported traces. */
 export async function startCollector() {
   let requests = 0;
   let bytes = 0;

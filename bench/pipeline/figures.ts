@@ -1,12 +1,12 @@
 import { cpuSeconds } from '../cpu-share.ts';
 
-/** Of one run: what each process used per event, in microseconds. */
+/** The processor time of each process per event in one run, in microseconds. */
 export interface Figures {
   readonly perSecond: number;
   readonly cpu: Readonly<Record<string, number>>;
 }
 
-/** `counted`: the processes by name; those of one name, up to a dash, are added up. */
+/** `counted` has the processes by name. Processes with the same name up to a dash are added up. */
 export async function measure(
   counted: Readonly<Record<string, number>>,
   work: () => Promise<number>,
@@ -24,7 +24,7 @@ export async function measure(
   return { perSecond, cpu };
 }
 
-/** The processor time of an event over the parts that both ways have: whoever feeds the events is not among them. */
+/** Processor time per event of the parts that both paths have, without the feeder of the events. */
 export function total({ cpu }: Figures): number {
   return ['server', 'client', 'postgres', 'nats'].reduce((sum, name) => sum + (cpu[name] ?? 0), 0);
 }
@@ -36,7 +36,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : (lower + upper) / 2;
 }
 
-/** The median with the least and the most. */
+/** The median with minimum and maximum. */
 export function spread(values: readonly number[], digits = 0): string {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   return `${median(values).toFixed(digits)} (${least.toFixed(digits)}–${most.toFixed(digits)})`;

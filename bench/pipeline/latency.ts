@@ -6,9 +6,9 @@ const pageSchema = z.object({
   matches: z.array(z.object({ created_at: z.string(), payload: z.object({ text: z.string() }) })),
 });
 
-/** Milliseconds, in their order. */
+/** Milliseconds, sorted. */
 export interface Latencies {
-  /** From the moment before an item was put into the sandbox to the moment its match was in the caller's hands. */
+  /** From just before an item is put into the sandbox until the caller has its match. */
   readonly whole: readonly number[];
   /** The part of it after the match was written. */
   readonly listing: readonly number[];
@@ -36,7 +36,7 @@ export async function followLatencies(
   return { whole: inOrder(whole), listing: inOrder(listing) };
 }
 
-/** The position behind everything that is stored by now. */
+/** The position after the newest stored match. */
 export async function lastCursor({ call }: System): Promise<string> {
   let cursor: string | undefined;
   for (;;) {

@@ -1,4 +1,4 @@
-/** Posts and pages into the sandbox, half and half, each of them matched by one rule. */
+/** Sends posts and pages to the sandbox, half of each. One rule matches each of them. */
 
 export interface Load {
   readonly sandboxUrl: string;
@@ -12,7 +12,7 @@ const callers = 2;
 export const xRule = (n: number) => `pipeline${n} lang:en`;
 export const firehoseRule = (n: number) => `title:pipeline${n} AND language:"en"`;
 
-/** As many items as fast as the sandbox takes them. */
+/** Sends items as fast as the sandbox accepts them. */
 export async function injectAll(load: Load, items: number): Promise<void> {
   let next = 0;
   await Promise.all(
@@ -32,7 +32,7 @@ interface RatedLoad {
   readonly first: number;
 }
 
-/** So many items per second, for so long; late by a batch at most, as long as the sandbox keeps up. */
+/** Sends items at a fixed rate for a time; at most one batch late if the sandbox keeps up. */
 export async function injectAtRate(load: Load, { perSecond, seconds, first }: RatedLoad): Promise<number> {
   const items = Math.round(perSecond * seconds);
   const size = Math.max(2, Math.min(batch, Math.round(perSecond / 20)));

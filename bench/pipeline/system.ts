@@ -8,7 +8,7 @@ export interface System {
   readonly load: Load;
   readonly server: Program<ServerReady>;
   readonly sandbox: Program<string>;
-  /** A call of our API, with a key that may do everything. */
+  /** Calls the API with a key that has all scopes. */
   readonly call: (path: string, body: unknown) => Promise<unknown>;
   readonly key: string;
 }
@@ -16,7 +16,7 @@ export interface System {
 const xToken = 'bench-x-token';
 const tapToken = 'fh_bench';
 
-/** The real server and the sandbox as processes of their own, with rules on both platforms. */
+/** The real server and the sandbox as separate processes, with rules on both platforms. */
 export async function startSystem(
   engines: Engines,
   stack: AsyncDisposableStack,

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { parseArgs } from 'node:util';
 
 /**
- * The floor of what a delivery costs: node:http, and one `write` of as many bytes to the socket of each stream. It knows no
- * matches, rules or keys, reads nothing, and waits for nobody. Prints its port; at the first line of its input it begins to write.
+ * The lowest cost of a delivery: node:http, and one `write` of as many bytes to the socket of each stream. It has no matches,
+ * rules or keys, reads nothing and never waits. It prints its port, and begins to write at the first line of its input.
  */
 const { values: given } = parseArgs({
   options: {

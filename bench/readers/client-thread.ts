@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { ClientReport, ClientsOptions } from './clients.ts';
 
-/** Bare sockets, because the clients share two cores with what they measure. */
+/** Bare sockets, because the clients share two cores with the measured node. */
 const { url, key, streams, stalled, follow }: ClientsOptions & { url: string; key: string } = workerData;
 const { hostname, port } = new URL(url);
 const connectingMax = 50;
@@ -13,7 +13,7 @@ function report(message: ClientReport): void {
   parentPort?.postMessage(message, []);
 }
 
-/** Resolves when the first event has come. One that stalls takes nothing any more from then on. */
+/** Resolves at the first event. A stalling stream reads nothing after it. */
 function openStream(number: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect(Number(port), hostname);

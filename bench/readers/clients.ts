@@ -6,9 +6,9 @@ import type { NodeUnderTest } from './node-under-test.ts';
 
 export interface Clients {
   received(): number;
-  /** Of one event, on average. */
+  /** Average bytes of one event. */
   bytes(): number;
-  /** Of what was received since the last call. */
+  /** For events received since the last call. */
   latencies(): { p50: number; p99: number; worst: number };
 }
 
@@ -19,11 +19,11 @@ export type ClientReport =
 export interface ClientsOptions {
   readonly streams: number;
   readonly stalled: number;
-  /** What each stream gets: the matches of a rule of its own, or all of the account. */
+  /** Whether each stream follows one rule or the whole account. */
   readonly follow: 'rule' | 'account';
 }
 
-/** The streams are held in a thread of their own, so that writing does not delay the clock of the readers. */
+/** The streams are in a separate thread, so that writing does not delay the readers' clock. */
 export async function startClients(
   { node, ...options }: ClientsOptions & { node: Pick<NodeUnderTest, 'url' | 'key'> },
   stack: AsyncDisposableStack,

@@ -8,13 +8,13 @@ export interface NodeUnderTest {
   readonly url: string;
   readonly pid: number;
   readonly key: string;
-  /** A metric by its name and labels, as the node tells it. */
+  /** The value of a metric of the node, by its name and labels. */
   readonly metric: (name: string) => Promise<number>;
   /** The processes of PostgreSQL that serve it. */
   readonly backends: () => Promise<number[]>;
 }
 
-/** One node with the api role alone, and one account with as many rules as there will be streams. */
+/** Starts one node with only the api role, and creates one account with a rule per stream. */
 export async function startNodeUnderTest(
   engines: Engines,
   stack: AsyncDisposableStack,

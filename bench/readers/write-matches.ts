@@ -9,9 +9,9 @@ export interface Written {
   readonly perSecond: number;
 }
 
-/** Matches of the rule that those follow who take nothing: too many for what the kernel holds for them. */
-export async function flood(database: pg.Pool, bells: { url: string }): Promise<void> {
-  const nats = await connect({ servers: bells.url });
+/** Writes more matches for the rule of the stalled streams than the kernel can buffer. */
+export async function flood(database: pg.Pool, natsUrl: string): Promise<void> {
+  const nats = await connect({ servers: natsUrl });
   for (let n = 0; n < 100; n++) {
     await writeBatch(database, { size: 1, rules: 0, text: 'x'.repeat(64 * 1024) });
     nats.publish('earshot.bell.matches');
@@ -19,18 +19,18 @@ export async function flood(database: pg.Pool, bells: { url: string }): Promise<
   await nats.drain();
 }
 
-/** What match workers do in the end: posts and matches in one transaction, positions in their turn, then the bell. */
+/** Writes as match workers do: posts and matches in one transaction, positions in commit order, then the wake-up. */
 export async function writeMatches(
   database: pg.Pool,
-  options: { bells: { url: string }; rules: number; rate: number; seconds: number },
+  options: { natsUrl: string; rules: number; rate: number; seconds: number },
 ): Promise<Written> {
   const { rules, rate, seconds } = options;
-  const nats = await connect({ servers: options.bells.url });
+  const nats = await connect({ servers: options.natsUrl });
   const startedAt = performance.now();
   let matches = 0;
   while (performance.now() - startedAt < seconds * 1_000) {
     const due = Math.floor(((performance.now() - startedAt) / 1_000) * rate) - matches;
-    // A writer that cannot keep up says so by its rate; batches are no larger than those of a match worker.
+    // The rate shows a writer that cannot keep up. Batches are no larger than a match worker's.
     const size = Math.min(2_000, due);
     const text = `at ${Date.now()} ${sentence.repeat(3)}`;
     if (size > 0) await writeBatch(database, { size, rules, text });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type ErrorCode, errorCodes, errorSchema } from '../src/errors.ts';
+import { type ErrorCode, errorCodes, errorReasons, errorSchema } from '../src/errors.ts';
 import { openApiDocument } from '../src/openapi.ts';
 
 const folder = new URL('../../../docs/errors/', import.meta.url);
@@ -42,10 +42,31 @@ test.each(codes)('the page of %s agrees with the registry', (code) => {
   expect(lines[5]).toMatch(retryable ? /^\* Retry: yes\b/ : /^\* Retry: no\b/);
   expect(lines.filter((line) => line.startsWith('## '))).toEqual([
     '## What it means',
-    '## Why it happens',
+    code in errorReasons ? '## Reasons' : '## Why it happens',
     '## Example',
     '## What to do',
   ]);
+});
+
+test.each(Object.entries(errorReasons))(
+  'the page of %s lists every reason in the registry',
+  (code, reasons) => {
+    const rows = read(`${code}.md`)
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+      .map((line) => line.split(' | '));
+    expect(rows.map(([reason, meaning]) => [reason, meaning])).toEqual(
+      Object.entries(reasons).map(([reason, meaning]) => [`| \`${reason}\``, meaning]),
+    );
+    for (const cells of rows) {
+      expect(cells).toHaveLength(4);
+      expect(cells[2]).toMatch(/^(yes|no|until .+)$/);
+    }
+  },
+);
+
+test.each(Object.keys(errorReasons))('the example on the page of %s has a reason', (code) => {
+  expect(read(`${code}.md`)).toMatch(/"reason": "\w+"/);
 });
 
 test.each(codes)('the example on the page of %s is an error that the contract allows', (code) => {

@@ -20,7 +20,7 @@ interface NodeOptions {
   routes: readonly number[];
   lifetime: Lifetime;
   settings: NatsSettings;
-  /** Of the user of deploy/nats-users.conf and between the nodes; undefined: whoever connects may do everything. */
+  /** Password of the user in deploy/nats-users.conf and between the nodes. Undefined: every client has all rights. */
   password: string | undefined;
 }
 
@@ -93,11 +93,11 @@ export async function startNode(options: NodeOptions) {
   return { node, ready };
 }
 
-/** On a busy machine, threads go on and answer for a while after they were told to stop. Only Linux tells of them. */
+/** On a busy machine, threads continue to answer for a while after SIGSTOP. Only Linux shows their state. */
 async function hasRunningThreads(pid: number): Promise<boolean> {
   const tasks = `/proc/${pid}/task`;
   const threads = process.platform === 'linux' ? await readdir(tasks) : [];
-  // One that has ended meanwhile does not run.
+  // A thread that has ended in between does not run.
   const stats = threads.map((thread) => readFile(`${tasks}/${thread}/stat`, 'utf8').catch(() => ') T'));
   return (await Promise.all(stats)).some((stat) => !/\) T/.test(stat));
 }
@@ -155,7 +155,7 @@ async function isJetStreamReady(
     const meta = field(answer, 'meta_cluster');
     const leader = field(meta, 'leader');
     if (typeof leader !== 'string' || leader === '') return false;
-    // Only the leader hears of every node, and it alone places streams.
+    // Only the leader knows every node, and only the leader places streams.
     return peers === undefined || leader !== name || currentPeers(meta) === nodes - 1;
   } catch {
     return false;

@@ -46,7 +46,7 @@ export function startServerProgram({
   env: Readonly<Record<string, string>>;
   logFile: string;
   script?: string;
-  /** Until it is ready: a minute, unless told. */
+  /** Time until it is ready; one minute by default. */
   timeoutMs?: number;
 }): Promise<Program<ServerReady>> {
   return startProgram({

@@ -30,7 +30,7 @@ export async function openCluster(dir: string, log: (progress: string) => void) 
   if (!(await exists(dataDir))) {
     log('Creating a PostgreSQL cluster');
     const passwords = newPasswords();
-    // Before the cluster: one whose passwords nobody knows would be lost.
+    // Written before the cluster, because a cluster with unknown passwords would be lost.
     await rm(passwordsFile, { force: true });
     await writeFile(passwordsFile, JSON.stringify(passwords), { mode: 0o600 });
     await initialise({ binaries, runAs, dataDir, passwords });
@@ -100,7 +100,7 @@ export async function backUp(
   await runTool(join(binaries, 'pg_basebackup'), args, { runAs });
 }
 
-/** As psql fills in its variables. */
+/** Substitutes variables as psql does. */
 async function rolesWith(passwords: Passwords): Promise<string> {
   const text = await readFile(rolesFile, 'utf8');
   return text.replaceAll(

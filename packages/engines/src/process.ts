@@ -89,7 +89,7 @@ function watchParent(pid: number, exited: Promise<void>): void {
 
 interface ReadyOptions {
   server: ServerProcess;
-  /** What is waited for, for messages. */
+  /** Name of the awaited state, for messages. */
   name: string;
   logFile: string;
   timeoutMs: number;
@@ -128,7 +128,7 @@ async function readCommandLine(pid: number): Promise<string | undefined> {
   );
 }
 
-/** What a command prints; undefined when there is no such command, or it fails. */
+/** The output of a command; undefined if it does not exist or fails. */
 export async function outputOf(command: string, args: string[]): Promise<string | undefined> {
   return promisify(execFile)(command, args).then(
     ({ stdout }) => stdout.trim(),
@@ -136,7 +136,7 @@ export async function outputOf(command: string, args: string[]): Promise<string 
   );
 }
 
-/** Waits for the end of a command. What it printed is in the error when it fails. */
+/** Waits for the end of a command. If it fails, the error has its output. */
 export async function runTool(
   command: string,
   args: string[],
@@ -147,7 +147,7 @@ export async function runTool(
       if (error === null) resolve();
       else reject(new Error(`${command} failed:\n${stdout}${stderr}`.trimEnd(), { cause: error }));
     });
-    // A tool that a signal ends before it has read its input: how it ended is told above.
+    // The tool was ended before it read its input; `exec` above reports how it ended.
     child.stdin?.on('error', () => {});
     child.stdin?.end(input);
   });

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 /**
  * One request over the bare NATS protocol, so that this package needs no client:
  * https://docs.nats.io/reference/reference-protocols/nats-protocol
- * Without a leader nobody answers: what may be asked twice is asked again after a short patience.
+ * Without a leader there is no answer, so idempotent requests are repeated after a short timeout.
  */
 export async function jetStreamRequest(
   url: string,

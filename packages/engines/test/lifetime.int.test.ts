@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { isRunning, stopPid } from '../src/process.ts';
 
-/** Starts one nats-server in a process of its own, kills that process with SIGKILL and returns the server's pid. */
+/** Starts one nats-server in a separate process, kills that process with SIGKILL and returns the server's pid. */
 async function startFromKilledProcess(dir: string, lifetime: 'parent' | 'detached'): Promise<number> {
   const parent = fork(join(import.meta.dirname, 'start-nats.ts'), [inject('natsServer'), dir, lifetime]);
   const [pid] = await once(parent, 'message');

@@ -14,7 +14,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const start = (nodes: 1 | 3): Promise<Nats> => startNats({ server: inject('natsServer'), dir, nodes });
 
-/** To create the same stream again changes nothing, so it is asked until a leader answers. */
+/** Creating a stream is idempotent, so it is repeated until a leader answers. */
 async function createStream(url: string, replicas: number): Promise<void> {
   const stream = { name: 'S', subjects: ['s'], storage: 'file', retention: 'limits', num_replicas: replicas };
   await expect
@@ -42,7 +42,7 @@ test('an acknowledged message is there after SIGKILL and a restart', async () =>
   expect(await messagesIn(nats.url)).toMatchObject({ state: { messages: 1 } });
 });
 
-test('a second start on a used folder finds the messages, and is refused while the first one runs', async () => {
+test('a second start on a used folder keeps the messages, and is refused while the first one runs', async () => {
   {
     await using nats = await start(1);
     await createStream(nats.url, 1);
@@ -82,7 +82,7 @@ test('three nodes keep a replicated message when the node that took it is killed
   }
 });
 
-test('with a password, one node and three let nobody in without it, and only we can read it', async () => {
+test('one node and three nodes refuse clients without the password, and only the owner can read it', async () => {
   for (const nodes of [1, 3] as const) {
     const own = join(dir, String(nodes));
     await using nats = await startNats({ server: inject('natsServer'), dir: own, nodes, password: 's3cret' });

@@ -39,7 +39,7 @@ test.for([
   expect(await query(`SHOW ${name}`)).toBe(value);
 });
 
-test('nobody gets in without a password, and only we can read the passwords', async () => {
+test('refuses logins without a password, and only the owner can read the passwords', async () => {
   const env = { PATH: process.env['PATH'] };
   for (const user of ['postgres', 'earshot_owner', 'earshot_runtime', 'earshot_account', 'earshot']) {
     const url = `postgres://${user}@127.0.0.1:${postgres.port}/earshot`;

@@ -1,14 +1,14 @@
 /**
- * What one evaluation may cost. Rules and items come from strangers, and the evaluation runs in the event loop of a server
- * that others use too. So everything that grows with the rule or the item is charged in steps, before it is done; one step
- * stands for about ten nanoseconds. What is undecided when the steps are spent is `unknown`.
+ * Limits the cost of one evaluation. Rules and items are untrusted, and the evaluation runs in the event loop of a shared
+ * server. So all work that grows with the rule or the item is charged in steps before it is done. One step is about ten
+ * nanoseconds. Clauses that are undecided when the steps are spent are `unknown`.
  *
  * An evaluation is synchronous, so the current one can be a variable of the module. Outside of an evaluation nothing is
  * charged: parsing and validation are bounded by the length of the rule.
  */
 const stepsMax = 300_000;
 
-/** Of one regular expression in one evaluation: the rest is for the other clauses of the rule. */
+/** Limits one regular expression in one evaluation, so that the other clauses of the rule have steps left. */
 export const patternStepsMax = stepsMax / 4;
 
 export const tooMuchWork = 'deciding this would take too long';
@@ -18,14 +18,14 @@ const overBudget = new Error('over the budget of the evaluation');
 
 interface Evaluation {
   stepsLeft: number;
-  /** Whether something was not done because it would have cost more than was left. */
+  /** Whether some work was skipped because it would have cost more than the remaining steps. */
   isShort: boolean;
   readonly atEnd: (() => void)[];
 }
 
 let current: Evaluation | null = null;
 
-/** Runs an evaluation with a budget of its own. One within another shares the budget of the outer one. */
+/** Runs an evaluation with its own budget. A nested evaluation shares the budget of the outer one. */
 export function withBudget<Result>(
   evaluate: () => Result,
   ifSpent: () => Result,

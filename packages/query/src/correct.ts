@@ -1,12 +1,12 @@
 import { applyFix, type Diagnostic, type Edit } from './diagnostics.ts';
 import type { Language } from './language.ts';
 
-/** Fixes may uncover one another; a chain this long is no correction of one mistake. */
+/** A fix may uncover another mistake. A longer chain is not the correction of one mistake. */
 const roundsMax = 10;
 
 /**
- * The text after its certain fixes, applied until there are none left; null when nothing changes, when the result is not
- * valid, or when it brings a finding that the text did not have. So whoever sends it gets what was meant, or nothing.
+ * Applies certain fixes until none are left. Null if nothing changes, if the result is not valid, or if it has a finding
+ * that the text did not have. So a correction has the intended meaning, or there is none.
  */
 export function corrected(language: Pick<Language, 'validate'>, text: string): string | null {
   const before = language.validate(text);

@@ -81,7 +81,7 @@ function judgeWithin(question: Question): Judgement {
   );
 }
 
-/** For whoever judges examples and has to give up. */
+/** The result for an example that is too expensive to evaluate. */
 export const notDecided: Judgement = {
   outcome: 'undecided',
   clause: null,
@@ -141,7 +141,7 @@ function decisiveClause(node: Node, stateOf: (node: Node) => State): Decision {
 }
 
 function whyOf({ state, witness, nearMisses, undecided }: Explanation): string {
-  if (state === 'unknown') return undecided[0]?.why ?? 'the example does not tell';
+  if (state === 'unknown') return undecided[0]?.why ?? 'the example does not decide it';
   if (state === 'no_match') return nearMisses[0]?.why ?? 'this can match nothing';
   const [seen] = witness;
   return seen === undefined

@@ -23,7 +23,7 @@ function postOf(text: string): unknown {
   return { data: { id: '1', text } };
 }
 
-/** The best of three runs, each with a tree of its own, and what the last of them said. */
+/** The best of three runs, each with its own tree, and the result of the last run. */
 function costOf(language: Language, rule: string, item: unknown) {
   let cpuMs = Number.POSITIVE_INFINITY;
   let verdict: Verdict | null = null;

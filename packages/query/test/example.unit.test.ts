@@ -46,7 +46,7 @@ describe('an example of a post', () => {
     });
   });
 
-  test('has the tags, mentions and links of its text, and is nobody else’s post', () => {
+  test('has the tags, mentions and links of its text, and is no retweet', () => {
     const payload = { text: 'Up! #Rocket $SPCE @nasa https://nasa.example/launch' };
     for (const value of ['#rocket', '$SPCE', '@nasa', 'url:nasa', 'up has:links -is:retweet -has:media']) {
       expect([value, judged('x', value, payload).outcome]).toEqual([value, 'holds']);

@@ -163,7 +163,7 @@ describe('a mention that only a retweet itself has', () => {
     });
   });
 
-  test('is decided when the original has it too, or when nobody mentions the account', () => {
+  test('is decided if the original has it too, or if no post mentions the account', () => {
     const mentioning = structuredClone(retweet) as { includes: { tweets: [{ entities: object }] } };
     mentioning.includes.tweets[0].entities = { mentions: [{ username: 'OpenAI' }] };
     expect(explain(xLanguage, '@openai', mentioning)).toMatchObject({ state: 'match', confidence: 'exact' });

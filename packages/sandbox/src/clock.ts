@@ -2,7 +2,7 @@ export type Clock = ReturnType<typeof createClock>;
 
 /**
  * The periods of the services (keep-alive, rate limit windows, retention) pass `speed` times faster than real time.
- * Timestamps and ids are always wall-clock time, because clients file what they receive by its day.
+ * Timestamps and ids are always wall-clock time, because clients sort items by day.
  */
 export function createClock(speed: number) {
   /** A documented period in real milliseconds. */
@@ -10,7 +10,7 @@ export function createClock(speed: number) {
   return {
     nowMs: () => Date.now(),
     realMs,
-    /** Returns what cancels it. */
+    /** Returns a function that cancels it. */
     after(servicePeriodMs: number, action: () => void): () => void {
       const timer = setTimeout(action, realMs(servicePeriodMs)).unref();
       return () => clearTimeout(timer);

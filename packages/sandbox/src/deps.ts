@@ -6,7 +6,7 @@ import type { NextSnowflake } from './snowflake.ts';
 import type { XApp } from './x/app.ts';
 import type { Archive } from './x/archive.ts';
 
-/** What the handlers of a sandbox work on. */
+/** The state and settings that the handlers share. */
 export interface Deps {
   /** By token. */
   readonly apps: ReadonlyMap<string, XApp>;

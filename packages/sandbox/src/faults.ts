@@ -40,7 +40,7 @@ export interface Fault {
   readonly platform: Platform | undefined;
   /** Undefined means every app and tap. */
   readonly token: string | undefined;
-  /** How often it will still fire; null means without limit. */
+  /** The remaining number of times; null means no limit. */
   remaining: number | null;
   fired: number;
   readonly params: JsonObject;

@@ -1,12 +1,11 @@
 import { isJsonObject, type JsonObject } from './http/json.ts';
 
 /**
- * One thing that a platform may do differently from what we assume of it. Knobs hold until they are turned again; faults fire
- * and are over.
+ * One assumption about a platform that may be wrong. A knob holds until it is set again. A fault fires a number of times.
  */
 interface Knob<Value> {
   readonly assumed: Value;
-  /** For the message to whoever turns it wrongly. */
+  /** The valid positions, for error messages. */
   readonly values: string;
   readonly read: (given: unknown) => Value | undefined;
 }
@@ -14,7 +13,7 @@ interface Knob<Value> {
 type KnobTable = Readonly<Record<string, Knob<unknown>>>;
 export type Positions<Table extends KnobTable> = { -readonly [Name in keyof Table]: Table[Name]['assumed'] };
 
-/** The first is what we assume. */
+/** The first position is the assumed one. */
 export function choice<const Value extends string>(...values: readonly [Value, ...Value[]]): Knob<Value> {
   return {
     assumed: values[0],
@@ -36,7 +35,7 @@ export function assumedPositions<Table extends KnobTable>(table: Table): Positio
   return Object.fromEntries(positions) as Positions<Table>;
 }
 
-/** Turns the knobs that the body names, or none of them and returns what is wrong. Null is the assumed position. */
+/** Sets the knobs in the body. If one is wrong, sets none and returns the mistake. Null is the assumed position. */
 export function turnKnobs<Table extends KnobTable>(
   table: Table,
   positions: Positions<Table>,

@@ -4,21 +4,21 @@ import { defaultTapToken, defaultXToken, type SandboxOptions } from './options.t
 import { startSandbox } from './sandbox.ts';
 
 const usage = `Usage: node packages/sandbox/src/main.ts [options]
-  --host <address>      address to listen on; whoever reaches it controls the sandbox (default 127.0.0.1)
-  --port <n>            port; 0 takes a free one (default 0)
+  --host <address>      address to listen on; every client that reaches it controls the sandbox (default 127.0.0.1)
+  --port <n>            port; 0 chooses a free one (default 0)
   --speed <n>           how many times faster the services' periods pass (default 1)
   --x-token <token>     an X app; repeat for several
   --tap-token <token>   a Firehose tap; repeat for several
-  --x-rule-cap <n>      rules that an X app takes (default 1000)
-  --tap-rule-cap <n>    rules that a tap takes (default no limit)
+  --x-rule-cap <n>      rules that an X app accepts (default 1000)
+  --tap-rule-cap <n>    rules that a tap accepts (default no limit)
   --management-key <k>  the Firehose management key
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
   --feed <posts,pages>  invented posts and pages per second, for example 5,1
   --seed <n>            seed of the feed (default 1)
-  --tls-key <file>      with --tls-cert: also by TLS on a port of its own, in HTTP/2 or HTTP/1.1
+  --tls-key <file>      with --tls-cert: also by TLS on a separate port, in HTTP/2 or HTTP/1.1
   --tls-cert <file>     a certificate for localhost
-  --no-rate-limits      switch off the rate limits of both services`;
+  --no-rate-limits      disable the rate limits of both services`;
 
 const { values } = parseArgs({
   options: {

@@ -12,7 +12,7 @@ export interface FeedRates {
 }
 
 export interface SandboxOptions {
-  /** The address to listen on. Whoever reaches it controls the sandbox. Default 127.0.0.1. */
+  /** The address to listen on. Every client that reaches it controls the sandbox. Default 127.0.0.1. */
   readonly host?: string;
   /** 0 takes a free port. Default 0. */
   readonly port?: number;

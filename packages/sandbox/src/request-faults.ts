@@ -9,16 +9,16 @@ export function refuseRuleCall(faults: Faults, scope: FaultScope, { method }: Ex
   if (fault !== undefined) throw statusRefusal(fault.params);
 }
 
-/** `rule_refused`: the message with which this value is refused; undefined when no fault is armed for it. */
+/** `rule_refused`: the refusal message for this query; undefined if no fault is armed for it. */
 export function refuseRule(faults: Faults, scope: FaultScope, value: string): string | undefined {
   const fault = faults.take('rule_refused', scope, (params) =>
     value.includes(textParam(params, 'contains', '')),
   );
-  return fault && textParam(fault.params, 'message', 'The sandbox was told to refuse this rule');
+  return fault && textParam(fault.params, 'message', 'The sandbox is set to refuse this rule');
 }
 
 /**
- * `rules_delay` and `rules_lost_answer`: to be called between the change and its response. Returns false when the
+ * `rules_delay` and `rules_lost_answer`: call it between the change and its response. Returns false when the
  * socket was destroyed and there is no response to send.
  */
 export async function holdRuleAnswer(
@@ -41,7 +41,7 @@ export function refuseStream(faults: Faults, scope: FaultScope): void {
 
 function statusRefusal(params: JsonObject): Refusal {
   const status = numberParam(params, 'status', 503);
-  const detail = textParam(params, 'message', 'The sandbox was told to send this status.');
+  const detail = textParam(params, 'message', 'The sandbox is set to send this status.');
   const plain = { title: `Status ${status}`, type: 'about:blank', status, detail, message: detail };
   const retryAfterSeconds = numberParam(params, 'retry_after', 0);
   return new Refusal(

@@ -6,7 +6,7 @@ import type { StreamPipe } from './stream-pipe.ts';
 import type { XApp } from './x/app.ts';
 import type { XConnection } from './x/connections.ts';
 
-const defaultMessage = 'The sandbox was told to send this message.';
+const defaultMessage = 'The sandbox is set to send this message.';
 
 /** Where the platforms differ when a fault ends a stream. */
 interface FaultyStream {

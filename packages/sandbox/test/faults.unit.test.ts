@@ -105,12 +105,12 @@ describe('stream faults', () => {
     const stream = await other.openX();
     expect(await stream.line()).toBe('');
     expect(await other.arm({ kind: 'stream_stall' })).toMatchObject({ fired: 1 });
-    // Lines that were under way may still come; a stream that goes on would fill the list.
-    const heard: unknown[] = [];
-    while (heard.length < 50 && heard.at(-1) !== 'silence') {
-      heard.push(await Promise.race([stream.line(), wait(300, 'silence')]));
+    // Lines in flight may still arrive. A stream that continues would fill the list.
+    const received: unknown[] = [];
+    while (received.length < 50 && received.at(-1) !== 'silence') {
+      received.push(await Promise.race([stream.line(), wait(300, 'silence')]));
     }
-    expect(heard.at(-1)).toBe('silence');
+    expect(received.at(-1)).toBe('silence');
     expect(at((await other.control('GET', '/x/state')).body, 'connections')).toEqual({ open: 1, stalled: 1 });
   });
 

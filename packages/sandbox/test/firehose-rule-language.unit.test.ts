@@ -57,7 +57,7 @@ describe('adding a rule', () => {
   });
 });
 
-test('an event shows only the surroundings of the hits when told so, and rules see the rest', async () => {
+test('with excerpts, an event shows only the text around the hits, and rules match the whole page', async () => {
   await using brief = await startSandbox({ excerptChars: 6 });
   const other = createClient(brief);
   await other.addTapRule('solar AND removed:coal AND recent:1d AND NOT hydro');

@@ -84,7 +84,7 @@ describe('the stream', () => {
     expect(await readUpdates(two, 1)).toEqual(ids);
   });
 
-  test('goes on with new and without deleted rules', async () => {
+  test('applies new rules and drops deleted rules while it is open', async () => {
     const first = await client.addTapRule('title:fjord');
     const stream = await client.openTap();
     await client.addTapRule('title:ice');
@@ -146,7 +146,7 @@ describe('the start position', () => {
     expect(await readUpdates(byId, 1)).toEqual(ids.slice(2));
   });
 
-  test('is the live tail without a wish, and ignores a malformed Last-Event-ID', async () => {
+  test('is the live tail by default, and ignores a malformed Last-Event-ID', async () => {
     await client.addTapRule('title:fjord');
     await client.page('fjord before');
     const stream = await client.openTap('', { 'last-event-id': 'yesterday' });

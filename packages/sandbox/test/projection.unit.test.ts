@@ -42,7 +42,7 @@ test('an expansion shows the field it expands and the object, with default field
   });
 });
 
-test('a user wanted for two reasons is included once, and users nobody asked for are not', () => {
+test('a user requested by two expansions is included once, and users without one are not', () => {
   const query = 'expansions=in_reply_to_user_id,entities.mentions.username&user.fields=description';
   expect(projectWith(query, fullPost)).toMatchObject({
     includes: { users: [{ id: '2', username: 'bo', name: 'Bo' }] },

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => sandbox.close());
 
 test.each(blocks)('the readme block works: $firstLine', async (block) => {
-  // Who reads may watch a stream for three seconds; the feed fills one.
+  // The README reads streams for three seconds; one second is enough for the feed.
   const commands = block.script.replaceAll('--max-time 3', '--max-time 1');
   const script = `set -e\n${commands.replaceAll('http://127.0.0.1:7600', sandbox.url)}`;
   const { stdout } = await promisify(execFile)('bash', ['-c', script]);

@@ -52,7 +52,7 @@ describe('records on the wire', () => {
     expect(await client.fired()).toEqual([2]);
   });
 
-  test('unknown_message and not_json put something strange before a record', async () => {
+  test('unknown_message and not_json send an invalid record before a record', async () => {
     const [x, tap] = [await client.openX(), await client.openTap()];
     await client.arm({ kind: 'unknown_message', count: 2 });
     await client.post('ice');
@@ -69,7 +69,7 @@ describe('records on the wire', () => {
     expect(await client.fired()).toEqual([2, 1]);
   });
 
-  test('big_frame makes a frame as large as told, 5 MiB without a word', async () => {
+  test('big_frame makes a frame of the given size, 5 MiB by default', async () => {
     const [x, tap] = [await client.openX(), await client.openTap()];
     await client.arm({ kind: 'big_frame', platform: 'x' });
     await client.post('ice');
@@ -81,7 +81,7 @@ describe('records on the wire', () => {
     expect(textAt((await tap.frame())?.data, 'document', 'markdown')).toHaveLength(100_000);
   });
 
-  test('an edit is a post of its own with the history of both', async () => {
+  test('an edit is a separate post with the history of both', async () => {
     const stream = await client.openX();
     const [first] = await client.post('ice');
     const id = textAt(first, 'id');
@@ -113,7 +113,7 @@ describe('ends of a stream', () => {
     expect(await client.fired()).toEqual([2]);
   });
 
-  test('stream_control tells X clients why, and closes', async () => {
+  test('stream_control sends X clients the reason, and closes', async () => {
     const stream = await client.openX();
     const disconnect_type = 'UpstreamOperationalDisconnect';
     await client.arm({ kind: 'stream_control', platform: 'x', disconnect_type });
@@ -146,8 +146,8 @@ describe('ends of a stream', () => {
   });
 });
 
-describe('a stream that is up and worth nothing', () => {
-  test('stream_mute goes on with keep-alives and says nothing more', async () => {
+describe('an open stream without items', () => {
+  test('stream_mute continues keep-alives and sends no items', async () => {
     await using fast = await startSandbox({ speed: 1_000, ruleDelayMs: 0, rateLimits: false });
     const other = createClient(fast);
     await other.addXRules('ice');
@@ -158,7 +158,7 @@ describe('a stream that is up and worth nothing', () => {
     for (let keepAlive = 0; keepAlive < 5; keepAlive += 1) expect(await stream.line()).toBe('');
   });
 
-  test('stuck_connection counts and lists a connection whose client is gone until somebody kills it', async () => {
+  test('stuck_connection counts and lists a connection without a client until it is killed', async () => {
     await client.arm({ kind: 'stuck_connection', platform: 'x' });
     const stream = await client.openX();
     stream.close();
@@ -179,7 +179,7 @@ test('the plan usage_cap refuses with the words of a cap', async () => {
   expect(await refused.body()).toMatchObject({ title: 'UsageCapExceeded', period: 'Monthly' });
 });
 
-test('the buffer of a tap can be aged: what is a day old is gone', async () => {
+test('aging the buffer of a tap removes events older than a day', async () => {
   const stream = await client.openTap();
   await client.page('ice 1');
   await stream.frame();

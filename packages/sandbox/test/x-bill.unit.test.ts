@@ -84,7 +84,7 @@ test('only what the stream asked for is billed', async () => {
   expect(at(await bill(), 'total')).toMatchObject({ posts: 1, referenced_posts: 0, users: 1 });
 });
 
-test('an app pays for what it got, and not for what others got', async () => {
+test('an app pays only for its own deliveries', async () => {
   await client.addXRules('fjord');
   const stream = await client.openX();
   await publish(reply);
@@ -173,7 +173,7 @@ test('the bill keeps 90 days exactly, also those whose ids are forgotten', () =>
     });
 });
 
-test('usage tells the posts of each day, for the project and for the app', async () => {
+test('usage reports the posts of each day, for the project and for the app', async () => {
   await client.addXRules('fjord');
   const stream = await client.openX(`?${expansions}`);
   await publish(reply);

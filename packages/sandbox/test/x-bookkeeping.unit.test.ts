@@ -16,7 +16,7 @@ afterEach(() => sandbox.close());
 const state = async () => (await client.control('GET', '/x/state?token=sandbox-x-token')).body;
 const ids = (posts: unknown[]) => posts.map((post) => textAt(post, 'id'));
 
-test('a post that matched while nobody was connected is undelivered', async () => {
+test('a post that matched without an open connection is undelivered', async () => {
   await client.addXRules('fjord');
   const [matched] = ids(await client.post('fjord', 'nothing'));
   expect(await state()).toMatchObject({ undelivered: [matched], unconfirmed: [], counters: { matched: 1 } });
@@ -75,7 +75,7 @@ test('a reader that does not keep up is disconnected, and what it never got is u
   expect(sent.filter((id) => !got.has(id) && !excused.has(id))).toEqual([]);
 });
 
-test('the log tells what matched, in order, and can be read from any place on', async () => {
+test('the log lists the matches in order, and can be read from any position', async () => {
   const [rule] = await client.addXRules('fjord');
   await client.post('fjord one', 'nothing', 'fjord two', 'fjord three');
   const first = (await client.control('GET', '/x/log?limit=2')).body;

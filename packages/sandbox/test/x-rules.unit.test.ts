@@ -197,7 +197,7 @@ describe('listing and counting rules', () => {
 
 describe('access', () => {
   test('answers 401 to an unknown token', async () => {
-    const { status, body } = await client.call('GET', xRulesPath, 'nobody');
+    const { status, body } = await client.call('GET', xRulesPath, 'unknown');
     expect(status).toBe(401);
     expect(body).toMatchObject({ title: 'Unauthorized', type: 'about:blank', status: 401 });
   });
@@ -206,12 +206,12 @@ describe('access', () => {
     ['free', 403, 'Client Forbidden'],
     ['out_of_credit', 402, 'CreditsDepleted'],
     ['spend_cap', 403, 'SpendCapReached'],
-  ])('turns the plan %s away', async (plan, status, title) => {
+  ])('refuses the plan %s', async (plan, status, title) => {
     await client.control('POST', '/x/plan', { plan });
     expect(await client.x('GET', xRulesPath)).toMatchObject({ status, body: { title } });
   });
 
-  test('says how many calls are left and answers 429 when none are', async () => {
+  test('reports the remaining calls and answers 429 without any', async () => {
     await client.x('POST', xRulesPath, {});
     const listed = await client.x('GET', xRulesPath);
     expect(listed.headers.get('x-rate-limit-limit')).toBe('450');
@@ -233,7 +233,7 @@ test('two apps do not see each other’s rules', async () => {
   expect(at((await call('GET', xRulesPath, 'two')).body, 'meta', 'result_count')).toBe(0);
 });
 
-test('an app can be told to reject a whole batch, to hide duplicate ids and to use the new host', async () => {
+test('knobs make an app reject a whole batch, hide duplicate ids and use the new host', async () => {
   const app = {
     token: 'sandbox-x-token',
     knobs: { batchPolicy: 'all_or_nothing', duplicates: 'without_id' },

@@ -68,7 +68,7 @@ describe('connecting', () => {
     },
   );
 
-  test('counts the connection of a client that went away for as long as it was told to', async () => {
+  test('counts the connection of a gone client for connection_hold_ms', async () => {
     const app = { token: 'sandbox-x-token', knobs: { connectionHoldMs: 200_000 } };
     await using sticky = await startSandbox({ speed: 100, rateLimits: false, xApps: [app] });
     const other = createClient(sticky);
@@ -85,7 +85,7 @@ describe('connecting', () => {
     );
   });
 
-  test('lets the new connection replace the old one when told to', async () => {
+  test('lets the new connection replace the old one with the knob', async () => {
     await using lax = await startSandbox({
       xApps: [{ token: 'sandbox-x-token', knobs: { secondConnection: 'replace' } }],
     });
@@ -132,7 +132,7 @@ describe('records', () => {
     expect(at(await stream.record(), 'data', 'text')).toBe('fjord');
   });
 
-  test('have ids that tell their time', async () => {
+  test('have ids that contain their time', async () => {
     const beforeMs = Date.now();
     const [post] = await client.post('any');
     const madeAtMs = Number((BigInt(textAt(post, 'id')) >> 22n) + 1_288_834_974_657n);
@@ -142,7 +142,7 @@ describe('records', () => {
 });
 
 describe('rule changes', () => {
-  test('reach an open stream after the delay, additions and removals alike', async () => {
+  test('reach an open stream after the delay, both additions and removals', async () => {
     await using slow = await startSandbox({ ruleDelayMs: 1_500 });
     const other = createClient(slow);
     await other.addXRules('anchor');
@@ -157,7 +157,7 @@ describe('rule changes', () => {
     stream.close();
   });
 
-  test('are all there for a new connection', async () => {
+  test('are all applied to a new connection', async () => {
     await using slow = await startSandbox({ ruleDelayMs: 60_000 });
     const other = createClient(slow);
     await other.addXRules('anchor');

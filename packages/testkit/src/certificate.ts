@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** A key and a certificate for a name or an address, signed by itself, as PEM. */
+/** A key and a certificate for a name or an address, self-signed, as PEM. */
 export async function createCertificate(name: string): Promise<{ key: string; cert: string }> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-tls-'));
   const [key, cert] = [join(dir, 'key.pem'), join(dir, 'cert.pem')];

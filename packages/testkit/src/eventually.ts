@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 interface EventuallyOptions {
   timeoutMs: number;
-  /** Otherwise longer and longer, 100 ms at most. */
+  /** By default, the interval grows up to 100 ms. */
   intervalMs?: number;
 }
 
 /**
- * Polls until the check returns something truthy (or nothing at all) without throwing, and returns that.
- * For states that no event announces. The error of a timeout carries the last failure.
+ * Polls until the check returns a truthy value or undefined without throwing, and returns that value.
+ * For states that no event announces. A timeout error has the last failure as its cause.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions): Promise<T> {
   const startedAt = performance.now();
@@ -18,13 +18,15 @@ export async function eventually<T>(check: () => T | Promise<T>, options: Eventu
     const waitedMs = performance.now() - startedAt;
     if (waitedMs >= options.timeoutMs) {
       const reason = outcome.error instanceof Error ? outcome.error.message : String(outcome.error);
-      throw new Error(`not so within ${options.timeoutMs} ms; at last: ${reason}`, { cause: outcome.error });
+      throw new Error(`timed out after ${options.timeoutMs} ms; last error: ${reason}`, {
+        cause: outcome.error,
+      });
     }
     await sleep(options.intervalMs ?? patience(waitedMs));
   }
 }
 
-/** Soon again at first, and ever less often: what is asked computes while it is asked. */
+/** Starts with short intervals, which grow: each check costs the checked program work. */
 const patience = (waitedMs: number) => Math.min(100, Math.max(20, waitedMs / 10));
 
 type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown };
@@ -32,7 +34,7 @@ type Outcome<T> = { ok: true; value: T } | { ok: false; error: unknown };
 async function attempt<T>(check: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     const value = await check();
-    // A check made of assertions returns undefined; it says no by throwing.
+    // A check that only asserts returns undefined, and throws if it fails.
     if (value || value === undefined) return { ok: true, value };
     return { ok: false, error: new Error(`the check returned ${String(value)}`) };
   } catch (error) {

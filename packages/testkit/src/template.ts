@@ -3,7 +3,7 @@ import type { PostgresUrls } from '@earshot/engines';
 import { Client } from 'pg';
 
 export interface TestDatabase extends AsyncDisposable {
-  /** The superuser's: for tests that do whatever they like, and one login for everything. */
+  /** The superuser's: for tests that need all rights, and for a single login. */
   readonly url: string;
   readonly urls: PostgresUrls;
 }
@@ -37,7 +37,7 @@ export async function createTemplate({
   };
 }
 
-/** A template that somebody else made, and keeps. */
+/** An existing template, which is not dropped. */
 export function openTemplate(options: { postgresUrls: PostgresUrls; name: string }): Template {
   return {
     clone: () => createDatabase(options.postgresUrls, options.name),

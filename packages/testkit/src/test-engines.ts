@@ -6,7 +6,7 @@ import { startNats, startPostgres } from '@earshot/engines';
 import { inject } from 'vitest';
 import { openTemplate, type Template } from './template.ts';
 
-/** The PostgreSQL that the run shares. Test files take databases of their own from it: see `createTemplate`. */
+/** The PostgreSQL that the run shares. Test files create their own databases in it: see `createTemplate`. */
 function testPostgresUrls(): PostgresUrls {
   return inject('postgresUrls');
 }
@@ -23,14 +23,14 @@ export function emptyTemplate(): Template {
 
 interface TestNatsOptions extends NatsSettings {
   readonly nodes?: 1 | 3;
-  /** The caller's own folder, which stays, with what is in it. */
+  /** The caller's own folder, which is kept with its content. */
   readonly dir?: string;
   readonly ports?: Nats['ports'];
   /** With the users and permissions of production. */
   readonly password?: string;
 }
 
-/** nats-servers of the caller's own, empty; disposing stops them and deletes their stores. */
+/** Private, empty nats-servers; disposing stops them and deletes their stores. */
 export async function startTestNats({
   nodes = 1,
   dir: given,
@@ -57,7 +57,7 @@ export async function startTestNats({
   }
 }
 
-/** A PostgreSQL of the caller's own, to be killed; disposing stops it. `restart` comes back on the same address. */
+/** A private PostgreSQL that the test may kill; disposing stops it. `restart` keeps the address. */
 export async function startTestPostgres(
   given: { dir?: string } = {},
 ): Promise<AsyncDisposable & { url: string; port: number; current(): Postgres; restart(): Promise<void> }> {

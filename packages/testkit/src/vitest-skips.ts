@@ -1,4 +1,4 @@
-/** What a machine may lack, and whether CI may do without it: then it says why. */
+/** Requirements that a machine may lack. Those that CI may lack have the reason. */
 const needs = {
   /** The right to mount a disk: root, and a container that may. */
   mount: { mayLackInCi: null },
@@ -16,8 +16,8 @@ const needs = {
 export type Need = keyof typeof needs;
 
 /**
- * Options for a test or a group of tests that need something: skipped where it is missing, and said so. In CI nobody
- * reads that, so there it is an error unless the table above allows it: a test that is always skipped proves nothing.
+ * Options for tests with a requirement. Without it, the tests are skipped with a message. In CI the message would be
+ * overlooked, so a skip is an error there unless the table above allows it. A test that is always skipped proves nothing.
  */
 export function skipUnless(
   need: Need,

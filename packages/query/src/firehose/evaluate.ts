@@ -33,13 +33,13 @@ function reader(payload: unknown): () => LeafVerdictOf {
   };
 }
 
-/** A page described by an example; fields that it omits decide nothing. */
+/** A page described by an example. Clauses about omitted fields are undecided. */
 export function readExamplePage(page: ExamplePayload): ReadItem {
   const raw = page.raw ?? null;
   const read = once((): LeafVerdictOf => {
     const document = raw === null ? exampleDocument(page) : deliveredDocument(raw);
     return (leaf) =>
-      raw !== null || isTold(leaf, page) ? judge(leaf, document) : unknown('the example does not say');
+      raw !== null || hasFieldOf(leaf, page) ? judge(leaf, document) : unknown('the example lacks the field');
   });
   return {
     evaluate: (node) => evaluateRule(node, read),
@@ -47,7 +47,7 @@ export function readExamplePage(page: ExamplePayload): ReadItem {
   };
 }
 
-function isTold({ field }: LeafNode, page: ExamplePayload): boolean {
+function hasFieldOf({ field }: LeafNode, page: ExamplePayload): boolean {
   const source = exampleSources.get(field);
   return source === undefined ? !fields.has(field) : (page[source] ?? null) !== null;
 }

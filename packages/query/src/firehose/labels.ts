@@ -2,7 +2,7 @@ import { once } from '../once.ts';
 
 /**
  * Closed lists of the platform (firehose.md appendices A to C), in a compact notation: `Parent{Child|Other}`;
- * every name at every depth is a label of its own.
+ * every name at every depth is a separate label.
  */
 const languageCodes =
   'af ar bg bn cs da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt lv mk ml mr ne nl no pa pl pt ro ru sk sl so sq sv sw ta te th tl tr uk ur vi zh-cn zh-tw';

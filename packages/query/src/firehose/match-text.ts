@@ -10,7 +10,7 @@ export interface TextTest {
   readonly test: Test;
   /** Stop words are not in the index of this field, but keep their positions. */
   readonly removesStopWords: boolean;
-  /** The sequence is the whole field, so that a stop word before a phrase needs a position of its own. */
+  /** The sequence is the whole field, so a stop word before a phrase needs its own position. */
   readonly wholeField: boolean;
   /** For tests on single tokens other than equality. */
   readonly accepts: (token: string) => boolean | null;

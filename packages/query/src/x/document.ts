@@ -48,7 +48,7 @@ export function field(value: unknown, name: string): unknown {
   return isJson(value) ? value[name] : undefined;
 }
 
-/** Charged, because whoever asks for a list of the item walks through it. */
+/** Charged, because the caller iterates over the list. */
 export function list(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) return [];
   spend(stepsPerEntry * value.length);

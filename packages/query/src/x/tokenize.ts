@@ -18,7 +18,7 @@ const stepsPerUnicode = 20;
 const escapes = ['&amp;', '&lt;', '&gt;'] as const;
 
 /**
- * Splits at punctuation, symbols, separators and controls; every emoji is a token of its own; case and normal form are
+ * Splits at punctuation, symbols, separators and controls; every emoji is a separate token; case and normal form are
  * ignored, accents are not (x.md §11).
  */
 export function tokenize(text: string): TextToken[] {

@@ -50,7 +50,7 @@ describe('text fields', () => {
     });
   });
 
-  test('stop words hold their places in a phrase and are no words of their own', () => {
+  test('stop words keep their positions in a phrase and do not match alone', () => {
     const payload = update(inserted('the state of the art'));
     expect(evaluate('"state of the art"', payload)?.state).toBe('match');
     expect(evaluate('"state in an art"', payload)?.state).toBe('match');

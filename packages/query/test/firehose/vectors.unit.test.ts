@@ -92,8 +92,8 @@ const vectors: readonly (readonly [rule: string, clauses: string | null, codes: 
 describe('the parser vectors', () => {
   test.each(vectors)('%s', (rule, clauses, codes) => {
     const { diagnostics } = firehoseLanguage.validate(rule);
-    const told = diagnostics.filter(({ severity, code }) => severity !== 'hint' && code !== 'broad_rule');
-    expect(told.map(({ code }) => code)).toEqual(codes);
+    const found = diagnostics.filter(({ severity, code }) => severity !== 'hint' && code !== 'broad_rule');
+    expect(found.map(({ code }) => code)).toEqual(codes);
     expect(occurrences(rule)).toBe(clauses ?? occurrences(rule));
   });
 });

@@ -104,5 +104,5 @@ export const foundOnFirehose: readonly Row[] = [
   ['acme AND bitcoin -is:retweet', 'acme AND bitcoin', 'corrected', 'unknown_field'],
   [raw`acme AND url:/.*\/\d+\/.*/`, raw`acme AND url:/.*\/[0-9]+\/.*/`, 'corrected', 'regex_dialect'],
   // Two bare words stay an OR, and the warning says so.
-  ['heat pump', '"heat pump"', 'told', 'implicit_operator'],
+  ['heat pump', '"heat pump"', 'warned', 'implicit_operator'],
 ];

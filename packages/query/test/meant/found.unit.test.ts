@@ -7,8 +7,8 @@ import { outcomeOf } from './outcome.ts';
 describe.each([
   ['x', foundOnX],
   ['firehose', foundOnFirehose],
-] as const)('what was once got wrong on %s', (platform: Platform, rows) => {
-  test.each(rows)('%s is meant as %s: %s, %s', (wrote, meant, outcome, code) => {
+] as const)('former mistakes on %s', (platform: Platform, rows) => {
+  test.each(rows)('%s means %s: %s, %s', (wrote, meant, outcome, code) => {
     const { diagnostics } = languages[platform].validate(wrote);
     if (meant !== null) expect(languages[platform].validate(meant).canonical).not.toBeNull();
     expect(outcomeOf(platform, wrote, meant)).toBe(outcome);
@@ -16,7 +16,7 @@ describe.each([
   });
 });
 
-test('a rule of bare words is told what will be registered for it', () => {
+test('a warning for bare words quotes the query that will be registered', () => {
   const { diagnostics } = languages.firehose.validate('heat pump');
   const found = diagnostics.find(({ code }) => code === 'implicit_operator');
   expect(found).toMatchObject({ severity: 'warning' });

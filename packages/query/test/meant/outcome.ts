@@ -1,22 +1,22 @@
 import { corrected, languages, type Platform } from '../../src/index.ts';
 
 /**
- * What comes of a rule as somebody wrote it: registered at once with the meaning that was meant, registered so after its
- * certain fixes, registered as written with a warning that says so, or refused. `wrong` must never come out.
+ * The outcome of a query as a user wrote it. `right`: registered with the intended meaning. `corrected`: so after its
+ * certain fixes. `warned`: registered as written, with a warning that quotes it. `refused`. `wrong` must never occur.
  */
-export type Outcome = 'right' | 'corrected' | 'told' | 'refused' | 'wrong';
+export type Outcome = 'right' | 'corrected' | 'warned' | 'refused' | 'wrong';
 
-/** `meant` is a rule that says what was meant; null when the platform's language cannot say it. */
+/** `meant` is a query with the intended meaning; null if the platform's language cannot express it. */
 export function outcomeOf(platform: Platform, wrote: string, meant: string | null): Outcome {
   const language = languages[platform];
   const asMeant = meant === null ? null : language.validate(meant).canonical;
   const { valid, canonical, diagnostics } = language.validate(wrote);
   if (valid && canonical === asMeant) return 'right';
-  if (valid) return diagnostics.some(({ code }) => told.has(code)) ? 'told' : 'wrong';
+  if (valid) return diagnostics.some(({ code }) => quotingWarnings.has(code)) ? 'warned' : 'wrong';
   const value = corrected(language, wrote);
   if (value === null) return 'refused';
   return language.validate(value).canonical === asMeant ? 'corrected' : 'wrong';
 }
 
-/** The warnings that quote what will be registered. */
-const told: ReadonlySet<string> = new Set(['implicit_operator']);
+/** The warnings that quote the query that will be registered. */
+const quotingWarnings: ReadonlySet<string> = new Set(['implicit_operator']);

@@ -92,7 +92,7 @@ describe('what a delivered post decides', () => {
     ['retweets_of:acme_help', 'no_match exact'],
     ['from_affiliate_of:99', 'match exact'],
     ['from_affiliate_of:98', 'no_match exact'],
-    ['from_affiliate_of:somebody', 'unknown'],
+    ['from_affiliate_of:acme', 'unknown'],
     ['to_affiliate_of:99', 'unknown'],
     ['url:"example.com/press"', 'match approximate'],
     ['url_contains:"com/pre"', 'match approximate'],

@@ -65,7 +65,7 @@ describe('explaining a match', () => {
 });
 
 describe('explaining a miss', () => {
-  test('the leaves of which one alone would make it match are told', () => {
+  test('lists each leaf that alone would make it match', () => {
     expect(explained('glacier lang:de', payload).nearMisses).toMatchObject([
       { rule: [8, 15], change: 'appear', why: 'the language is en' },
     ]);

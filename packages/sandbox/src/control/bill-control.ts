@@ -5,7 +5,7 @@ import type { Route } from '../http/router.ts';
 import { billToWire, dayToWire, sumOfDays } from '../x/metering.ts';
 import { findByToken } from './answers.ts';
 
-/** What the services would bill, day by day and in millionths of a dollar: a test can compare it to the cent. */
+/** The bill per day in millionths of a dollar, exact for tests. */
 export const billControlRoutes: readonly Route<Deps>[] = [
   ['GET', '/sandbox/x/bill', readXBill],
   ['GET', '/sandbox/firehose/bill', readFirehoseBill],

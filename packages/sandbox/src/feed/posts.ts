@@ -56,7 +56,7 @@ function pickAuthor(random: Random, topic: Topic): Person {
     ({ lang, topics }) =>
       topic.posts[lang] !== undefined && (topics === 'news' || topics.includes(topic.name)),
   );
-  if (first === undefined) throw new Error(`nobody writes about ${topic.name}`);
+  if (first === undefined) throw new Error(`no author writes about ${topic.name}`);
   return random.pick([first, ...others]);
 }
 

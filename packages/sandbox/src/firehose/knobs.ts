@@ -1,6 +1,6 @@
 import { amount, choice, type Positions } from '../knobs.ts';
 
-/** What Firehose may do differently from firehose.md §17; the number of the assumption stands behind each. */
+/** Assumptions about Firehose (firehose.md §17) that may be wrong, each with its number. */
 export const firehoseKnobs = {
   /** F-8: more rules than this are counted, but not listed. */
   listMax: amount(Number.MAX_SAFE_INTEGER),
@@ -8,11 +8,11 @@ export const firehoseKnobs = {
   duplicateRules: choice('taken', 'refused'),
   /** F-46: real time for which a deleted rule still matches. */
   deletionLagMs: amount(0),
-  /** F-13: whether the answer of validate stands in `data`. */
+  /** F-13: whether the answer of validate is in `data`. */
   validation: choice('wrapped', 'bare'),
   /** F-15: what happens to a `since` beyond 24 h. */
   longSince: choice('refused', 'shortened'),
-  /** F-17, F-18: what happens to an event id that is malformed, or older than everything that is kept. */
+  /** F-17, F-18: what happens to an event id that is malformed, or older than the oldest kept event. */
   cursors: choice('lenient', 'strict'),
   /** F-19 */
   keepAlive: choice('none', 'comments'),
@@ -20,7 +20,7 @@ export const firehoseKnobs = {
   streamsMax: amount(Number.MAX_SAFE_INTEGER),
   /** F-23: where a 422 has its reason. */
   refusals: choice('in_message', 'in_errors'),
-  /** F-29: of words that stand side by side. */
+  /** F-29: the operator between adjacent words. */
   defaultOperator: choice('or', 'and'),
   /** F-39 */
   ruleCap: amount(Number.MAX_SAFE_INTEGER),

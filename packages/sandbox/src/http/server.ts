@@ -3,7 +3,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
 
-/** Listens on loopback unless told otherwise, because the control API has no authentication. */
+/** Listens on loopback by default, because the control API has no authentication. */
 export async function startServer<Deps>(
   { host, port = 0 }: { readonly host?: string; readonly port?: number },
   routes: readonly Route<Deps>[],

@@ -30,7 +30,7 @@ export interface XAppOptions {
   readonly plan?: XPlan;
   /** Default 1,000, or 25,000 for `enterprise` and `embedding`. */
   readonly ruleCap?: number;
-  /** Where it starts away from what we assume of X. */
+  /** Initial positions that differ from the assumptions about X. */
   readonly knobs?: Partial<XKnobs>;
   /** Host in the `type` of problems. Default `api.twitter.com`, which X still sends. */
   readonly problemHost?: string;
@@ -50,7 +50,7 @@ export type XLimit =
   | 'usage'
   | 'compliance';
 
-/** A job of batch compliance: ids are uploaded, and the results say which posts are gone, and why. */
+/** A batch compliance job: ids are uploaded, and the results list the removed posts with the reason. */
 export interface ComplianceJob {
   readonly id: string;
   readonly name: string | null;

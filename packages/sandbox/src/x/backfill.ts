@@ -13,7 +13,7 @@ export function readBackfillMinutes(app: XApp, query: URLSearchParams): number {
   return Number(given);
 }
 
-/** Sends what matched in the last minutes, oldest first. What was delivered before comes again, and costs nothing on the same day. */
+/** Sends the matches of the last minutes, oldest first. Delivered posts arrive again, and cost nothing on the same day. */
 export function sendBackfill(
   app: XApp,
   connection: XConnection,

@@ -37,7 +37,7 @@ export const countRecent = (exchange: Exchange, deps: Deps) => count(recent, exc
 export const countAll = (exchange: Exchange, deps: Deps) => count(all, exchange, deps);
 
 /**
- * How many posts search would find in each minute, hour or day, without looking who was taken down since. The first and the
+ * How many posts search would find in each minute, hour or day, including posts that were taken down later. The first and the
  * last bucket are cut to the window. A page has 31 days; the first page is the newest. Each page is billed as one call.
  */
 function count(index: CountsIndex, exchange: Exchange, { apps, archive, clock }: Deps): void {

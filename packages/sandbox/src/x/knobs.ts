@@ -1,6 +1,6 @@
 import { amount, choice, type Positions } from '../knobs.ts';
 
-/** What X may do differently from x.md §15; the number of the assumption stands behind each. */
+/** Assumptions about X (x.md §15) that may be wrong, each with its number. */
 export const xKnobs = {
   /** whether an invalid rule rejects its whole batch. */
   batchPolicy: choice('partial', 'all_or_nothing'),
@@ -18,7 +18,7 @@ export const xKnobs = {
   connectionHoldMs: amount(0),
   /** what happens to a stream whose last rule is deleted. */
   withoutRules: choice('idles', 'closes'),
-  /** whether usage counts the posts that come along as expansions. */
+  /** whether usage counts posts that are delivered as expansions. */
   expansions: choice('billed', 'free'),
   /** */
   backfill: choice('refused', 'ignored'),
@@ -28,9 +28,9 @@ export const xKnobs = {
   keepAliveMs: amount(20_000),
   /** whether a DuplicateRule error has the id of the existing rule. */
   duplicates: choice('with_id', 'without_id'),
-  /** the words that search takes and answers with. */
+  /** the vocabulary of search. */
   searchDialect: choice('post', 'tweet'),
-  /** the same of the stream. */
+  /** the vocabulary of the stream. */
   streamDialect: choice('tweet', 'post'),
   /** */
   usage: choice('open', 'not_enrolled'),

@@ -14,10 +14,10 @@ interface OpenDay extends Record<CountsCall, number> {
 
 interface Bill extends Record<CountsCall, number> {
   readonly posts: number;
-  /** Posts that came along with others, and were not delivered themselves on that day. */
+  /** Posts that were delivered only with other posts on that day. */
   readonly referencedPosts: number;
   readonly users: number;
-  /** `min`: without what came along. X does not say whether that is billed (x.md §8.2). */
+  /** `min` excludes referenced posts and users. X does not document whether they are billed (x.md §8.2). */
   readonly microUsd: { readonly min: number; readonly max: number };
 }
 
@@ -28,7 +28,7 @@ interface DayBill extends Bill {
 
 /** Days whose ids are known. Nothing is delivered on an older day, so its sums are enough. */
 const openDaysMax = 3;
-/** As far as the usage endpoint reaches. */
+/** The range of the usage endpoint. */
 const daysMax = 90;
 
 /** A post or user is billed once per UTC day, however often it is delivered (x.md §8.1); a call of counts every time. */
@@ -68,7 +68,7 @@ export function createMeter() {
   };
 }
 
-/** Posts read, with those that came along where they are billed. */
+/** Posts read, with referenced posts if these are billed. */
 export function postsReadOn({ posts, referencedPosts }: DayBill, withExpansions: boolean): number {
   return posts + (withExpansions ? referencedPosts : 0);
 }

@@ -43,7 +43,7 @@ export function openStream(exchange: Exchange, deps: Deps): void {
     onClose: (unconfirmed) => {
       app.journal.addUnconfirmed(unconfirmed);
       const isOpen = app.connections.open().includes(connection);
-      // A stuck connection stays in the list, and counts, until somebody kills it.
+      // A stuck connection stays in the list, and counts, until a client kills it.
       if (isOpen && faults.take('stuck_connection', scope) !== undefined) return;
       app.connections.remove(connection);
     },

@@ -14,7 +14,7 @@ const words = {
 export function breadth(view: View): void {
   if (view.root === null) return;
   const found = broadRule(view.root, weightOf, words);
-  // What a clause that cannot be read was to narrow nobody knows.
+  // An unreadable clause may have been meant to narrow the rule.
   const isUnread = view.hasSyntaxErrors || view.clauses.some(({ field }) => !isKnown(field));
   if (found !== null && !(isUnread && found.severity === 'suspicious')) view.report(found);
 }

@@ -5,8 +5,8 @@ import { fields } from '../tables.ts';
 import { wordsOf } from '../tokenize.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
-/** Signs that tell words apart: `C++`, `C#`, `.NET`, `#topic`, `@account`, emoji. */
-const telling = /[+#@]|^\.|\p{Extended_Pictographic}/u;
+/** Signs that distinguish words: `C++`, `C#`, `.NET`, `#topic`, `@account`, emoji. */
+const distinctive = /[+#@]|^\.|\p{Extended_Pictographic}/u;
 
 /** Text analysis keeps letters and digits only, so `C++` finds every page with a c. */
 export function droppedSigns(placed: PlacedAtom, view: View): void {
@@ -14,9 +14,9 @@ export function droppedSigns(placed: PlacedAtom, view: View): void {
   if (!isPlainValue(placed) || fields.get(field)?.type !== 'text') return;
   const value = atom.value.trim();
   const [word, more] = wordsOf(value);
-  if (word === undefined || more !== undefined || value.length === word.length || !telling.test(value))
+  if (word === undefined || more !== undefined || value.length === word.length || !distinctive.test(value))
     return;
   const fixes: Fix[] = /^[#@]/.test(value) ? [replace(`Write ${quote(word)}`, atom.span, quote(word))] : [];
-  const message = `Signs are not indexed: ${quoted(value, 40)} finds the word ${quoted(word, 40)}. Add words that tell it apart.`;
+  const message = `Signs are not indexed: ${quoted(value, 40)} finds the word ${quoted(word, 40)}. Add words that distinguish it.`;
   view.report(suspicious('dropped_signs', message, atom.span, fixes));
 }

@@ -14,7 +14,7 @@ function sameAccount(leaf: LeafNode, document: XDocument, account: Account): Lea
   const wanted = termOf(leaf);
   if (account.id === undefined) return unknown('the item does not name the account');
   if (/^\d+$/.test(wanted)) {
-    if (!/^\d+$/.test(account.id)) return unknown('the item does not tell the id of the account');
+    if (!/^\d+$/.test(account.id)) return unknown('the item does not have the id of the account');
     const where = { path: account.path, value: account.id };
     return account.id === wanted ? hit(leaf, 'exact', where) : miss(leaf, 'exact', 'another account', where);
   }

@@ -39,11 +39,11 @@ export const breadth: TreeRule = (root, view) => {
     },
     words,
   );
-  // What an unknown operator was to narrow nobody knows.
+  // An unknown operator may have been meant to narrow the rule.
   if (found !== null && !(hasUnknown && found.severity === 'suspicious')) view.report(found);
 };
 
-/** Longer ones are names of their own; `#AI` and `#news` are as common as words. */
+/** Longer ones are names; `#AI` and `#news` are as common as words. */
 const shortTag = 5;
 
 /** Not a word that posts are meant to have; other rules report it. */
@@ -61,9 +61,10 @@ function weightOf({ field, test }: LeafNode): Weight {
   // An account, a post, an area, a percentage.
   if (field !== 'keyword') return 3;
   const given = test.type === 'phrase' ? test.words : test.type === 'term' ? [test.value] : [];
-  const telling = given.filter((word) => !stopWords.has(word));
-  if (telling.length === 0) return 0;
-  const isSeveral = telling.length > 1 || /\p{L}[^\p{L}\p{M}\p{N}]+[\p{L}\p{N}]/u.test(telling[0] ?? '');
+  const distinctive = given.filter((word) => !stopWords.has(word));
+  if (distinctive.length === 0) return 0;
+  const isSeveral =
+    distinctive.length > 1 || /\p{L}[^\p{L}\p{M}\p{N}]+[\p{L}\p{N}]/u.test(distinctive[0] ?? '');
   return test.type === 'phrase' && isSeveral ? 3 : 2;
 }
 

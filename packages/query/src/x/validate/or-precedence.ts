@@ -18,7 +18,7 @@ export const orPrecedence: NodeRule<'or'> = (node, view) => {
   view.report(suspicious('or_precedence', message, first.span, fixes));
 };
 
-/** `sample:` in a branch is an error of its own, with the same fix. */
+/** `sample:` in a branch is a separate error with the same fix. */
 function isSample(node: Node): boolean {
   return node.kind === 'leaf' && node.field === 'sample';
 }

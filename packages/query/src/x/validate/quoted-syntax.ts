@@ -33,7 +33,7 @@ function wildcardInQuotes(leaf: LeafNode, inner: string): Diagnostic | null {
 function droppedSigns(leaf: LeafNode, inner: string): Diagnostic | null {
   const found = signsDropped(inner);
   if (found === null) return null;
-  const message = `X drops the signs: this finds the word ${quoted(found.toLowerCase(), 40)}. Add words that tell it apart.`;
+  const message = `X drops the signs: this finds the word ${quoted(found.toLowerCase(), 40)}. Add words that distinguish it.`;
   return suspicious('dropped_signs', message, leaf.span);
 }
 

@@ -32,7 +32,7 @@ export const quotedValue: LeafRule = (leaf, view) => {
 
 const nameFields: ReadonlySet<string> = new Set(['entity', 'place', 'source']);
 
-/** In `entity:Michael Jordan` the second word is a clause of its own. */
+/** In `entity:Michael Jordan` the second word is a separate clause. */
 function severalWords(leaf: LeafNode, view: View): Diagnostic | null {
   const end = leaf.valueSpan[1];
   const after = /^ +([\p{L}\p{N}]+)(?=$|[ )])/u.exec(view.text.slice(end, end + 60));

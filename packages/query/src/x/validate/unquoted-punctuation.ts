@@ -120,7 +120,7 @@ function punctuation(leaf: LeafNode, word: string, view: View): Diagnostic {
   }
   const left = signsDropped(word);
   if (left !== null) {
-    const message = `X drops the signs of ${shown} and would find the word ${quoted(left, 40)}. Write words that tell it apart.`;
+    const message = `X drops the signs of ${shown} and would find the word ${quoted(left, 40)}. Write words that distinguish it.`;
     return error('dropped_signs', message, leaf.span);
   }
   const message = `${shown} has punctuation, so X wants it in quotes.`;

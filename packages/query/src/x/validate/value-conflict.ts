@@ -51,7 +51,7 @@ function report(field: string, clauses: readonly LeafNode[], view: View): void {
   view.report(found(field === 'lang' ? 'language_conflict' : 'value_conflict', message, other.span, [fix]));
 }
 
-/** Without parentheses of its own. */
+/** The clause without its outer parentheses. */
 function bare(clause: string): string {
   return clause.replaceAll(/^[\s(]+|[\s)]+$/g, '');
 }
