@@ -126,4 +126,5 @@ export const platformFilter = oneOf(platforms, 'only this platform');
 export const ruleFilter = text('<rule id>', 'only this rule, as `earshot rules list` shows it');
 export const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
 export const webhookId = required(text('<webhook id>', 'as `earshot webhooks list` shows it'));
+export const pageLimit = integer('<n>', 'entries per page (default 100)', { min: 1, max: 100 });
 export const cursor = text('<cursor>', '`next_cursor` of the previous answer');

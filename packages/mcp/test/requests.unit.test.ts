@@ -53,7 +53,7 @@ test('create_rule and validate_rule send examples', async () => {
     { ValidateRule: { example_violations: failing } },
   );
   expect(checked.requests.get('ValidateRule')).toMatchObject({ examples });
-  expect(checked.text).toContain('- field examples.must_match[0], message "Does not match."');
+  expect(checked.text).toContain('- field "examples.must_match[0]", message "Does not match."');
 });
 
 test('create_rule sends the platforms of its overrides unless they are listed', async () => {

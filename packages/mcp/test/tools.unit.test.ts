@@ -122,6 +122,28 @@ describe('list_rules', () => {
   );
 });
 
+test('list_readers reads all pages, and shows the least recently used readers first', async () => {
+  const [reader] = operations.ListReaders.example.answer.readers;
+  const readerAt = (minute: number) => ({
+    ...reader,
+    name: `reader ${minute}`,
+    acknowledged_at: `2026-11-15T08:0${minute}:00.000Z`,
+  });
+  await using server = await connectInProcess(async (_, init) => {
+    const { cursor } = JSON.parse(typeof init?.body === 'string' ? init.body : '{}');
+    return jsonAnswer(
+      cursor === 'second'
+        ? { readers: [readerAt(1)], next_cursor: null }
+        : { readers: [readerAt(2)], next_cursor: 'second' },
+    );
+  });
+  const result = await server.client.callTool({ name: 'list_readers', arguments: {} });
+  expect(result.structuredContent).toMatchObject({
+    left_out: 0,
+    readers: [{ name: 'reader 1' }, { name: 'reader 2' }],
+  });
+});
+
 test('agents do not get fields that the API gains later', async () => {
   const rule = {
     id: 'rule_1',

@@ -57,7 +57,7 @@ describe('the trigger', () => {
     expect(trigger.started).toEqual([matches.map((json) => ({ json }))]);
 
     expect(await trigger.deactivate()).toBe(true);
-    expect(await earshot.listWebhooks()).toEqual({ webhooks: [] });
+    expect((await earshot.listWebhooks()).webhooks).toEqual([]);
     expect(trigger.staticData).toEqual({});
   });
 

@@ -22,7 +22,7 @@ const attemptMsMax = 40_000;
 const firstDelayMs = 250;
 const delayMsMax = 10_000;
 
-/** Calls an operation, and retries while the error is retryable and time is left. All attempts of a change send the same key. */
+/** Calls an operation, and retries retryable errors while time is left. All attempts of a change send the same key. */
 export async function call(
   connection: Connection,
   operation: CalledOperation,

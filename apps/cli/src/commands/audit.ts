@@ -1,6 +1,6 @@
 import { apiCommand } from '../api-command.ts';
 import { cursor, integer } from '../options.ts';
-import { renderTable } from '../output/table.ts';
+import { renderTable, withMore } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
 export const audit = apiCommand({
@@ -20,6 +20,6 @@ export const audit = apiCommand({
       request_id ?? '–',
     ]);
     const table = renderTable(['CREATED', 'OPERATION', 'TARGET', 'BY', 'REQUEST'], rows, screen);
-    return next_cursor === null ? table : `${table}\n\nMore: earshot audit --cursor ${next_cursor}`;
+    return withMore(table, next_cursor, 'earshot audit');
   },
 });

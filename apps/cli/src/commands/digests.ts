@@ -2,34 +2,35 @@ import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
 import { usageFailure } from '../failure.ts';
-import { integer, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
-import { renderTable } from '../output/table.ts';
+import { cursor, integer, oneOf, pageLimit, platformFilter, required, ruleFilter, text } from '../options.ts';
+import { renderTable, withMore } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
 type Digest = Answers['CreateDigest'];
 
+const headings = ['ID', 'SCHEDULE', 'RULE', 'PLATFORM', 'RECIPIENTS', 'NEXT', 'LAST SENT', 'NAME', 'MESSAGE'];
+
 const list = apiCommand({
   name: 'list',
   summary: 'list digests, when each is due next, and why the latest message was not sent',
+  options: { limit: pageLimit, cursor },
   examples: ['earshot digests list'],
   doing: 'Listing digests',
-  call: (earshot) => earshot.listDigests(),
-  show: ({ digests: found }, screen) =>
-    renderTable(
-      ['ID', 'SCHEDULE', 'RULE', 'PLATFORM', 'RECIPIENTS', 'NEXT', 'LAST SENT', 'NAME', 'MESSAGE'],
-      found.map((one) => [
-        one.id,
-        scheduleText(one),
-        one.rule_id ?? 'any',
-        one.platform ?? 'any',
-        one.recipients.webhook_id ?? one.recipients.email?.join(', ') ?? '',
-        shortTime(one.next_at),
-        shortTime(one.last_sent_at),
-        one.name,
-        one.message ?? '',
-      ]),
-      screen,
-    ),
+  call: (earshot, { options }) => earshot.listDigests(options),
+  show: ({ digests: found, next_cursor }, screen) => {
+    const rows = found.map((one) => [
+      one.id,
+      scheduleText(one),
+      one.rule_id ?? 'any',
+      one.platform ?? 'any',
+      one.recipients.webhook_id ?? one.recipients.email?.join(', ') ?? '',
+      shortTime(one.next_at),
+      shortTime(one.last_sent_at),
+      one.name,
+      one.message ?? '',
+    ]);
+    return withMore(renderTable(headings, rows, screen), next_cursor, 'earshot digests list');
+  },
 });
 
 const create = apiCommand({

@@ -2,31 +2,31 @@ import { formatBudget } from '@earshot/contract/budgets';
 import { scopes as scopeNames } from '@earshot/contract/scopes';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { budget, listOf, required, text, time } from '../options.ts';
+import { budget, cursor, listOf, pageLimit, required, text, time } from '../options.ts';
 import { keyText } from '../output/key-text.ts';
-import { renderTable } from '../output/table.ts';
+import { renderTable, withMore } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
 const list = apiCommand({
   name: 'list',
   summary: 'list the valid keys of the account',
+  options: { limit: pageLimit, cursor },
   examples: ['earshot keys list'],
   doing: 'Listing keys',
-  call: (earshot) => earshot.listKeys(),
-  show: ({ keys }, screen) =>
-    renderTable(
-      ['ID', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'BUDGET', 'SCOPES'],
-      keys.map(({ id, display, created_at, expires_at, last_used_at, budget: spends, scopes }) => [
-        id,
-        display,
-        shortTime(created_at),
-        shortTime(expires_at),
-        shortTime(last_used_at),
-        spends ? formatBudget(spends) : '',
-        scopes.join(','),
-      ]),
-      screen,
-    ),
+  call: (earshot, { options }) => earshot.listKeys(options),
+  show: ({ keys, next_cursor }, screen) => {
+    const headings = ['ID', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'BUDGET', 'SCOPES'];
+    const rows = keys.map(({ id, display, created_at, expires_at, last_used_at, budget: spends, scopes }) => [
+      id,
+      display,
+      shortTime(created_at),
+      shortTime(expires_at),
+      shortTime(last_used_at),
+      spends ? formatBudget(spends) : '',
+      scopes.join(','),
+    ]);
+    return withMore(renderTable(headings, rows, screen), next_cursor, 'earshot keys list');
+  },
 });
 
 const create = apiCommand({

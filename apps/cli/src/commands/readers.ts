@@ -1,9 +1,19 @@
 import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
-import { flag, integer, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
+import {
+  flag,
+  integer,
+  cursor as listCursor,
+  oneOf,
+  pageLimit,
+  platformFilter,
+  required,
+  ruleFilter,
+  text,
+} from '../options.ts';
 import { matchesText } from '../output/matches-text.ts';
 import { jsonLine, shellQuoted } from '../output/printable.ts';
-import { renderTable } from '../output/table.ts';
+import { renderTable, withMore } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
 const reader = required(text('<name>', 'name of the reader, chosen by you'));
@@ -13,21 +23,21 @@ const patienceMs = 15_000;
 const list = apiCommand({
   name: 'list',
   summary: 'list the named readers of the account',
+  options: { limit: pageLimit, cursor: listCursor },
   examples: ['earshot readers list'],
   doing: 'Listing readers',
-  call: (earshot) => earshot.listReaders(),
-  show: ({ readers: found }, screen) =>
-    renderTable(
-      ['NAME', 'RULE', 'PLATFORM', 'CREATED', 'ACKNOWLEDGED'],
-      found.map(({ name, rule_id, platform, created_at, acknowledged_at }) => [
-        name,
-        rule_id ?? 'any',
-        platform ?? 'any',
-        shortTime(created_at),
-        shortTime(acknowledged_at),
-      ]),
-      screen,
-    ),
+  call: (earshot, { options }) => earshot.listReaders(options),
+  show: ({ readers: found, next_cursor }, screen) => {
+    const rows = found.map(({ name, rule_id, platform, created_at, acknowledged_at }) => [
+      name,
+      rule_id ?? 'any',
+      platform ?? 'any',
+      shortTime(created_at),
+      shortTime(acknowledged_at),
+    ]);
+    const table = renderTable(['NAME', 'RULE', 'PLATFORM', 'CREATED', 'ACKNOWLEDGED'], rows, screen);
+    return withMore(table, next_cursor, 'earshot readers list');
+  },
 });
 
 const read = command({

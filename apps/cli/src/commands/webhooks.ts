@@ -2,9 +2,20 @@ import { platforms } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
-import { integer, listOf, oneOf, platformFilter, required, ruleFilter, text, webhookId } from '../options.ts';
+import {
+  cursor,
+  integer,
+  listOf,
+  oneOf,
+  pageLimit,
+  platformFilter,
+  required,
+  ruleFilter,
+  text,
+  webhookId,
+} from '../options.ts';
 import type { Screen } from '../output/screen.ts';
-import { renderFields, renderTable } from '../output/table.ts';
+import { renderFields, renderTable, withMore } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 import { deliveries, replay, testWebhook } from './webhooks-deliveries.ts';
 
@@ -24,24 +35,24 @@ const window = integer('<seconds>', 'a chat gets at most one message in this tim
 const list = apiCommand({
   name: 'list',
   summary: 'list webhooks and their state',
+  options: { limit: pageLimit, cursor },
   examples: ['earshot webhooks list'],
   doing: 'Listing webhooks',
-  call: (earshot) => earshot.listWebhooks(),
-  show: ({ webhooks: found }, screen) =>
-    renderTable(
-      ['ID', 'STATE', 'RULE', 'PLATFORM', 'FAILING SINCE', 'NEXT ATTEMPT', 'NAME', 'URL'],
-      found.map((one) => [
-        one.id,
-        stateText(one),
-        one.rule_id ?? 'any',
-        one.platform ?? 'any',
-        shortTime(one.failing_since),
-        shortTime(one.next_attempt_at),
-        one.name,
-        one.url,
-      ]),
-      screen,
-    ),
+  call: (earshot, { options }) => earshot.listWebhooks(options),
+  show: ({ webhooks: found, next_cursor }, screen) => {
+    const headings = ['ID', 'STATE', 'RULE', 'PLATFORM', 'FAILING SINCE', 'NEXT ATTEMPT', 'NAME', 'URL'];
+    const rows = found.map((one) => [
+      one.id,
+      stateText(one),
+      one.rule_id ?? 'any',
+      one.platform ?? 'any',
+      shortTime(one.failing_since),
+      shortTime(one.next_attempt_at),
+      one.name,
+      one.url,
+    ]);
+    return withMore(renderTable(headings, rows, screen), next_cursor, 'earshot webhooks list');
+  },
 });
 
 const create = apiCommand({

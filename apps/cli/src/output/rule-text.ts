@@ -4,7 +4,7 @@ import type { Answers, Rule } from '@earshot/sdk';
 import { renderFinding } from './findings.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
-import { renderFields, renderTable } from './table.ts';
+import { renderFields, renderTable, withMore } from './table.ts';
 import { shortTime } from './times.ts';
 
 type Listening = NonNullable<Rule['platforms'][Platform]>['listening'];
@@ -26,7 +26,7 @@ export function rulesTable({ rules, next_cursor }: Answers['ListRules'], screen:
     rows,
     screen,
   );
-  return next_cursor === null ? table : `${table}\n\nMore: earshot rules list --cursor ${next_cursor}`;
+  return withMore(table, next_cursor, 'earshot rules list');
 }
 
 /** One word for all platforms, or the platforms that are down, with reasons. */

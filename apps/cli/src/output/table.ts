@@ -20,6 +20,11 @@ export function renderTable(
   return [paint('dim', lines[0] ?? ''), ...lines.slice(1)].join('\n');
 }
 
+/** Adds the command for the next page, if there is one. */
+export function withMore(text: string, nextCursor: string | null, command: string): string {
+  return nextCursor === null ? text : `${text}\n\nMore: ${command} --cursor ${nextCursor}`;
+}
+
 /** Renders one field per line. Fields without a value are omitted. */
 export function renderFields(
   fields: readonly (readonly [string, string | null | undefined])[],

@@ -30,7 +30,7 @@ export function readSourceFile(path: string, text: string) {
     placeOf: (steps: readonly PropertyKey[]) => placeAt(find(steps).offset),
     /** The place of its key. */
     placeOfKey: (steps: readonly PropertyKey[]) => placeAt(find(steps).keyOffset),
-    /** The place of an offset within a string, or the beginning of the string if quotes or folding have moved its characters. */
+    /** The place of an offset within a string, or the string's beginning if quotes or folding have moved its characters. */
     placeWithin(steps: readonly PropertyKey[], offset: number): Place {
       const { node, offset: begin } = find(steps);
       if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return placeAt(begin);

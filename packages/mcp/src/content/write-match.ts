@@ -2,7 +2,7 @@ import type { Match } from '@earshot/sdk';
 import { type ExcerptSize, excerptOf, type UntrustedContent } from './untrusted.ts';
 import { visible } from './visible.ts';
 
-/** A match with all its fields. Only Earshot's own fields are outside of the fence: ids, times, platform, cut and undecided parts. */
+/** A match with all its fields. Only Earshot's own fields are outside of the fence, such as ids, times and undecided clauses. */
 export function writeMatch(match: Match, size: ExcerptSize, nonce: string): string[] {
   const { id, rule_id: ruleId, rule_version: version, platform, via, created_at: matchedAt } = match;
   const { content, cut } = excerptOf(match, size);

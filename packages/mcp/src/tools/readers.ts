@@ -1,7 +1,10 @@
 import { requestObject } from '@earshot/contract';
+import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
 import { unhidden } from '../content/visible.ts';
-import { defineTool, readsOnly } from '../tool.ts';
+import { defineTool, readsOnly, type ToolCall } from '../tool.ts';
+
+type Readers = Answers['ListReaders']['readers'];
 
 const listReaders = defineTool({
   name: 'list_readers',
@@ -23,8 +26,8 @@ const listReaders = defineTool({
       }),
     ),
   }),
-  async run(args, { earshot, signal }) {
-    const { readers } = await earshot.listReaders(args, { signal });
+  async run(_, call) {
+    const readers = await allReaders(call);
     const usedAt = (reader: (typeof readers)[number]) => reader.acknowledged_at ?? reader.created_at;
     const shown = readers.toSorted((a, b) => usedAt(a).localeCompare(usedAt(b))).slice(0, readersMax);
     return {
@@ -37,6 +40,18 @@ const listReaders = defineTool({
 });
 
 const readersMax = 50;
+
+/** Reads all pages, because the API sorts readers by name. */
+async function allReaders({ earshot, signal }: ToolCall): Promise<Readers> {
+  const all: Readers = [];
+  let cursor: string | undefined;
+  for (;;) {
+    const { readers, next_cursor } = await earshot.listReaders({ cursor }, { signal });
+    all.push(...readers);
+    if (next_cursor === null) return all;
+    cursor = next_cursor;
+  }
+}
 
 const deleteReader = defineTool({
   name: 'delete_reader',

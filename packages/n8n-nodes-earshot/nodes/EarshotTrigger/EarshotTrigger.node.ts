@@ -50,8 +50,18 @@ const registeredBy = (context: IHookFunctions | IWebhookFunctions): Registered =
   context.getWorkflowStaticData('node');
 
 async function listWebhooks(context: IHookFunctions): Promise<Webhook[]> {
-  const { webhooks } = await callEarshot(context, '/api.ListWebhooks', {});
-  return webhooks as unknown as Webhook[];
+  const all: Webhook[] = [];
+  let cursor: unknown;
+  do {
+    const page = await callEarshot(
+      context,
+      '/api.ListWebhooks',
+      typeof cursor === 'string' ? { cursor } : {},
+    );
+    all.push(...(page['webhooks'] as unknown as Webhook[]));
+    cursor = page['next_cursor'];
+  } while (typeof cursor === 'string');
+  return all;
 }
 
 export class EarshotTrigger implements INodeType {

@@ -23,7 +23,7 @@ export const f1: Step = {
     }
     const second = await createTapRule(bench, value);
     const isTwice = second.id !== null && second.id !== first.id;
-    yield seen('F-9', isTwice, isTwice ? 'taken' : problemWords(second.answer));
+    yield seen('F-9', isTwice, isTwice ? 'accepted' : problemWords(second.answer));
     yield await seeRefusal(bench);
     const flag = await seeFlag(bench, first.id);
     yield flag.seen;
@@ -72,7 +72,7 @@ async function seeLimit(bench: Bench): Promise<Observation> {
     const { answer, id } = await createTapRule(bench, `title:"${bench.word}${number}"`);
     if (id === null) return seen('F-39', false, `rule ${number}: ${problemWords(answer)}`);
   }
-  return seen('F-39', true, `${Math.max(count, rulesWanted)} taken`);
+  return seen('F-39', true, `${Math.max(count, rulesWanted)} accepted`);
 }
 
 async function seeList(bench: Bench): Promise<Observation> {

@@ -47,7 +47,7 @@ async function seeWithoutRules(bench: Bench): Promise<Observation> {
   const error = framesOf(stream.text()).find(({ event }) => event === 'error');
   const isNamed = textAt(error?.data, 'message')?.startsWith('No rules configured') === true;
   const words =
-    error === undefined ? `${stream.status} without an error` : isNamed ? 'as expected' : 'other words';
+    error === undefined ? `${stream.status} without an error` : isNamed ? 'as expected' : 'another message';
   return seen('F-43', stream.status === 200 && isNamed, words);
 }
 
@@ -96,6 +96,6 @@ async function seeCursor(bench: Bench, number: 'F-17' | 'F-18', id: string): Pro
   return seen(
     number,
     stream.status === 200,
-    stream.status === 200 ? 'taken' : `refused with ${stream.status}`,
+    stream.status === 200 ? 'accepted' : `refused with ${stream.status}`,
   );
 }

@@ -42,7 +42,7 @@ async function seeVerbatim(bench: Bench, added: Answer, value: string): Promise<
   const other = await addRules(bench, [{ value: value.replace('  ', ' '), tag: bench.nextTag() }]);
   const isDistinct = addedRules(other).length === 1;
   const words = [
-    isEchoed ? 'echoed as it was sent' : 'echoed in other words',
+    isEchoed ? 'echoed unchanged' : 'echoed in another form',
     isDistinct ? 'spaces make another rule' : 'spaces make no other rule',
   ];
   return seen('X-6', isEchoed && isDistinct, words.join(', '));

@@ -51,7 +51,7 @@ export const x2: Step = {
 async function seeLanguage(bench: Bench): Promise<Observation[]> {
   const values = Object.values(probes).flat();
   // A blank query may invalidate its whole request.
-  const taken = new Map([
+  const accepted = new Map([
     ...(await verdicts(
       bench,
       values.filter((value) => value.trim() !== ''),
@@ -64,10 +64,12 @@ async function seeLanguage(bench: Bench): Promise<Observation[]> {
   const tier = bench.isEnterprise ? 'enterprise' : 'standard';
   return Object.entries(probes).map(([number, ofNumber]) => {
     const wrong = ofNumber.filter(
-      (value) => taken.get(value) !== (languages.x.validate(value, { tier }).canonical !== null),
+      (value) => accepted.get(value) !== (languages.x.validate(value, { tier }).canonical !== null),
     );
     const words = (list: readonly string[]) =>
-      list.map((value) => `${JSON.stringify(value)} ${taken.get(value) === true ? 'taken' : 'refused'}`);
+      list.map(
+        (value) => `${JSON.stringify(value)} ${accepted.get(value) === true ? 'accepted' : 'refused'}`,
+      );
     const shown = words(wrong.length > 0 ? wrong : ofNumber);
     return seen(number as AssumptionNumber, wrong.length === 0, shown.join(', '));
   });
@@ -108,22 +110,22 @@ function ofLength(word: string, units: number): string {
 async function seeLength(bench: Bench): Promise<Observation[]> {
   const max = bench.isEnterprise ? 2_048 : 1_024;
   const samples = [
-    { name: `${max} of ASCII`, value: ofLength('glacier', max), isTaken: true },
-    { name: `${max + 1} of ASCII`, value: ofLength('glacier', max + 1), isTaken: false },
-    { name: `${max} of CJK`, value: ofLength('犬犬犬犬犬犬犬', max), isTaken: true },
+    { name: `${max} of ASCII`, value: ofLength('glacier', max), isAccepted: true },
+    { name: `${max + 1} of ASCII`, value: ofLength('glacier', max + 1), isAccepted: false },
+    { name: `${max} of CJK`, value: ofLength('犬犬犬犬犬犬犬', max), isAccepted: true },
     // Each has two units but one code point, so the value fits only if X counts code points.
-    { name: `${max + 2} of emoji`, value: ofLength('🚀', max + 2), isTaken: false },
+    { name: `${max + 2} of emoji`, value: ofLength('🚀', max + 2), isAccepted: false },
   ];
   const seenValues: string[] = [];
   let isAsExpected = true;
   let problem: Observation | undefined;
-  for (const { name, value, isTaken } of samples) {
+  for (const { name, value, isAccepted } of samples) {
     const answer = await tryRules(bench, [{ value }]);
     const errors = listAt(answer.body, 'errors');
-    const wasTaken = answer.status < 300 && errors.length === 0;
-    isAsExpected &&= wasTaken === isTaken;
-    seenValues.push(`${name} ${wasTaken ? 'taken' : 'refused'}`);
-    if (!wasTaken && problem === undefined) {
+    const wasAccepted = answer.status < 300 && errors.length === 0;
+    isAsExpected &&= wasAccepted === isAccepted;
+    seenValues.push(`${name} ${wasAccepted ? 'accepted' : 'refused'}`);
+    if (!wasAccepted && problem === undefined) {
       const isInEntry = textAt(errors[0], 'value') !== undefined;
       const isKnown = isInEntry && textAt(errors[0], 'type')?.endsWith('/invalid-rules') === true;
       problem = seen('X-20', isKnown, `${problemWords(answer)}${isInEntry ? ' in errors[]' : ''}`);
@@ -142,19 +144,19 @@ async function seeBatchSize(bench: Bench): Promise<Observation> {
   const answer = await tryRules(bench, add);
   const words = problemWords(answer);
   if (words.includes('rule-cap')) return notSeen('X-3', 'the app has no room for that many');
-  const isTaken = answer.status < 300 && listAt(answer.body, 'errors').length === 0;
-  return seen('X-3', isTaken, isTaken ? `${batchSize} taken` : words);
+  const isAccepted = answer.status < 300 && listAt(answer.body, 'errors').length === 0;
+  return seen('X-3', isAccepted, isAccepted ? `${batchSize} accepted` : words);
 }
 
 async function seeTagLength(bench: Bench): Promise<Observation> {
-  const taken: Record<number, boolean> = {};
+  const accepted: Record<number, boolean> = {};
   for (const length of [255, 256]) {
     const tag = bench.nextTag().padEnd(length, 't');
     const answer = await tryRules(bench, [{ value: bench.word, tag }]);
-    taken[length] = answer.status < 300 && listAt(answer.body, 'errors').length === 0;
+    accepted[length] = answer.status < 300 && listAt(answer.body, 'errors').length === 0;
   }
-  const words = Object.entries(taken).map(
-    ([length, isTaken]) => `${length} ${isTaken ? 'taken' : 'refused'}`,
+  const words = Object.entries(accepted).map(
+    ([length, isAccepted]) => `${length} ${isAccepted ? 'accepted' : 'refused'}`,
   );
-  return seen('X-4', taken[255] === true, words.join(', '));
+  return seen('X-4', accepted[255] === true, words.join(', '));
 }

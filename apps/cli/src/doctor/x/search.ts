@@ -34,14 +34,14 @@ async function seeWords(bench: Bench): Promise<Observation> {
     expansions: 'referenced_posts',
   });
   const older = await search(bench, 'recent', { 'tweet.fields': 'created_at,note_tweet' });
-  const isTaken = newer.status === 200;
+  const isAccepted = newer.status === 200;
   const words = [
-    `post.fields ${isTaken ? 'taken' : problemWords(newer)}`,
-    `tweet.fields ${older.status === 200 ? 'taken' : problemWords(older)}`,
+    `post.fields ${isAccepted ? 'accepted' : problemWords(newer)}`,
+    `tweet.fields ${older.status === 200 ? 'accepted' : problemWords(older)}`,
     ...includedIn(newer.body),
   ];
   const isInOlderWords = at(newer.body, 'includes', 'tweets') !== undefined;
-  return seen('X-45', isTaken && !isInOlderWords, words.join(', '));
+  return seen('X-45', isAccepted && !isInOlderWords, words.join(', '));
 }
 
 function includedIn(body: unknown): string[] {

@@ -68,7 +68,7 @@ async function openInOurWords(bench: Bench): Promise<{ stream: Stream; seen: Obs
   return {
     stream,
     seen: [
-      seen('X-46', first.status === 200, first.status === 200 ? 'taken' : problemWords(first)),
+      seen('X-46', first.status === 200, first.status === 200 ? 'accepted' : problemWords(first)),
       seen('X-18', encoding === 'identity', encoding),
     ],
   };
