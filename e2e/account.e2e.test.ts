@@ -35,7 +35,7 @@ async function keyWith(account: Account, scopes: Scope[]): Promise<Api> {
 }
 
 describe('keys', () => {
-  test('a new key works with what it was given, is listed without itself, and can be revoked', async () => {
+  test('a new key has the given scopes, is listed without its secret, and can be revoked', async () => {
     const account = await world.newAccount();
     const api = server.api(account);
     const expires_at = '2999-01-01T00:00:00.000Z';
@@ -60,7 +60,7 @@ describe('keys', () => {
     expect((await api.call('POST', '/api.RevokeKey', { key_id })).status).toBe(404);
   });
 
-  test('a key gives no scope that it lacks, and by default those that it has', async () => {
+  test('a key grants only scopes that it has, and all of them by default', async () => {
     const account = await world.newAccount();
     const narrow = await keyWith(account, ['keys:write', 'rules:read']);
     const refused = await narrow.call('POST', '/api.CreateKey', { scopes: ['rules:read', 'rules:write'] });
@@ -72,7 +72,7 @@ describe('keys', () => {
     expect((await createKey(narrow)).scopes).toEqual(['keys:write', 'rules:read']);
   });
 
-  test('a key gives no more time than it has, and by default all of it', async () => {
+  test('a key grants no later expiry than its own, and its own by default', async () => {
     const account = await world.newAccount();
     const expiresAt = new Date(Date.now() + 3_600_000);
     const created = await world.admin.createKey({ accountId: account.accountId, expiresAt });
@@ -80,7 +80,7 @@ describe('keys', () => {
     const api = server.api({ ...account, ...created });
     const later = new Date(expiresAt.getTime() + 1).toISOString();
     const refused = await api.call('POST', '/api.CreateKey', { expires_at: later });
-    const message = `Must not be after ${expiresAt.toISOString()}, when the key that asks expires.`;
+    const message = `Must not be after ${expiresAt.toISOString()}, when the calling key expires.`;
     expect([refused.status, refused.json]).toMatchObject([
       400,
       { code: 'invalid_argument', details: { violations: [{ field: 'expires_at', message }] } },
@@ -92,7 +92,7 @@ describe('keys', () => {
     expect(entries[0]).toMatchObject({ target_id: child.key_id, after: { expires_at: child.expires_at } });
   });
 
-  test('a key can be replaced: the one that it made goes on working when it revokes itself', async () => {
+  test('a key can be replaced: the key that it created still works after the old one revokes itself', async () => {
     const account = await world.newAccount();
     const api = server.api(account);
     const { key, key_id } = await createKey(api);
@@ -102,7 +102,7 @@ describe('keys', () => {
     ]);
   });
 
-  test("another account's key answers to the byte like an unknown one, and goes on working", async () => {
+  test("another account's key gets the same bytes as an unknown key, and still works", async () => {
     const [alice, bob] = [await world.newAccount(), await world.newAccount()];
     const revoke = (key_id: string) => server.api(bob).call('POST', '/api.RevokeKey', { key_id }, sameId);
     const [foreign, unknown] = [await revoke(alice.keyId), await revoke('key_unknown')];
@@ -113,8 +113,8 @@ describe('keys', () => {
   });
 });
 
-describe('the audit', () => {
-  test('tells who changed what under which request, newest first', async () => {
+describe('audit', () => {
+  test('lists who changed what under which request, newest first', async () => {
     const account = await world.newAccount();
     const api = server.api(account);
     const body = { name: 'Dew', intent: 'i', platforms: ['x'], overrides: { x: 'dew' } };
@@ -138,7 +138,7 @@ describe('the audit', () => {
     ]);
   });
 
-  test('says nothing of what failed, and one thing of what was sent twice', async () => {
+  test('records nothing for failed requests, and one entry for a repeated request', async () => {
     const api = server.api(await world.newAccount());
     const body = { name: 'n', intent: 'i', platforms: ['x'], overrides: { x: 'frost' } };
     const once = { 'idempotency-key': 'once' };

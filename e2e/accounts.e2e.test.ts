@@ -63,8 +63,8 @@ async function newAccount(plan: 'free' | 'paid'): Promise<Account> {
   return { accountId, keyId: created?.keyId ?? '', key: created?.key ?? '' };
 }
 
-describe('a plan', () => {
-  test('that is free has a few rules on X, and more when the operator says so', async () => {
+describe('plans', () => {
+  test('a free plan has a few rules on X, and more if the operator changes the limit', async () => {
     const account = await newAccount('free');
     const api = server.api(account);
     for (const value of ['almond', 'beech', 'cherry']) await api.createRule({ x: value });
@@ -76,7 +76,7 @@ describe('a plan', () => {
 
     expect(await accountsJson('plan', account.accountId, 'paid')).toMatchObject({ plan: 'paid' });
     await eventually(() => api.createRule({ firehose: 'elder' }), { timeoutMs: 5_000 });
-    // The limit of its own is also above what the new plan allows.
+    // The account's own limit is also above the limit of the new plan.
     await expect(api.createRule({ x: 'fig' })).rejects.toThrow('4 of 4 rules');
     await world.admin.setLimits(account.accountId, { rules: null });
     await eventually(() => api.createRule({ x: 'fig' }), { timeoutMs: 5_000 });
@@ -97,8 +97,8 @@ describe('a plan', () => {
   });
 });
 
-describe('an account that is suspended', () => {
-  test('stands still within seconds, and goes on where it was', async () => {
+describe('a suspended account', () => {
+  test('stops within seconds, and continues where it stopped after it is resumed', async () => {
     await using receiver = await startReceiver();
     await using othersReceiver = await startReceiver();
     const account = await newAccount('paid');
@@ -128,9 +128,9 @@ describe('an account that is suspended', () => {
       { timeoutMs: 5_000 },
     );
     await stream;
-    // The other account keeps what both have.
+    // The other account keeps the upstream rule that both share.
     await eventually(async () => expect(await upstreamValues()).toEqual(['quince']), within);
-    // There would be something to send, and the senders look at all webhooks at once.
+    // There are matches to send, and the senders check all webhooks at once.
     await world.database.query(`update webhooks set state = 'active' where id = $1`, [webhook_id]);
     await world.sandbox.posts(['quince two', 'rowan two']);
     await eventually(() => expect(textsIn(othersReceiver)).toEqual(['quince one', 'quince two']), within);
@@ -168,7 +168,7 @@ describe('an account that is suspended', () => {
     expect(of('ResumeAccount')).toEqual(touched);
   });
 
-  test('is closed to the console too, also to who was signed in before', async () => {
+  test('cannot use the console either, not even with an existing session', async () => {
     const account = await newAccount('paid');
     const { accountId, key } = account;
     const { origin } = new URL(server.url);
@@ -187,7 +187,7 @@ describe('an account that is suspended', () => {
     await world.admin.suspendAccount(accountId);
     const refused = { status: 403, text: expect.stringContaining('The account is suspended') };
     expect(await listRules()).toMatchObject(refused);
-    // A node remembers a key for some seconds. Each sign-in until then would end the oldest of many sessions.
+    // A node caches a key for some seconds. Each sign-in until then would end the oldest of many sessions.
     const keyStatus = async () => (await server.api(account).call('GET', '/api.ListRules')).status;
     await eventually(async () => expect(await keyStatus()).toBe(403), { timeoutMs: 5_000 });
     expect(await signIn()).toMatchObject(refused);

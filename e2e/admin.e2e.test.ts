@@ -41,7 +41,7 @@ const adminJson = async (...args: string[]) => JSON.parse((await admin(...args, 
 const statusWith = async (key: string, method = 'GET', path = '/api.ListRules') =>
   (await createApi(server.url, key).call(method, path, method === 'POST' ? {} : undefined)).status;
 
-test('a created key works, and stops working when it is revoked', async () => {
+test('a created key works until it is revoked', async () => {
   const account = await adminJson('create-account', '--name', 'Acme');
   expect(account).toEqual({ account_id: expect.stringMatching(/^acc_/), name: 'Acme', plan: 'paid' });
   const created = await adminJson('create-key', '--account', account.account_id);
@@ -52,7 +52,7 @@ test('a created key works, and stops working when it is revoked', async () => {
   await eventually(async () => expect(await statusWith(created.key)).toBe(401), { timeoutMs: 5_000 });
   const again = await admin('revoke-key', created.key_id);
   expect(again).toMatchObject({ code: 3, stdout: '' });
-  expect(again.stderr).toContain(`There is no key ${created.key_id} that still works.`);
+  expect(again.stderr).toContain(`There is no valid key ${created.key_id}.`);
 });
 
 test.for([
@@ -65,7 +65,7 @@ test.for([
   expect(outcome.stderr).toContain(words);
 });
 
-test('the address of the database may be in a file, as on the nodes of Kubernetes and systemd', async () => {
+test('reads the database address from a file, as on Kubernetes and systemd nodes', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-admin-'));
   const file = join(dir, 'database-url');
   await writeFile(file, `${world.databaseUrl}\n`);
@@ -80,7 +80,7 @@ test('the address of the database may be in a file, as on the nodes of Kubernete
   await rm(dir, { recursive: true });
 });
 
-test('an operator sees the id that the platform itself uses, and which rule it serves', async () => {
+test("lists upstream rules with the platform's own ids and the rules that they serve", async () => {
   const account = await world.newAccount();
   const api = server.api(account);
   const { rule_id, platforms } = await api.createRule({ x: 'quince' });
@@ -104,7 +104,7 @@ test('an operator sees the id that the platform itself uses, and which rule it s
   expect(await admin('upstream-rules', '--rule', rule_id)).toMatchObject({ code: 3, stdout: '' });
 });
 
-test('a post that is forgotten leaves the lists, who follows is told, and X cannot bring it back', async () => {
+test('a forgotten post leaves all lists, its followers are notified, and X cannot bring it back', async () => {
   const api = server.api(await world.newAccount());
   await api.createRule({ x: 'medlar' });
   const { next_cursor: begun } = await api.matches({ order: 'oldest' });

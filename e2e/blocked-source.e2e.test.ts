@@ -26,9 +26,9 @@ const words = /X answered 402 to a rule call: CreditsDepleted, The account has n
 const advice = 'Add credit to the upstream account. It is retried automatically.';
 const rule = { name: 'a', intent: 'b', platforms: ['x'], overrides: { x: 'acme' } };
 
-test('a rule on a platform without credit is refused within 2 s, with its words and what to do', async () => {
+test("a rule on a platform without credit is refused within 2 s, with the platform's message and what to do", async () => {
   await world.sandbox.setXPlan('out_of_credit');
-  // The first one may be late: the registrar has not heard of the plan yet.
+  // The first refusal may be late: the registrar does not know the new plan yet.
   const took: number[] = [];
   for (const attempt of [1, 2]) {
     const startedAt = performance.now();
@@ -57,20 +57,23 @@ test('a rule on a platform without credit is refused within 2 s, with its words 
   });
 });
 
-test('rules that nobody hears say so, and why', async () => {
-  const heard = async () => {
+test('a rule on a blocked source is listed as down, with the reason', async () => {
+  const registration = async () => {
     const { rules } = await server.api(account).listRules();
     return rules.find(({ id }) => id === ruleId)?.platforms.x;
   };
-  expect(await heard()).toMatchObject({ status: 'active', heard: 'live', heard_reason: null });
+  expect(await registration()).toMatchObject({
+    status: 'active',
+    listening: { state: 'live', reason: null },
+  });
   await world.sandbox.setXPlan('out_of_credit');
   await eventually(
     async () => {
       await world.sandbox.arm({ kind: 'stream_cut' });
-      expect(await heard()).toMatchObject({ heard: 'not_heard', heard_reason: 'no_credit' });
+      expect(await registration()).toMatchObject({ listening: { state: 'down', reason: 'no_credit' } });
     },
     { timeoutMs: 60_000, intervalMs: 500 },
   );
   const { stdout } = await cli.run(['rules', 'list']);
-  expect(stdout).toContain('not on x (no_credit)');
+  expect(stdout).toContain('down on x (no_credit)');
 });

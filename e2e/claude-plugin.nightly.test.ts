@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('the plugin for Claude Code reaches the tools that its skill names', async () => {
+test('the Claude Code plugin reaches the tools that its skill names', async () => {
   const { key } = await world.newAccount();
   const variables = new Map([
     ['EARSHOT_URL', server.url],

@@ -29,7 +29,7 @@ const startTail = (words: readonly string[] = [], options: RunOptions = {}) =>
 
 const linesOf = ({ output }: Started) => output.stdout.split('\n').filter(Boolean);
 
-/** Sends posts, one after the other, until the tail shows one: it does not say when it has begun to listen. */
+/** Sends posts, one after the other, until the tail prints one. The tail does not report when it starts to listen. */
 async function untilShown(tail: Started): Promise<void> {
   await eventually(
     async () => {
@@ -44,7 +44,7 @@ test.for([
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const)('a tail ends cleanly on %s, with %i', async ([signal, code]) => {
-  const tail = startTail(['--since', '1h']);
+  const tail = startTail(['--from', '1h']);
   await untilShown(tail);
   tail.process.kill(signal);
   expect(await tail.exited).toBe(code);
@@ -52,15 +52,15 @@ test.for([
   expect(tail.output.stdout).toMatch(/\n$/);
 });
 
-test('a tail ends by itself, and without a word, when nobody reads it any more', async () => {
+test('a tail exits without an error when its reader closes the pipe', async () => {
   const env = { PATH: process.env['PATH'], EARSHOT_URL: server.url, EARSHOT_API_KEY: account.key };
-  const pipeline = `'${cli.file}' matches tail --since 1h | head -n 1; echo "ended with \${PIPESTATUS[0]}"`;
+  const pipeline = `'${cli.file}' matches tail --from 1h | head -n 1; echo "ended with \${PIPESTATUS[0]}"`;
   const ended = new Promise<{ stdout: string; stderr: string }>((resolve) => {
     execFile('bash', ['--norc', '-c', pipeline], { env }, (_, stdout, stderr) => resolve({ stdout, stderr }));
   });
   const isOver = { yes: false };
   void ended.then(() => (isOver.yes = true));
-  // It learns that nobody reads when it has something to write.
+  // The tail detects the closed pipe with its next write.
   await eventually(
     async () => {
       await world.sandbox.posts(['one more comet']);
@@ -74,7 +74,7 @@ test('a tail ends by itself, and without a word, when nobody reads it any more',
   });
 });
 
-test('somebody at a terminal is asked before something is deleted, and a no does nothing', async () => {
+test('at a terminal a delete asks for confirmation, and "no" does nothing', async () => {
   const { rule_id } = await server.api(account).createRule({ x: 'asteroid' });
   const words = ['rules', 'delete', rule_id];
   const no = await cli.onTerminal(words, [['[y/N]', 'n\r']]);
@@ -86,7 +86,7 @@ test('somebody at a terminal is asked before something is deleted, and a no does
   expect(yes).toMatchObject({ code: 0, stdout: expect.stringContaining(`${rule_id} is deleted.`) });
 });
 
-test('at a terminal login asks for what it needs and shows nothing of the key', async () => {
+test('at a terminal login prompts for its input and does not show the key', async () => {
   const env = { XDG_CONFIG_HOME: cli.dir, EARSHOT_URL: '', EARSHOT_API_KEY: '' };
   const answers = [
     ['[http://127.0.0.1:8080]:', `${server.url}\r`],

@@ -30,14 +30,14 @@ afterAll(async () => {
 const patiently = { timeoutMs: 60_000 };
 const sdk = () => createEarshot({ url: server.url, key: account.key });
 
-/** What is stored of these posts, so that whoever reads from now on does not get them. */
+/** Waits until these posts are stored, so that a reader that starts now does not get them. */
 async function post(...texts: string[]): Promise<string[]> {
   await world.sandbox.posts(texts);
   return await eventually(async () => {
     const { matches } = await server.api(account).matches({ limit: 100 });
     const found = texts.map((text) => matches.find(({ payload }) => payload.text === text)?.id ?? '');
     expect(found).not.toContain('');
-    // In the order of the log, which need not be that of the posts.
+    // In log order, which can differ from the order of the posts.
     return found.toSorted();
   }, patiently);
 }
@@ -47,13 +47,13 @@ const idsOf = (batch: unknown): string[] => Object(batch).matches.map(({ id }: {
 describe('earshot listen', () => {
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-  /** By its reader: it may be started before or after the post. */
+  /** Uses a named reader: it may be started before or after the post. */
   const listening = async (url: string, reader: string, ...more: string[]) => {
     await sdk().readMatches({ reader, start: 'now' });
     return cli.start(['listen', '--forward-to', url, '--reader', reader, '--secret', secret, ...more]);
   };
 
-  test('posts each match as a webhook would, and prints what came back', async () => {
+  test('posts each match as a webhook would, and prints the response', async () => {
     await using receiver = await startReceiver();
     const running = await listening(receiver.url, 'signed');
     const [id] = await post('a comet to sign');
@@ -62,7 +62,7 @@ describe('earshot listen', () => {
       patiently,
     );
     const [message] = receiver.messages;
-    if (!message) throw new Error('nothing came');
+    if (!message) throw new Error('no message arrived');
     const { body, headers } = message;
     expect(new Webhook(secret).verify(body, headers)).toMatchObject({ type: 'matches', matches: [{ id }] });
     expect(await verifyWebhook({ secret, body, headers })).toMatchObject({ id: headers['webhook-id'] });
@@ -72,7 +72,7 @@ describe('earshot listen', () => {
     expect(running.output.stderr).toBe('');
   });
 
-  test('posts the same bytes under the same id until they are taken, follows no redirect, and leaves out what is refused', async () => {
+  test('repeats the same bytes under the same id until they are accepted, follows no redirect, and skips refused matches', async () => {
     await using receiver = await startReceiver({ first: [500, 302, 204, 400] });
     const running = await listening(receiver.url, 'patient', '--json');
     const ids = await post('a comet one', 'a comet two', 'a comet three');
@@ -95,7 +95,7 @@ describe('earshot listen', () => {
       [400, 1],
       [200, 1],
     ]);
-    // What was taken is acknowledged once the next one is asked for.
+    // A match is acknowledged when the next one is requested.
     await eventually(async () => {
       const { matches } = await sdk().readMatches({ reader: 'patient' });
       expect(matches).toEqual([]);
@@ -104,7 +104,7 @@ describe('earshot listen', () => {
 });
 
 describe('earshot watch', () => {
-  /** The batches that the command of a reader has got so far; `exec` appends them to a file. */
+  /** The batches that a reader's command has received so far; `exec` appends them to a file. */
   const batchesOf = async (reader: string): Promise<unknown[]> => {
     const text = await readFile(join(cli.dir, `${reader}.jsonl`), 'utf8').catch(() => '');
     return text
@@ -116,16 +116,16 @@ describe('earshot watch', () => {
     cli.start(['watch', '--reader', reader, '--exec', `cat >> ${reader}.jsonl; ${exec}`], options);
   const unacknowledged = async (reader: string) => idsOf(await sdk().readMatches({ reader, start: 'now' }));
 
-  test('runs the command again with the same matches until it ends with 0, and then acknowledges them', async () => {
+  test('runs the command again with the same matches until it exits with 0, and then acknowledges them', async () => {
     await unacknowledged('crashing');
     const ids = await post('a comet', 'another comet');
-    const running = startWatch('crashing', 'test -e mended || kill -9 $$');
+    const running = startWatch('crashing', 'test -e fixed || kill -9 $$');
     await eventually(async () => expect((await batchesOf('crashing')).length).toBeGreaterThan(1), patiently);
     expect(await unacknowledged('crashing')).toEqual(ids);
     expect(running.output.stderr).toMatch(
-      /ended with SIGKILL, and nothing is acknowledged; again in \d+ s\./,
+      /ended with SIGKILL, so nothing is acknowledged\. It runs again in \d+ s\./,
     );
-    await writeFile(join(cli.dir, 'mended'), '');
+    await writeFile(join(cli.dir, 'fixed'), '');
     await eventually(async () => expect(await unacknowledged('crashing')).toEqual([]), patiently);
     for (const batch of await batchesOf('crashing'))
       expect({ ids: idsOf(batch), ...Object(batch) }).toMatchObject({ ids, reader: 'crashing', removed: [] });
@@ -138,14 +138,14 @@ describe('earshot watch', () => {
     expect(await running.exited).toBe(130);
   });
 
-  test('killed after the command succeeded and before it was acknowledged, it runs it again with the same matches', async () => {
+  test("killed between the command's success and its acknowledgement, it runs the command again with the same matches", async () => {
     await unacknowledged('killed');
     const ids = await post('a comet that comes twice');
-    const asked = Promise.withResolvers<void>();
-    // Everything but an acknowledgement is passed on.
+    const acknowledging = Promise.withResolvers<void>();
+    // Passes on everything except acknowledgements.
     const proxy = createServer((incoming, outgoing) => {
       if (incoming.url === '/api.AckMatches') {
-        asked.resolve();
+        acknowledging.resolve();
         return;
       }
       const { method, headers } = incoming;
@@ -158,7 +158,7 @@ describe('earshot watch', () => {
     });
     const env = { EARSHOT_URL: `http://127.0.0.1:${await listenOnLoopback(proxy)}` };
     const first = startWatch('killed', 'true', { env });
-    await asked.promise;
+    await acknowledging.promise;
     first.process.kill('SIGKILL');
     await first.exited;
     proxy.closeAllConnections();
@@ -169,7 +169,7 @@ describe('earshot watch', () => {
     expect((await batchesOf('killed')).map(idsOf)).toEqual([ids, ids]);
   });
 
-  test('asked to end, it ends a command that does not, with its children, and acknowledges nothing', async () => {
+  test('ended by a signal, it ends a hanging command with its children, and acknowledges nothing', async () => {
     await unacknowledged('hanging');
     const ids = await post('a comet that hangs');
     const running = startWatch('hanging', 'sleep 1000 & echo $! > hanging.pid; wait');
@@ -179,13 +179,13 @@ describe('earshot watch', () => {
       return written;
     }, patiently);
     running.process.kill('SIGTERM');
-    // Its output is closed only when the children are gone.
+    // The output is closed only when the children have ended.
     expect(await running.exited).toBe(143);
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), patiently);
     expect(await unacknowledged('hanging')).toEqual(ids);
   });
 
-  test('what strangers write is on the standard input only: not in arguments, not in the environment', async () => {
+  test('passes untrusted content only on standard input: not in arguments, not in the environment', async () => {
     await unacknowledged('hostile');
     const text = `a comet "; touch pwned; ' $(touch pwned) \`touch pwned\` \${IFS} %s --exec`;
     const ids = await post(text);

@@ -7,9 +7,9 @@ import { askDatabase, gapsOf, type LedgerInterval, postedAtMs, readLedger } from
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const quickTakeover = { EARSHOT_TEST: 'leaseTtlMs=800' };
-/** The ledger is proven every two seconds: so far it may be wrong at the end of an interval. */
+/** The ledger is proven every two seconds: the end of an interval may be inaccurate by that much. */
 const ledgerBlurMs = 2_500;
-/** Before, between and after what is written down; the others whenever what they guard has changed. */
+/** One label before, one between and one after the writes; the other labels run when their guarded code has changed. */
 const tested = lengthOf<readonly string[]>({
   always: ['ingest.read', 'ingest.appended', 'ingest.ended'],
   nightly: ingestCheckpoints,
@@ -41,11 +41,11 @@ async function listed(server: ServerUnderTest, account: Account, platform: strin
 const isCovered = (ledger: readonly LedgerInterval[], atMs: number) =>
   ledger.some(({ fromMs, toMs }) => fromMs <= atMs && atMs < toMs - ledgerBlurMs);
 
-/** Starts a server that kills itself at the label, sees to it that it comes there, and waits for its end. */
-async function liveAndDie(world: World, label: string): Promise<void> {
+/** Starts a server that kills itself at the label, makes it reach the label, and waits for its exit. */
+async function runUntilCrash(world: World, label: string): Promise<void> {
   const acquired = (log: string) => log.split('lease acquired').length;
   const before = acquired(await world.serverLog());
-  // It may die before it says that it is up.
+  // It may exit before it reports that it is ready.
   const doomed = await world
     .startServer({ EARSHOT_TEST: `${quickTakeover.EARSHOT_TEST},crashAt=${label}` })
     .catch(() => ({ exited: Promise.resolve() }));
@@ -58,13 +58,13 @@ async function liveAndDie(world: World, label: string): Promise<void> {
     await sleep(100);
   }
   await gone;
-  // It did work, and nobody asked it to stop.
+  // It worked, and was not asked to stop.
   expect(acquired(await world.serverLog())).toBeGreaterThan(before);
   expect(await world.serverLog()).not.toContain('earshot is down');
 }
 
 describe('SIGKILL of the connector', () => {
-  test('at each labelled point: no page is lost or doubled, and a lost post lies in a gap of the ledger', async () => {
+  test('at each label: no page is lost or duplicated, and a lost post lies in a gap of the ledger', async () => {
     await using world = await startWorld({ sandbox: { rateLimits: false } });
     const account = await world.newAccount();
     const first = await world.startServer(quickTakeover);
@@ -74,10 +74,12 @@ describe('SIGKILL of the connector', () => {
     const sent: Sent = { posts: [], pages: [] };
     let isOver = false;
     const sending = sendUntil(world, sent, () => isOver);
-    for (const label of tested) await liveAndDie(world, label);
+    for (const label of tested) await runUntilCrash(world, label);
     const server = await world.startServer(quickTakeover);
-    const heard = sent.pages.length;
-    await eventually(() => expect(sent.pages.length).toBeGreaterThan(heard + 20), { timeoutMs: 240_000 });
+    const sentBefore = sent.pages.length;
+    await eventually(() => expect(sent.pages.length).toBeGreaterThan(sentBefore + 20), {
+      timeoutMs: 240_000,
+    });
     isOver = true;
     await sending;
 
@@ -91,7 +93,7 @@ describe('SIGKILL of the connector', () => {
     const lost = sent.posts.filter((id) => !posts.includes(id));
     expect(lost.length).toBeGreaterThan(0);
     expect(lost.filter((id) => isCovered(ledger, postedAtMs(id)))).toEqual([]);
-    // Died with an open interval: one that was left open, not one that says why.
+    // It was killed with an open interval, without a recorded reason.
     expect(gapsOf(ledger).some(({ because }) => because === 'process_died')).toBe(true);
     console.info(`${sent.pages.length} pages, ${sent.posts.length} posts, ${lost.length} posts in gaps`);
   });
@@ -100,7 +102,7 @@ describe('SIGKILL of the connector', () => {
 describe('an outage of 23 hours', () => {
   const page = (name: string) => ({ url: `https://news.example/${name}`, title: 'News', text: 'tremor' });
 
-  /** The server is away while hours pass; returns what is listed of the pages that came meanwhile. */
+  /** The server is down for hours. Returns which of the pages sent meanwhile are listed. */
   async function outage(hours: number, isForgetful: boolean) {
     await using world = await startWorld({ sandbox: { rateLimits: false } });
     await using proxy = await startForgetfulProxy(world.sandbox.url);
@@ -132,7 +134,7 @@ describe('an outage of 23 hours', () => {
     return { missing, gapHours: Math.max(...gaps.map(({ ms }) => ms)) / 3_600_000 };
   }
 
-  /** Both sides believe that so much time has passed. */
+  /** Moves the clocks of both sides forward by so much. */
   async function passHours(world: World, hours: number): Promise<void> {
     const aged = await fetch(`${world.sandbox.url}/sandbox/firehose/age`, {
       method: 'POST',
@@ -147,14 +149,14 @@ describe('an outage of 23 hours', () => {
     );
   }
 
-  test.concurrent('loses no page, and is on the ledger', async () => {
+  test.concurrent('loses no page, and is in the ledger', async () => {
     const { missing, gapHours } = await outage(23, false);
     expect(missing).toBe(0);
     expect(gapHours).toBeGreaterThan(22.9);
     expect(gapHours).toBeLessThan(23.1);
   });
 
-  const control = 'control: a client that does not say where to resume loses all of them';
+  const control = 'control: a client that does not resume loses all pages of the outage';
   testNightly(control, { concurrent: true }, async () => {
     expect((await outage(23, true)).missing).toBe(100);
   });

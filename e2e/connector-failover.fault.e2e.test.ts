@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { gapsOf, readLedger } from './src/ledger.ts';
 import { startWorld, type World } from './src/world.ts';
 
-/** At night as in production. */
+/** In the nightly run as in production. */
 const leaseTtl = { EARSHOT_TEST: `leaseTtlMs=${lengthOf({ always: '1500', nightly: '10000' })}` };
-/** A gap that no lease has to run out for. What is above two seconds is what other work on the machine may take. */
+/** The longest gap of a handover without an expired lease. More than two seconds is tolerance for a busy machine. */
 const shortMs = lengthOf({ always: 15_000, nightly: 2_000 });
 
 /** Waits until so many intervals were opened, and the last one is proven. */
@@ -20,7 +20,7 @@ async function intervals(world: World, count: number): Promise<void> {
   );
 }
 
-test('the stream of X is back soon after a cut and after a shutdown', async () => {
+test('X reconnects soon after a cut and after a shutdown', async () => {
   await using world = await startWorld();
   const account = await world.newAccount();
   const first = await world.startServer(leaseTtl);
@@ -42,15 +42,15 @@ test('the stream of X is back soon after a cut and after a shutdown', async () =
   expect(stop?.ms).toBeLessThan(shortMs);
 });
 
-// In the short run apps/server/test/connector.int.test.ts has the connection that X still counts.
-testNightly('the stream of X is back within 35 s after a crash with a stuck connection', {}, async () => {
+// In the short run apps/server/test/connector.int.test.ts covers a connection that X still counts.
+testNightly('X reconnects within 35 s after a crash with a stuck connection', {}, async () => {
   await using world = await startWorld();
   const account = await world.newAccount();
   const second = await world.startServer(leaseTtl);
   await second.api(account).createRule({ x: 'tremor' });
   await intervals(world, 1);
   await world.startServer(leaseTtl);
-  // X does not notice the death: it counts the connection until somebody ends it.
+  // X does not notice the crash: it counts the connection until it is closed.
   await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
   await second.kill();
   await intervals(world, 2);
@@ -60,5 +60,5 @@ testNightly('the stream of X is back within 35 s after a crash with a stuck conn
   console.info(`gap: crash ${crash?.ms} ms`);
   expect(crash).toMatchObject({ because: 'process_died' });
   expect(crash?.ms).toBeLessThan(35_000);
-  expect(await world.serverLog()).toContain('dead connections ended');
+  expect(await world.serverLog()).toContain('stale connections');
 });

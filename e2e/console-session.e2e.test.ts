@@ -2,7 +2,13 @@ import { text } from 'node:stream/consumers';
 import { type AnswerOf, formatKey, type Scope } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Asked, cookieIn, type Headers, openAsBrowser, sendAsBrowser } from './src/browser-requests.ts';
+import {
+  type BrowserRequest,
+  cookieIn,
+  type Headers,
+  openAsBrowser,
+  sendAsBrowser,
+} from './src/browser-requests.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const promisedMs = 5_000;
@@ -14,16 +20,17 @@ let world: World;
 let server: ServerUnderTest;
 let other: ServerUnderTest;
 let account: Account;
-let stranger: Account;
+let attacker: Account;
 beforeAll(async () => {
   world = await startWorld();
   [server, other] = await Promise.all([world.startServer(), world.startServer()]);
-  [account, stranger] = await Promise.all([world.newAccount('Owner'), world.newAccount('Stranger')]);
+  [account, attacker] = await Promise.all([world.newAccount('Owner'), world.newAccount('Attacker')]);
   await server.api(account).createRule({ x: 'secretword' });
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-const ask = (asked: Omit<Asked, 'to'> & Partial<Asked>) => sendAsBrowser({ to: server, ...asked });
+const ask = (request: Omit<BrowserRequest, 'to'> & Partial<BrowserRequest>) =>
+  sendAsBrowser({ to: server, ...request });
 
 /** The headers of the console's own requests. */
 const own = { 'sec-fetch-site': 'same-origin', 'x-earshot-console': '1', 'content-type': json };
@@ -55,7 +62,7 @@ const getSession = (cookie: string, to = server) =>
 const listRules = (headers: Headers) => ask({ method: 'GET', path: '/api.ListRules', headers });
 
 describe('signing in', () => {
-  test('with a key: a cookie that scripts do not see, and who one is', async () => {
+  test('with a key sets a cookie that scripts cannot read, and returns who signed in', async () => {
     const answer = await signIn({ key: account.key });
     expect(JSON.parse(answer.text)).toEqual({
       account_id: account.accountId,
@@ -74,7 +81,7 @@ describe('signing in', () => {
     expect(Date.parse(expires_at) - Date.now()).toBeGreaterThan(11.9 * 3_600_000);
   });
 
-  test('by HTTPS: a cookie that only this host can set, and only HTTPS carries', async () => {
+  test('over HTTPS sets a cookie that only this host can set and only HTTPS carries', async () => {
     const answer = await signIn({ key: account.key }, { host, origin: `https://${host}` });
     expect(answer.headers['set-cookie']).toEqual([
       expect.stringMatching(/^__Host-earshot=[\w-]{43}; Secure; HttpOnly; SameSite=Strict; Path=\/$/),
@@ -82,7 +89,7 @@ describe('signing in', () => {
     expect((await listRules({ ...own, host, cookie: cookieIn(answer) })).status).toBe(200);
   });
 
-  test('by plain HTTP over a network is refused, with what to do', async () => {
+  test('over plain HTTP from another machine is refused with what to do', async () => {
     const answer = await signIn({ key: account.key }, { host, origin: `http://${host}` });
     expect(answer.headers['set-cookie']).toBeUndefined();
     expect(JSON.parse(answer.text)).toMatchObject({
@@ -91,7 +98,7 @@ describe('signing in', () => {
     });
   });
 
-  test('has the rights of the key, and no others', async () => {
+  test('gives the session the scopes of the key', async () => {
     const scopes: Scope[] = ['rules:read'];
     const narrow = await world.admin.createKey({ accountId: account.accountId, scopes });
     const cookie = await signedIn(narrow?.key);
@@ -107,14 +114,14 @@ describe('signing in', () => {
     },
   );
 
-  test('with a key that is unknown, or no key at all, is refused', async () => {
+  test('without a key or with an unknown key is refused', async () => {
     for (const key of ['', 'nonsense', formatKey('a'.repeat(32))]) {
       const answer = await signIn({ key });
       expect([answer.status, answer.headers['set-cookie']]).toEqual([401, undefined]);
     }
   });
 
-  test('is audited, and so is signing out', async () => {
+  test('is audited, as is signing out', async () => {
     const person = await world.newAccount();
     const cookie = cookieIn(await signIn({ code: (await newLink(person.key)).code }));
     await signOut({ ...withoutBody, cookie });
@@ -127,8 +134,8 @@ describe('signing in', () => {
   });
 });
 
-describe('a link', () => {
-  test('signs in once, by a code that no request line carries', async () => {
+describe('a sign-in link', () => {
+  test('signs in once, with a code that is in no request line', async () => {
     const { url, code } = await newLink();
     expect(url.origin + url.pathname + url.search).toBe(`${new URL(server.url).origin}/`);
     const first = await signIn({ code });
@@ -137,7 +144,7 @@ describe('a link', () => {
     expect([second.status, second.headers['set-cookie']]).toEqual([401, undefined]);
   });
 
-  test('signs in one of ten who use it at the same time', async () => {
+  test('signs in one of ten concurrent requests', async () => {
     const { code } = await newLink();
     const answers = await Promise.all(Array.from({ length: 10 }, () => signIn({ code })));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
@@ -146,22 +153,22 @@ describe('a link', () => {
     ]);
   });
 
-  test('that is older than a minute signs nobody in', async () => {
+  test('is refused after a minute', async () => {
     const { code } = await newLink();
     await world.database.query(`update console_links set created_at = created_at - interval '61 seconds'`);
     expect((await signIn({ code })).status).toBe(401);
   });
 
-  test('of a key that was revoked meanwhile signs nobody in', async () => {
+  test('is refused if its key was revoked meanwhile', async () => {
     const created = await world.admin.createKey({ accountId: account.accountId });
     const { code } = await newLink(created?.key);
     await world.admin.revokeKey(created?.keyId ?? '');
     expect((await signIn({ code })).status).toBe(401);
   });
 
-  test('does not take the place of the session of another account, and stays usable', async () => {
+  test('does not replace the session of another account, and stays usable', async () => {
     const cookie = await signedIn();
-    const { code } = await newLink(stranger.key);
+    const { code } = await newLink(attacker.key);
     const refused = await signIn({ code }, { cookie });
     expect(refused.headers['set-cookie']).toBeUndefined();
     expect(JSON.parse(refused.text).code).toBe('failed_precondition');
@@ -169,36 +176,36 @@ describe('a link', () => {
     expect((await signIn({ code })).status).toBe(200);
   });
 
-  test('is not given to a session', async () => {
+  test('cannot be created by a session', async () => {
     const cookie = await signedIn();
     expect((await ask({ path: '/console/links', headers: { ...own, cookie } })).status).toBe(401);
   });
 });
 
-/** Requests that bear the cookie of somebody who is signed in, and were not sent by the console. */
-const elsewhere: Record<string, Omit<Asked, 'to'>> = {
+/** Requests with the cookie of a signed-in user that the console did not send. */
+const elsewhere: Record<string, Omit<BrowserRequest, 'to'>> = {
   'of another site': { headers: { 'sec-fetch-site': 'cross-site' } },
   'of a neighbouring host': { headers: { 'sec-fetch-site': 'same-site' } },
-  'of nobody: an address that was typed': { headers: { 'sec-fetch-site': 'none' } },
+  'of no site: a typed address': { headers: { 'sec-fetch-site': 'none' } },
   'of two sites': { headers: { 'sec-fetch-site': ['same-origin', 'cross-site'] } },
-  'of an origin that is not ours': {
+  'of a foreign origin': {
     headers: { 'sec-fetch-site': undefined, origin: 'https://evil.example' },
   },
-  'of an origin that begins like ours': {
+  'of an origin with our origin as its prefix': {
     headers: { 'sec-fetch-site': undefined, origin: 'http://127.0.0.1.evil.example' },
   },
-  'of an origin that is hidden': { headers: { 'sec-fetch-site': undefined, origin: 'null' } },
+  'of a hidden origin': { headers: { 'sec-fetch-site': undefined, origin: 'null' } },
   'of another port of this host': {
     headers: { 'sec-fetch-site': undefined, origin: 'http://127.0.0.1:1' },
   },
-  'of a browser that says nothing': { headers: { 'sec-fetch-site': undefined } },
+  'without the headers of a browser': { headers: { 'sec-fetch-site': undefined } },
   'without the header of the console': { headers: { 'x-earshot-console': undefined } },
   'with another value in that header': { headers: { 'x-earshot-console': '0' } },
   'of a form': { headers: { 'content-type': 'application/x-www-form-urlencoded' }, body: 'a=b' },
   'of a form with a file': { headers: { 'content-type': 'multipart/form-data; boundary=a' }, body: '--a--' },
   'of a form of plain text': { headers: { 'content-type': 'text/plain' } },
-  'of a type that only begins like JSON': { headers: { 'content-type': 'application/jsonp' } },
-  'without a type': { headers: { 'content-type': undefined } },
+  'of a content type with JSON as its prefix': { headers: { 'content-type': 'application/jsonp' } },
+  'without a content type': { headers: { 'content-type': undefined } },
   'of a navigation': {
     method: 'GET',
     path: '/api.ListRules',
@@ -211,16 +218,16 @@ const elsewhere: Record<string, Omit<Asked, 'to'>> = {
   },
   'beside a key that is not valid': { headers: { authorization: 'Bearer nonsense' } },
   'beside an empty key': { headers: { authorization: '' } },
-  'to the tools of agents': { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
+  'to the MCP tools': { path: '/mcp', body: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' },
 };
 
-describe('a cookie counts only for the console', () => {
+describe('the cookie of a session', () => {
   let cookie: string;
   beforeAll(async () => {
     cookie = await signedIn();
   });
 
-  test('whose own requests are answered', async () => {
+  test("is accepted for the console's own requests", async () => {
     const answers = await Promise.all([
       ask({ headers: { ...own, cookie }, body: '{}' }),
       ask({ headers: { ...own, 'content-type': `${json}; charset=utf-8`, cookie }, body: '{}' }),
@@ -230,39 +237,39 @@ describe('a cookie counts only for the console', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  test.each(Object.entries(elsewhere))('refused: a request %s', async (_name, asked) => {
-    const headers = { ...own, cookie, ...asked.headers };
-    const method = asked.method ?? 'POST';
-    const body = method === 'POST' ? { body: asked.body ?? '{}' } : {};
-    const response = await openAsBrowser({ to: server, ...asked, headers, ...body });
-    // A stream that was let in would never end.
+  test.each(Object.entries(elsewhere))('is refused for a request %s', async (_name, request) => {
+    const headers = { ...own, cookie, ...request.headers };
+    const method = request.method ?? 'POST';
+    const body = method === 'POST' ? { body: request.body ?? '{}' } : {};
+    const response = await openAsBrowser({ to: server, ...request, headers, ...body });
+    // An accepted stream would never end.
     expect(response.statusCode).toBe(401);
     expect(await text(response)).not.toContain('secretword');
   });
 
-  test('refused: a request to a public name with a cookie that a neighbouring host may have set', async () => {
+  test('is refused at a public name if a neighbouring host may have set it', async () => {
     expect((await listRules({ ...own, host, cookie })).status).toBe(401);
     expect((await listRules({ ...own, host, cookie: `__Host-${cookie}` })).status).toBe(200);
-    // By plain HTTP, whoever sits on the wire can send pages in our name.
+    // Over plain HTTP, anyone on the network path can send pages in our name.
     const plain = { ...own, host, 'sec-fetch-site': undefined, origin: `http://${host}` };
     expect((await ask({ headers: { ...plain, cookie: `__Host-${cookie}` }, body: '{}' })).status).toBe(401);
   });
 
-  test('ignored: beside the key of another account', async () => {
-    const answer = await listRules({ ...own, cookie, authorization: `Bearer ${stranger.key}` });
+  test('is ignored beside the key of another account', async () => {
+    const answer = await listRules({ ...own, cookie, authorization: `Bearer ${attacker.key}` });
     expect([answer.status, JSON.parse(answer.text).rules]).toEqual([200, []]);
   });
 
-  test('refused: a sign-in or sign-out that another site sends', async () => {
+  test('is neither set nor deleted for another site', async () => {
     const crossSite = { ...ownOrigin(), 'sec-fetch-site': 'cross-site' };
-    const forged = await signIn({ key: stranger.key }, crossSite);
+    const forged = await signIn({ key: attacker.key }, crossSite);
     expect([forged.status, forged.headers['set-cookie']]).toEqual([401, undefined]);
     const out = await signOut({ ...crossSite, cookie });
     expect([out.status, out.headers['set-cookie']]).toEqual([401, undefined]);
     expect((await getSession(cookie)).status).toBe(200);
   });
 
-  test('no other origin is allowed to ask for more', async () => {
+  test('gives other origins no access by CORS', async () => {
     for (const path of ['/matches', '/console/session', '/api.ListRules']) {
       const asking = { 'access-control-request-method': 'POST', origin: 'https://evil.example' };
       const answer = await ask({ method: 'OPTIONS', path, headers: asking });
@@ -275,15 +282,15 @@ describe('a cookie counts only for the console', () => {
 describe('a cookie from before the sign-in', () => {
   const planted = 'A'.repeat(43);
 
-  test('that somebody made up is never adopted', async () => {
+  test('is never adopted if it was made up', async () => {
     const cookie = cookieIn(await signIn({ key: account.key }, { cookie: `earshot=${planted}` }));
     expect(cookie).not.toContain(planted);
     expect((await getSession(`earshot=${planted}`)).status).toBe(401);
     expect((await getSession(cookie)).status).toBe(200);
   });
 
-  test('that is the session of an attacker ends, and the attacker sees nothing of what follows', async () => {
-    const theirs = await signedIn(stranger.key);
+  test("ends an attacker's session, and the attacker sees nothing of the new one", async () => {
+    const theirs = await signedIn(attacker.key);
     const cookie = cookieIn(await signIn({ key: account.key }, { cookie: theirs }));
     expect(cookie).not.toBe(theirs);
     expect((await getSession(theirs)).status).toBe(401);
@@ -291,10 +298,10 @@ describe('a cookie from before the sign-in', () => {
   });
 
   test('does not decide which of two accounts a request is for', async () => {
-    const [theirs, mine] = [await signedIn(stranger.key), await signedIn()];
+    const [theirs, mine] = [await signedIn(attacker.key), await signedIn()];
     expect((await getSession(`${theirs}; ${mine}`)).status).toBe(401);
     expect((await getSession(`${mine}; ${theirs}`)).status).toBe(401);
-    // One that is over is in nobody's way.
+    // A session that has ended does not interfere.
     expect((await getSession(`earshot=${planted}; ${mine}`)).status).toBe(200);
   });
 });
@@ -312,7 +319,7 @@ async function openStream(cookie: string, to: ServerUnderTest): Promise<{ ended:
   };
 }
 
-describe('a session is over', () => {
+describe('a session ends', () => {
   let key: Account;
   let cookie: string;
   beforeEach(async () => {
@@ -322,7 +329,7 @@ describe('a session is over', () => {
     cookie = await signedIn(key.key);
   });
 
-  test('when it is signed out: a stolen copy of the cookie fails on every node at once, its stream soon', async () => {
+  test('when it is signed out: a stolen cookie fails on every node at once, and its stream ends soon', async () => {
     const kept = await signedIn(key.key);
     const streams = await Promise.all([openStream(cookie, server), openStream(cookie, other)]);
     const staying = await openStream(kept, other);
@@ -337,7 +344,7 @@ describe('a session is over', () => {
     expect(await state).toBe('open');
   });
 
-  test.each(['revoked', 'expired'])('when its key is %s, with what is open, within 5 s', async (how) => {
+  test.each(['revoked', 'expired'])('within 5 s when its key is %s, with its open streams', async (how) => {
     const streams = await Promise.all([openStream(cookie, server), openStream(cookie, other)]);
     const at = Date.now();
     if (how === 'revoked') await world.admin.revokeKey(key.keyId);
@@ -350,16 +357,16 @@ describe('a session is over', () => {
 
   test.each([
     ['12 hours after its last use', 'last_used_at', '12 hours', 401],
-    ['not in the hours before', 'last_used_at', '11 hours', 200],
+    ['not 11 hours after its last use', 'last_used_at', '11 hours', 200],
     ['7 days after the sign-in, however much it is used', 'created_at', '7 days', 401],
-    ['not in the days before', 'created_at', '6 days', 200],
+    ['not 6 days after the sign-in', 'created_at', '6 days', 200],
   ])('%s', async (_when, column, age, status) => {
     const statement = `update console_sessions set ${column} = now() - interval '${age}' where key_id = $1`;
     await world.database.query(statement, [key.keyId]);
     expect((await getSession(cookie)).status).toBe(status);
   });
 
-  test('not while it is used: use is written down', async () => {
+  test('not while it is used: its last use is stored', async () => {
     const statement = `update console_sessions set last_used_at = now() - interval '11 hours' where key_id = $1`;
     await world.database.query(statement, [key.keyId]);
     expect((await listRules({ ...own, cookie })).status).toBe(200);
@@ -380,11 +387,11 @@ describe('a session is over', () => {
   });
 });
 
-test('an address that tries codes of links is told to wait, and a valid key still gets in', async () => {
+test('an address that guesses link codes must wait, and a valid key still signs in', async () => {
   const guess = (n: number) => signIn({ code: String(n).padStart(43, 'c') });
   const answers = [];
   for (let n = 0; n < 70; n++) answers.push(await guess(n));
-  // One more is let in each second.
+  // One more is admitted each second.
   const refused = answers.find(({ status }) => status === 429);
   expect(refused?.headers['retry-after']).toMatch(/^\d+$/);
   expect((await signIn({ key: account.key })).status).toBe(200);

@@ -5,10 +5,10 @@ import type { Api } from './src/api.ts';
 import { askDatabase } from './src/ledger.ts';
 import { startWorld, tapToken, type World, xToken } from './src/world.ts';
 
-/** What a caller may find after the recovery: a creation that was confirmed, or a deletion that was not. */
+/** What a caller may find after the recovery: a confirmed creation, or an unconfirmed deletion. */
 const ruleSurvives = new Set(['create.activated', 'delete.begin']);
 
-/** A change that was under way is undone, one that was applied stays: the version of the rule that is found. */
+/** An unfinished change is undone, an applied change stays: the version of the rule after the recovery. */
 const versionAfter = new Map([
   ['change.written', 1],
   ['change.registered', 1],
@@ -17,7 +17,7 @@ const versionAfter = new Map([
   ['pause.written', 2],
 ]);
 
-/** Where the crash leaves the upstream and our records in disagreement: what the recovery has to mend. */
+/** Labels at which the crash leaves the upstream and our records different: the recovery must repair this. */
 const leavesDamage = new Set([
   ...versionAfter.keys(),
   'register.added_upstream',
@@ -29,7 +29,7 @@ const leavesDamage = new Set([
   'release.removed_upstream',
 ]);
 
-/** One of each kind of damage; the others whenever what they guard has changed. */
+/** One label of each kind of damage; the other labels run when their guarded code has changed. */
 const enough: readonly string[] = [
   'create.registered',
   'change.registered',
@@ -70,8 +70,8 @@ async function takeCensus(world: World): Promise<Census> {
 const isConsistent = ({ upstream, listed, ...unfinished }: Census) =>
   upstream === listed && Object.values(unfinished).every((count) => count === 0);
 
-/** What is refused on one platform goes through the undoing; all else succeeds unless we die. */
-async function liveAndDie(world: World, api: Api, { label, word }: Life): Promise<void> {
+/** A refusal on one platform runs the undoing; everything else succeeds unless the server crashes. */
+async function runUntilCrash(world: World, api: Api, { label, word }: Life): Promise<void> {
   if (label === 'create.abandoned')
     await world.sandbox.arm({ kind: 'rule_refused', platform: 'firehose', count: 1 });
   const { rule_id } = await api.createRule({ x: word, firehose: word });
@@ -87,8 +87,8 @@ async function liveAndDie(world: World, api: Api, { label, word }: Life): Promis
   await api.deleteRule(rule_id);
 }
 
-/** As if half a minute had passed: until then a creation or a change may have somebody who waits for it. */
-async function letWaitersGo(world: World): Promise<void> {
+/** Moves times back by half a minute: until then a caller may still wait for a creation or a change. */
+async function expireWaits(world: World): Promise<void> {
   const long = `interval '30 s'`;
   await askDatabase(world, `update rules set created_at = created_at - ${long} where state = 'creating'`);
   await askDatabase(
@@ -99,7 +99,7 @@ async function letWaitersGo(world: World): Promise<void> {
 
 const shortOverlap = { EARSHOT_TEST: 'keepOldValueMs=500' };
 
-/** Each label has a word of its own: what another one left behind in the same world is nothing to it. */
+/** Each label has its own word, so that leftovers of another label in the same world do not matter. */
 interface Life {
   readonly label: string;
   readonly word: string;
@@ -111,19 +111,19 @@ afterAll(() => worlds.disposeAsync());
 
 describe("a crash at any step of a rule's life", () => {
   test.concurrent.each(tested)('at %s converges within 60 s', async (label) => {
-    // One that another label has left clean.
+    // A world that another label has left clean.
     const world = freeWorlds.pop() ?? worlds.use(await startWorld());
     const account = await world.newAccount();
     const word = `tremor${tested.indexOf(label)}`;
     const logBefore = await world.serverLog();
     const doomed = await world.startServer({ EARSHOT_TEST: `${shortOverlap.EARSHOT_TEST},crashAt=${label}` });
-    await liveAndDie(world, doomed.api(account), { label, word }).catch(() => undefined);
+    await runUntilCrash(world, doomed.api(account), { label, word }).catch(() => undefined);
     // The fault fired: the process killed itself at the label.
     await doomed.exited;
     expect((await world.serverLog()).slice(logBefore.length)).not.toContain('earshot is down');
     if (leavesDamage.has(label)) expect(isConsistent(await takeCensus(world))).toBe(false);
 
-    await letWaitersGo(world);
+    await expireWaits(world);
     const server = await world.startServer(shortOverlap);
     await eventually(async () => expect(await takeCensus(world)).toSatisfy(isConsistent), {
       timeoutMs: 60_000,
@@ -134,7 +134,7 @@ describe("a crash at any step of a rule's life", () => {
     if (versionAfter.has(label)) expect(rules[0]?.version).toBe(versionAfter.get(label));
     if (rules[0]?.state === 'paused') await api.resumeRule(rules[0].id);
 
-    // What is listed works; what is not can be made again.
+    // Listed rules work; other rules can be created again.
     const rule = rules[0] ?? (await api.createRule({ x: word, firehose: word }));
     await eventually(async () => expect((await world.sandbox.xState(xToken)).connections.open).toBe(1), {
       timeoutMs: 10_000,

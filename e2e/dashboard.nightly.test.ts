@@ -16,7 +16,7 @@ const dashboardSchema = z.object({
   ),
 });
 /** The description that tools/dashboard.ts gives panels that have series only when something fails. */
-const emptyWhenWell = 'Empty without problems.';
+const emptyWithoutProblems = 'Empty without problems.';
 
 async function readDashboard() {
   const file = new URL('../deploy/grafana/earshot.json', import.meta.url);
@@ -26,7 +26,7 @@ async function readDashboard() {
       title,
       // What Grafana substitutes for an interval of 10 s.
       expression: expr.replaceAll('$__rate_interval', '40s'),
-      mayBeEmpty: description.includes(emptyWhenWell),
+      mayBeEmpty: description.includes(emptyWithoutProblems),
     })),
   );
 }

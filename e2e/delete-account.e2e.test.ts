@@ -29,12 +29,12 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const dump = async () =>
   (await run('pg_dump', ['--data-only', world.databaseUrl], { maxBuffer: 1 << 30 })).stdout;
 
-/** The lines of a dump in which one of these words is. */
+/** The lines of a dump that contain one of these words. */
 function linesWith(text: string, words: readonly string[]): string[] {
   return text.split('\n').filter((line) => words.some((word) => line.includes(word)));
 }
 
-/** One of everything that an account can have, with words of its own, and many rules. */
+/** Creates one of everything that an account can have, with recognizable words, and many rules. */
 async function fill(account: Account, api: Api, url: string): Promise<string[]> {
   const post = async (path: string, body: object) => {
     const answer = await api.call('POST', path, body);
@@ -55,7 +55,7 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
     return rule_id;
   };
   ids.push(...(await Promise.all(Array.from({ length: onX + onFirehose }, (_, index) => create(index)))));
-  // The same value as the other account's.
+  // The same query as the other account's.
   const shared = await api.createRule({ x: 'shared', name: 'name-zouloq shared' });
   ids.push(shared.rule_id);
   const changed = await api.updateRule(ids[2] ?? '', { name: 'name-zouloq changed' });
@@ -69,7 +69,7 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
   const digest = await post('/api.CreateDigest', {
     name: 'digest-zouloq',
     schedule: { window_seconds: 30 },
-    to: { webhook_id: kept['webhook_id'] },
+    recipients: { webhook_id: kept['webhook_id'] },
     empty: 'send',
   });
   ids.push(digest['id'] ?? '');
@@ -88,7 +88,7 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
   return ids.filter(Boolean);
 }
 
-/** Killed when it says each of these words, one run after the other, and then run until it is done. */
+/** Kills the command at each of these output lines, one run after the other, and then runs it to its end. */
 async function deleteWithKills(accountId: string, killOn: readonly string[]) {
   const kills: string[] = [];
   for (;;) {
@@ -111,7 +111,7 @@ async function deleteWithKills(accountId: string, killOn: readonly string[]) {
   }
 }
 
-test('nothing is left of a deleted account, here and upstream, and others miss nothing', async () => {
+test('a deleted account leaves no data, here and upstream, and other accounts miss nothing', async () => {
   await using receiver = await startReceiver();
   const account = await world.newAccount('name-zouloq of the account');
   const api = server.api(account);
@@ -125,7 +125,7 @@ test('nothing is left of a deleted account, here and upstream, and others miss n
   await eventually(() => expect(receiver.messages.length).toBeGreaterThan(1), within);
   const before = await other.allMatches({});
   const words = [...ids, 'zouloq'];
-  // The control: the search finds what is there, in many tables.
+  // Control: the search finds data that exists, in many tables.
   expect(linesWith(await dump(), words).length).toBeGreaterThan(3 * (onX + onFirehose));
 
   const stages = ['rules are still to be deleted', 'Waiting', 'rows removed from'];
@@ -148,7 +148,7 @@ test('nothing is left of a deleted account, here and upstream, and others miss n
   await eventually(async () => expect((await other.allMatches({})).length).toBe(4), within);
   expect(linesWith(await dump(), words)).toEqual(left);
 
-  // Once more does no harm, and takes away what a node that was asleep has written since.
+  // A second run does no harm, and deletes what a suspended node has written since.
   await world.database.query(`insert into notice_log (account_id, last_position) values ($1, 0)`, [
     account.accountId,
   ]);

@@ -64,12 +64,12 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
     }),
   );
   expect((await fetch(new URL('/sandbox/faults', ready.sandbox_url))).status).toBe(200);
-  // The proof below proves something: what runs is found.
+  // Control: the search for processes finds the running demo.
   const seen = (await processesOf(tempDir)).join('\n');
   for (const part of [/postgres -D/, /nats-server/, /sandbox\/src\/main/, /server\/src\/main/])
     expect(seen).toMatch(part);
 
-  await expectNobodyGetsIn(/port=(\d+)/.exec(seen)?.[1] ?? '');
+  await expectNoAccess(/port=(\d+)/.exec(seen)?.[1] ?? '');
 
   running.process.kill('SIGTERM');
   await running.exited;
@@ -79,11 +79,11 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
   expect(await readdir(tempDir)).toEqual([]);
 });
 
-/** As the console's page does with the code that is behind the `#`. */
+/** As the console's page does with the code behind the `#`. */
 async function expectSignsIn({ console_url, base_url }: Ready): Promise<void> {
   const { origin, pathname, hash } = new URL(console_url);
   expect([origin, pathname]).toEqual([base_url, '/']);
-  // Built by the demo, where it was not.
+  // The demo builds the console if it is missing.
   expect((await fetch(origin)).status).toBe(200);
   const answer = await fetch(new URL('/console/session', base_url), {
     method: 'POST',
@@ -93,8 +93,8 @@ async function expectSignsIn({ console_url, base_url }: Ready): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
-/** Any user of this machine reaches the port: without a password that must be all. */
-async function expectNobodyGetsIn(port: string): Promise<void> {
+/** Every user of this machine reaches the port, so a connection without a password must fail. */
+async function expectNoAccess(port: string): Promise<void> {
   expect(port).toMatch(/^\d+$/);
   for (const user of ['postgres', 'earshot_owner', 'earshot_runtime', 'earshot_account']) {
     const client = new Client({
@@ -108,18 +108,19 @@ async function expectNobodyGetsIn(port: string): Promise<void> {
   }
 }
 
-test('the first match is on the screen, highlighted, soon after the start; killed with SIGKILL, nothing survives for long', async () => {
+test('highlights the first match soon after the start, and leaves no process behind after SIGKILL', async () => {
   const startedAt = performance.now();
-  // Colours on a pipe, so that the highlight can be seen here.
+  // Colours on a pipe, so that the highlight is visible here.
   const running = demoWith({ FORCE_COLOR: '1' });
   await running.line(/.\[1m.\[33m(rocket|liftoff|outage|downtime|chip)\w*.\[39m/i);
   const seconds = (performance.now() - startedAt) / 1_000;
-  const [, told = ''] = /First match after (\d+\.\d) s/.exec(await stderrWith(running, 'First match')) ?? [];
+  const [, reported = ''] =
+    /First match after (\d+\.\d) s/.exec(await stderrWith(running, 'First match')) ?? [];
   console.log(
-    `first highlighted match after ${seconds.toFixed(1)} s, as the demo says ${told} s (load ${loadavg()[0]?.toFixed(1)})`,
+    `first highlighted match after ${seconds.toFixed(1)} s, as the demo says ${reported} s (load ${loadavg()[0]?.toFixed(1)})`,
   );
-  expect(Number(told)).toBeLessThanOrEqual(seconds + 0.1);
-  // Fifteen on a machine that does nothing else; other work on it is no fault of the demo.
+  expect(Number(reported)).toBeLessThanOrEqual(seconds + 0.1);
+  // Fifteen on an idle machine; other load is not the demo's fault.
   expect(seconds).toBeLessThanOrEqual(15 * Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()));
   expect(await processesOf(tempDir)).not.toEqual([]);
   running.process.kill('SIGKILL');

@@ -16,7 +16,7 @@ afterAll(async () => {
   await nats?.[Symbol.asyncDispose]();
 });
 
-/** What the server says to these lines of the protocol; `PONG` comes when it has dealt with all of them. */
+/** What the server answers to these protocol lines; `PONG` arrives when it has handled all of them. */
 async function say(login: object, ...lines: string[]): Promise<string> {
   return await sayTo(nats.port, login, ...lines);
 }
@@ -34,7 +34,7 @@ async function sayTo(port: number, login: object, ...lines: string[]): Promise<s
 
 const earshot = { user: 'earshot', pass: natsPassword };
 
-test('the whole way works with the permissions of deploy/nats.conf, and not one is missing', async () => {
+test('the permissions of deploy/nats.conf are enough for everything that a server does', async () => {
   const env = { EARSHOT_NATS_URL: nats.url, EARSHOT_EVENTS_BYTES_MAX: '150000' };
   const account = await world.newAccount();
   {
@@ -46,7 +46,7 @@ test('the whole way works with the permissions of deploy/nats.conf, and not one 
     const found = async () => expect(await api.allMatches({ rule_id })).toHaveLength(2);
     await eventually(found, { timeoutMs: 20_000 });
   }
-  // A second start finds the log; a full one is purged of what was matched.
+  // A second start finds the log; a full log is purged of matched events.
   await using server = await world.startServer(env);
   const api = server.api(account);
   const isListening = async () => (await world.sandbox.xState(xToken)).connections.open === 1;
@@ -58,7 +58,7 @@ test('the whole way works with the permissions of deploy/nats.conf, and not one 
   expect(await nats.log()).not.toMatch(/violation/i);
 });
 
-test('nobody gets in without the password, which is in no log', async () => {
+test('rejects connections without the password, which is in no log', async () => {
   expect(await say({}, 'SUB events.> 1')).toContain('Authorization Violation');
   expect(await say({ user: 'earshot', pass: 'guess' }, 'SUB events.> 1')).toContain(
     'Authorization Violation',
@@ -69,7 +69,7 @@ test('nobody gets in without the password, which is in no log', async () => {
   expect(await nats.log()).not.toContain(natsPassword);
 });
 
-test('nobody joins the cluster of deploy/nats-cluster.conf without its password', async () => {
+test('the cluster of deploy/nats-cluster.conf rejects nodes without its password', async () => {
   await using node = await startDeployedNats('nats-cluster.conf');
   const join = (login: object) => sayTo(node.clusterPort, { ...login, name: 'n9', cluster: 'earshot' });
   expect(await join({})).toContain('Authorization Violation');
@@ -86,7 +86,7 @@ test.for([
   ...['STREAM.SNAPSHOT.EVENTS', 'STREAM.RESTORE.EVENTS', 'CONSUMER.DELETE.EVENTS.match'].map(publish),
   ...['CONSUMER.CREATE.EVENTS.other', 'CONSUMER.CREATE.EVENTS', 'DIRECT.GET.EVENTS'].map(publish),
   'PUB other.subject 0\r\n',
-])('who has the password cannot %s', async (line) => {
+])('a client with the password cannot %s', async (line) => {
   expect(await say(earshot, line)).toMatch(/Permissions Violation for (Publish|Subscription) to/);
 });
 

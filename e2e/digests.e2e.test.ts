@@ -49,7 +49,7 @@ const answerOf = async (api: Api, id: OperationId, request: object) => {
   return { status, code: Object(json).code, text: JSON.stringify(json) };
 };
 
-test('what matches in a window comes as one issue, signed and numbered', async () => {
+test('the matches of a window arrive as one digest message, signed and numbered', async () => {
   await using receiver = await startReceiver();
   await alice.createRule({ x: 'tremor' });
   const hook = { name: 'digests', url: receiver.url, events: ['notices'] };
@@ -57,7 +57,7 @@ test('what matches in a window comes as one issue, signed and numbered', async (
   const digest = await call(alice, 'CreateDigest', {
     name: 'windows',
     schedule,
-    to: { webhook_id: receiving },
+    recipients: { webhook_id: receiving },
   });
   await world.sandbox.posts(['tremor one', 'tremor two']);
   const matches = await eventually(async () => {
@@ -65,7 +65,7 @@ test('what matches in a window comes as one issue, signed and numbered', async (
     expect(listed).toHaveLength(2);
     return listed;
   }, within);
-  // As if the window were over.
+  // As if the window had ended.
   await world.database.query(`update digests set next_at = now() where name = 'windows'`);
   await eventually(() => expect(receiver.messages).toHaveLength(1), within);
   const [{ body, headers } = { body: '', headers: {} }] = receiver.messages;
@@ -78,29 +78,29 @@ test('what matches in a window comes as one issue, signed and numbered', async (
   });
   await eventually(async () => {
     const { digests } = await call(alice, 'ListDigests', {});
-    expect(digests).toMatchObject([{ id: digest.id, problem: null, last_sent_at: expect.any(String) }]);
+    expect(digests).toMatchObject([{ id: digest.id, message: null, last_sent_at: expect.any(String) }]);
   }, within);
   await call(alice, 'DeleteDigest', { digest_id: digest.id });
 });
 
-test('create, list, change and delete, each of which is in the audit', async () => {
+test('creates, lists, changes and deletes digests, and audits each change', async () => {
   const created = await call(alice, 'CreateDigest', {
     name: 'morning',
     schedule: { cron: '0 9 * * *', time_zone: 'America/New_York' },
-    to: { webhook_id },
+    recipients: { webhook_id },
   });
   expect(created).toMatchObject({
     min_matches: 1,
     empty: 'skip',
     max_matches: 50,
     last_number: 0,
-    problem: null,
+    message: null,
   });
   const local = new Date(created.next_at).toLocaleTimeString('en-GB', { timeZone: 'America/New_York' });
   expect(local).toBe('09:00:00');
   const digest_id = created.id;
   const changed = await call(alice, 'UpdateDigest', { digest_id, name: 'often', schedule, empty: 'send' });
-  expect(changed).toMatchObject({ name: 'often', schedule, empty: 'send', to: { webhook_id } });
+  expect(changed).toMatchObject({ name: 'often', schedule, empty: 'send', recipients: { webhook_id } });
   expect((await call(alice, 'ListDigests', {})).digests).toEqual([changed]);
   expect(await answerOf(alice, 'DeleteWebhook', { webhook_id })).toMatchObject({
     status: 400,
@@ -116,12 +116,12 @@ test('create, list, change and delete, each of which is in the audit', async () 
   ]);
 });
 
-test('the request of the page makes a digest by e-mail, where the operator allows the address', async () => {
+test('the request in docs/digests.md creates an e-mail digest, if the operator allows the address', async () => {
   const [block = ''] = await readShellBlocks('docs/digests.md');
   const request = JSON.parse(/-d '(.*)'/.exec(block)?.[1] ?? '');
-  const { id, to } = await call(alice, 'CreateDigest', request);
-  expect(to).toEqual({ email: ['team@example.com'] });
-  const elsewhere = { ...request, name: 'elsewhere', to: { email: ['team@example.org'] } };
+  const { id, recipients } = await call(alice, 'CreateDigest', request);
+  expect(recipients).toEqual({ email: ['team@example.com'] });
+  const elsewhere = { ...request, name: 'elsewhere', recipients: { email: ['team@example.org'] } };
   expect(await answerOf(alice, 'CreateDigest', elsewhere)).toMatchObject({
     status: 400,
     code: 'invalid_argument',
@@ -129,8 +129,8 @@ test('the request of the page makes a digest by e-mail, where the operator allow
   await call(alice, 'DeleteDigest', { digest_id: id });
 });
 
-test('another account’s digest or webhook is like none, a name is taken once, and there is a limit', async () => {
-  const { id } = await call(alice, 'CreateDigest', { name: 'mine', schedule, to: { webhook_id } });
+test("another account's digest or webhook is not found, names are unique, and there is a limit", async () => {
+  const { id } = await call(alice, 'CreateDigest', { name: 'mine', schedule, recipients: { webhook_id } });
   const unknown = `dig_${'0'.repeat(id.length - 4)}`;
   for (const [operation, rest] of [
     ['UpdateDigest', { empty: 'skip' }],
@@ -142,15 +142,17 @@ test('another account’s digest or webhook is like none, a name is taken once, 
     const withoutRequest = ({ text }: { text: string }) => text.replace(/req_\w+/g, '');
     expect(withoutRequest(foreign)).toBe(withoutRequest(none));
   }
-  expect(await answerOf(bob, 'CreateDigest', { name: 'a', schedule, to: { webhook_id } })).toMatchObject({
+  expect(
+    await answerOf(bob, 'CreateDigest', { name: 'a', schedule, recipients: { webhook_id } }),
+  ).toMatchObject({
     code: 'not_found',
   });
-  expect(await answerOf(alice, 'CreateDigest', { name: 'mine', schedule, to: { webhook_id } })).toMatchObject(
-    { code: 'already_exists' },
-  );
-  await call(alice, 'CreateDigest', { name: 'second', schedule, to: { webhook_id } });
   expect(
-    await answerOf(alice, 'CreateDigest', { name: 'third', schedule, to: { webhook_id } }),
+    await answerOf(alice, 'CreateDigest', { name: 'mine', schedule, recipients: { webhook_id } }),
+  ).toMatchObject({ code: 'already_exists' });
+  await call(alice, 'CreateDigest', { name: 'second', schedule, recipients: { webhook_id } });
+  expect(
+    await answerOf(alice, 'CreateDigest', { name: 'third', schedule, recipients: { webhook_id } }),
   ).toMatchObject({ code: 'resource_exhausted' });
   expect((await call(bob, 'ListDigests', {})).digests).toEqual([]);
 });

@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { shareWorld } from './src/shared-world.ts';
 import type { Account, ServerUnderTest, World } from './src/world.ts';
 
-/** Requests that fail before anybody reads what they say: by key, scope, path, method, size or broken HTTP. */
+/** Requests that fail before they are parsed: by key, scope, path, method, size or broken HTTP. */
 let world: World;
 let server: ServerUnderTest;
 let account: Account;
@@ -59,7 +59,7 @@ function expectError({ status, headers, text }: Raw, code: ErrorCode): ErrorEnve
   return error;
 }
 
-/** The same for all operations: every key that was not seen before counts as a guess, and an address has 60 a minute. */
+/** Tested for all operations at once: each unknown key counts as a guess, and an address has 60 guesses a minute. */
 let invalidKeys: Record<'expired' | 'revoked', string | undefined>;
 beforeAll(async () => {
   const { accountId } = account;
@@ -70,7 +70,7 @@ beforeAll(async () => {
 });
 
 describe.each(all)('the key of $method $path', (operation) => {
-  test('every cause of unauthenticated gives one and the same answer, byte for byte', async () => {
+  test('gives the same answer for every cause of unauthenticated, byte for byte', async () => {
     const { key } = account;
     const lastDigit = key.endsWith('0') ? '1' : '0';
     const causes: Record<string, string | undefined> = {
@@ -95,7 +95,7 @@ describe.each(all)('the key of $method $path', (operation) => {
 });
 
 describe.each([operations.CreateRule, operations.ListRules])('of $method $path', (operation) => {
-  test('a key is read from the Authorization header and from nowhere else', async () => {
+  test('reads a key from the Authorization header only', async () => {
     const { key } = account;
     const otherHeaders = ['x-api-key', 'api-key', 'proxy-authorization', 'x-authorization', 'cookie'].map(
       (name) => ({ [name]: name === 'cookie' ? `authorization=${key}` : `Bearer ${key}` }),
@@ -111,7 +111,7 @@ describe.each([operations.CreateRule, operations.ListRules])('of $method $path',
     expectError(inBody, 'unauthenticated');
   });
 
-  test('who has no key is refused before the body is read', async () => {
+  test('refuses a request without a key before it reads the body', async () => {
     expectError(await sendTo(operation, {}, '{ not json'), 'unauthenticated');
     expectError(await sendTo(operation, { 'content-type': 'text/plain' }, 'x'), 'unauthenticated');
   });
@@ -139,7 +139,7 @@ describe('a path that does not exist', () => {
   });
 
   test.each(['/%zz', '/%', '/matches%c0%80', '/%2e%2e/etc/passwd'])(
-    '%s has the error shape as well',
+    'answers %s in the error format as well',
     async (path) => {
       const raw = await sendBytes(`GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
       expectError(raw, raw.status === 400 ? 'invalid_argument' : 'not_found');
@@ -148,20 +148,27 @@ describe('a path that does not exist', () => {
 });
 
 describe('a method that a path does not have', () => {
-  const taken: ReadonlyArray<readonly [string, string]> = [
-    ...all.map(({ method, path }) => [path, method] as const),
-    ...['/healthz', '/readyz', '/openapi.json', '/docs'].map((path) => [path, 'GET'] as const),
+  const taken: ReadonlyArray<readonly [path: string, methods: readonly string[]]> = [
+    ...all.flatMap(({ id, method, path, ...rest }) => {
+      const methods = method === 'GET' && !('stream' in rest) ? ['GET', 'POST'] : [method];
+      return [...new Set([path, `/api.${id}`])].map((url) => [url, methods] as const);
+    }),
+    ...['/healthz', '/readyz', '/openapi.json', '/docs'].map((path) => [path, ['GET']] as const),
   ];
-  test.each(taken)('%s, which takes %s, is unimplemented for all others', async (path, method) => {
+  test.each(taken)('%s, which takes %s, answers 405 to all others', async (path, methods) => {
     for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-      // The console has a page of the same name.
-      if (other === method || (other === 'GET' && path === '/notices')) continue;
-      const { message } = expectError(await send(other, `${path}?a=1`), 'unimplemented');
-      expect(message).toContain(method);
+      // The console has a page with the same path.
+      if (methods.includes(other) || (other === 'GET' && path === '/notices')) continue;
+      const answer = await send(other, `${path}?a=1`);
+      const { message } = expectError(answer, 'unimplemented');
+      for (const method of methods) {
+        expect(message).toContain(method);
+        expect(String(answer.headers['allow']).split(', ')).toContain(method);
+      }
     }
     const head = await send('HEAD', path);
-    // Load balancers ask for health by it.
-    expect([head.status, head.text]).toEqual([path.endsWith('z') ? 200 : 501, '']);
+    // Load balancers check the health with HEAD.
+    expect([head.status, head.text]).toEqual([path.endsWith('z') ? 200 : 405, '']);
   });
 });
 
@@ -174,20 +181,20 @@ describe('the size of a body', () => {
       body,
       ...init,
     });
-  /** Without a length in advance: the body goes out in chunks. */
+  /** Without a length in advance: the body is sent in chunks. */
   const chunked = (text: string) => post(new Blob([text]).stream(), { duplex: 'half' });
 
-  test('256 KiB are accepted, with a length in advance or in chunks', async () => {
+  test('accepts 256 KiB, with a length in advance or in chunks', async () => {
     expect((await post(padded(limit))).status).toBe(200);
     expect((await chunked(padded(limit))).status).toBe(200);
   });
 
-  test('one byte more is refused, with a length in advance or in chunks', async () => {
+  test('refuses one more byte, with a length in advance or in chunks', async () => {
     expect(expectError(await post(padded(limit + 1)), 'invalid_argument').message).toContain('256 KiB');
     expect(expectError(await chunked(padded(limit + 1)), 'invalid_argument').message).toContain('256 KiB');
   });
 
-  test('a length that is announced and far too large is refused without waiting for the bytes', async () => {
+  test('refuses an announced length that is far too large without waiting for the bytes', async () => {
     const head = `POST /platforms/syntax HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${account.key}\r\n`;
     const raw = await sendBytes(
       `${head}content-type: application/json\r\ncontent-length: 99999999999\r\n\r\n{`,
@@ -231,7 +238,7 @@ describe('a body that cannot be read', () => {
   );
 });
 
-describe('bytes that are not quite HTTP', () => {
+describe('malformed HTTP', () => {
   const post = 'POST /matches HTTP/1.1\r\nhost: a\r\n';
   test.each([
     ['no HTTP at all', 'how are you?\r\n\r\n'],
@@ -254,7 +261,7 @@ describe('bytes that are not quite HTTP', () => {
     expectError(await sendBytes(bytes), 'invalid_argument');
   });
 
-  test('two keys are refused, whichever is right', async () => {
+  test('refuses two keys, whichever is valid', async () => {
     const good = `Bearer ${account.key}`;
     const bad = `Bearer ${formatKey('0'.repeat(32))}`;
     for (const [one, other] of [
@@ -269,9 +276,9 @@ describe('bytes that are not quite HTTP', () => {
     }
   });
 
-  test('headers that are too large are told from bytes that are no HTTP', async () => {
+  test('distinguishes headers that are too large from malformed HTTP', async () => {
     const { text } = await sendBytes(`GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'a'.repeat(20_000)}\r\n\r\n`);
-    expect(text).toContain('The headers are larger than 16 KiB');
+    expect(text).toContain('The headers are too large');
   });
 
   test.each(['200-ok', '100-continue'])('Expect: %s does not change the answer', async (expectation) => {
@@ -281,18 +288,18 @@ describe('bytes that are not quite HTTP', () => {
     expectError(raw, 'unauthenticated');
   });
 
-  test('a chunk that is broken ends with the error shape', async () => {
+  test('answers a broken chunk in the error format', async () => {
     const head = `${post}authorization: Bearer ${account.key}\r\ncontent-type: application/json\r\n`;
     const raw = await sendBytes(`${head}transfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n`);
     expectError(raw, 'invalid_argument');
   });
 
-  test('the server still serves afterwards', async () => {
+  test('still serves afterwards', async () => {
     expect((await send('GET', '/healthz')).status).toBe(200);
   });
 });
 
-/** The bytes as they are, and the one answer up to the end of the connection. */
+/** Sends the bytes unchanged, and returns the one answer up to the end of the connection. */
 async function sendBytes(bytes: string): Promise<Raw> {
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -301,7 +308,7 @@ async function sendBytes(bytes: string): Promise<Raw> {
   let answer = '';
   socket.setEncoding('utf8').on('data', (text: string) => {
     answer += text;
-    // Some answers leave the connection open.
+    // Some answers keep the connection open.
     if (/\r\n\r\n.+$/s.test(answer.replace(/^HTTP\/1\.1 100 .*?\r\n\r\n/s, ''))) socket.end();
   });
   socket.setTimeout(10_000, () => socket.destroy());

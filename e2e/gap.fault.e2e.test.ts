@@ -6,7 +6,7 @@ import type { Api } from './src/api.ts';
 import { askDatabase } from './src/ledger.ts';
 import { type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
 
-/** The promise: both ends of a gap are on the ledger to within this. */
+/** The promised accuracy of both ends of a gap in the ledger. */
 const withinMs = 2_000;
 const soon = { timeoutMs: 90_000, intervalMs: 100 };
 const cutMs = lengthOf({ always: 5_000, nightly: 60_000 });
@@ -23,7 +23,7 @@ const isLive = async (api: Api, ruleId: string, sinceMs: number) => {
   return Date.parse(complete_through ?? '') > sinceMs;
 };
 
-/** What X itself says about the connections of the app, oldest first. */
+/** The connections of the app in X's own record, oldest first. */
 async function connections(world: World): Promise<Array<{ from: number; to: number | null }>> {
   const answer = await fetch(`${world.sandbox.url}/2/connections?status=all&max_results=100`, {
     headers: { authorization: `Bearer ${xToken}` },
@@ -37,7 +37,7 @@ async function connections(world: World): Promise<Array<{ from: number; to: numb
   }));
 }
 
-/** When something happened, as far as can be told from outside: the busier the machine, the longer. */
+/** The earliest and latest time of an event, as observed from outside. On a busy machine they are further apart. */
 interface Span {
   readonly earliest: number;
   readonly latest: number;
@@ -46,7 +46,7 @@ interface Span {
 const distanceMs = (at: string, { earliest, latest }: Span) =>
   Math.max(0, earliest - Date.parse(at), Date.parse(at) - latest);
 
-/** How far the only gap of the answer is from the truth, at its worse end; Infinity without one gap. */
+/** The distance between the only gap of the answer and the truth, at its worse end; Infinity without exactly one gap. */
 function deviationMs(
   gaps: ReadonlyArray<{ from: string; to: string | null }>,
   truth: { from: Span; to: Span },
@@ -56,7 +56,7 @@ function deviationMs(
   return Math.max(distanceMs(gap.from, truth.from), distanceMs(gap.to, truth.to));
 }
 
-/** The last moment of which the ledger says that the source was heard. */
+/** The last moment for which the ledger proves that the source was connected. */
 async function receivedUntil(): Promise<number> {
   const { rows } = await askDatabase(
     world,
@@ -66,11 +66,11 @@ async function receivedUntil(): Promise<number> {
   return Number(rows[0]?.at);
 }
 
-/** A new account with a rule that is being heard. */
+/** A new account with a live rule. */
 async function listening(world: World, server: ServerUnderTest, value = 'pulse') {
   const account = await world.newAccount();
   const api = server.api(account);
-  // Without any rule X has no stream: the first one brings it up.
+  // Without any rule X has no stream: the first rule opens it.
   await api.createRule({ x: 'another' });
   const { rule_id: ruleId } = await api.createRule({ x: value });
   const from = Date.now();
@@ -78,7 +78,7 @@ async function listening(world: World, server: ServerUnderTest, value = 'pulse')
   return { account, api, ruleId };
 }
 
-/** The time between the last two connections, by the upstream's own record. */
+/** The time between the last two connections, in the upstream's own record. */
 async function trueGap(world: World): Promise<{ from: number; to: number }> {
   const [before, last] = (await connections(world)).slice(-2);
   if (before?.to == null || !last) throw new Error('there were no two connections');
@@ -91,7 +91,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('a source was cut: an answer with zero matches shows the gap to within 2 s at both ends, and a pause is none', async () => {
+test('after a cut, an answer without matches shows the gap, accurate to 2 s at both ends, and no gap for a paused rule', async () => {
   await using proxy = await startTcpProxy({ target: { port: Number(new URL(world.sandbox.url).port) } });
   await using server = await world.startServer({ EARSHOT_X_BASE_URL: `http://${proxy.address}` });
   const { api, ruleId } = await listening(world, server);
@@ -99,7 +99,7 @@ test('a source was cut: an answer with zero matches shows the gap to within 2 s 
   proxy.refuse(true);
   proxy.cut();
   const cutAt = Date.now();
-  const [missed] = await world.sandbox.posts(['pulse that nobody hears']);
+  const [missed] = await world.sandbox.posts(['pulse in the gap']);
   expect(missed?.delivered).toBe(false);
   await eventually(async () => {
     const open = (await api.matches({ rule_id: ruleId })).coverage?.gaps;
@@ -143,7 +143,7 @@ test('a source was cut: an answer with zero matches shows the gap to within 2 s 
   expect(deviationMs(gap, truth)).toBeLessThan(withinMs);
 });
 
-/** SIGKILL between two proofs of a stream that brings something, and four seconds of nobody listening. */
+/** SIGKILL between two proofs of an active stream, then four seconds without a listener. */
 async function killed(sabotage?: string) {
   const server = await world.startServer();
   const { account, ruleId } = await listening(world, server);
@@ -152,7 +152,7 @@ async function killed(sabotage?: string) {
     await world.sandbox.posts(['pulse']);
     await sleep(200);
   }
-  const heardAt = await receivedUntil();
+  const receivedAt = await receivedUntil();
   const killedAt = Date.now();
   await server.kill();
   await sleep(4_000);
@@ -163,30 +163,34 @@ async function killed(sabotage?: string) {
   const liveSeenAt = Date.now();
   const gaps = (await api.matches({ rule_id: ruleId })).coverage?.gaps ?? [];
   const truth = {
-    from: { earliest: heardAt, latest: killedAt },
+    from: { earliest: receivedAt, latest: killedAt },
     to: { earliest: (await trueGap(world)).to, latest: liveSeenAt },
   };
   return { gaps, deviation: deviationMs(gaps, truth) };
 }
 
-test('the server was killed: the gap begins at the last proven moment', async () => {
+test('after SIGKILL of the server, the gap begins at the last proven moment', async () => {
   const { gaps, deviation } = await killed();
   expect(gaps).toMatchObject([{ platform: 'x', reason: 'process_died' }]);
   expect(deviation).toBeLessThan(withinMs);
 });
 
-testNightly('control: an interval that is closed "now" instead hides that gap', {}, async () => {
-  const { deviation } = await killed(`
+testNightly(
+  'control: an interval that is closed at the current time instead hides that gap',
+  {},
+  async () => {
+    const { deviation } = await killed(`
     create function close_now() returns trigger language plpgsql as $$
     begin new.proven_until := now(); return new; end $$;
     create trigger close_now before update of ended_because on coverage
       for each row when (new.ended_because = 'process_died') execute function close_now()`);
-  expect(deviation).toBeGreaterThan(withinMs);
-});
+    expect(deviation).toBeGreaterThan(withinMs);
+  },
+);
 
-test('what is heard but not matched yet is not called complete', async () => {
+test('received but unmatched events are not reported as complete', async () => {
   const server = await world.startServer();
-  // A value of its own: a search may still fill the gaps of the other one, from the tests before.
+  // Its own query: a search may still fill gaps of the other one from earlier tests.
   const { account, ruleId } = await listening(world, server, 'quasar');
   await server.stop();
   const stoppedAt = Date.now();

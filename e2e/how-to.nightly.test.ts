@@ -17,7 +17,7 @@ interface Step {
   readonly lines: readonly string[];
 }
 
-/** The changes of a page: each block of code belongs to the path that was named last before it. */
+/** The changes that a page shows: each block of code belongs to the path that is named last before it. */
 function stepsOf(page: string): Step[] {
   const steps: Step[] = [];
   let path = '';
@@ -31,7 +31,7 @@ function stepsOf(page: string): Step[] {
   return steps;
 }
 
-/** What a diff removes or leaves must be there exactly once. */
+/** The lines that a diff removes or keeps must occur exactly once. */
 function applyDiff(text: string, lines: readonly string[]): string {
   const side = (left: string) =>
     lines.filter((line) => !line.startsWith(left)).map((line) => `${line.slice(1)}\n`);
@@ -51,11 +51,11 @@ async function applyPage(copy: string, page: string): Promise<string[]> {
   return [...new Set(steps.map(({ path }) => path))];
 }
 
-/** The sources with the links between the packages; what was installed is shared. */
+/** The sources with the links between the packages; installed packages are shared. */
 async function copyRepository(): Promise<AsyncDisposable & { dir: string }> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-how-to-'));
   for (const part of ['apps', 'packages', 'package.json', 'docs/rules.schema.json']) {
-    // What the nodes for n8n may have installed is large, and nothing here imports it.
+    // The packages of the n8n nodes are large, and nothing here imports them.
     const filter = (path: string) => !path.includes('n8n-nodes-earshot');
     await cp(join(root, part), join(dir, part), { recursive: true, verbatimSymlinks: true, filter });
   }
@@ -63,7 +63,7 @@ async function copyRepository(): Promise<AsyncDisposable & { dir: string }> {
   return { dir, [Symbol.asyncDispose]: () => rm(dir, { recursive: true, force: true }) };
 }
 
-test('docs/how-to/add-an-operation.md adds one that can be used everywhere', async () => {
+test('docs/how-to/add-an-operation.md adds an operation that all clients can use', async () => {
   await using copy = await copyRepository();
   const page = await readFile(join(root, 'docs/how-to/add-an-operation.md'), 'utf8');
   const touched = await applyPage(copy.dir, page);

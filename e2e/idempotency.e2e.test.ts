@@ -10,7 +10,7 @@ const rule = (value: string) => ({
   overrides: { x: value },
 });
 
-/** As a careful program does: the same request again for as long as the first one runs. */
+/** As a careful program does: repeats the request while the first one runs. */
 async function untilAnswered(ask: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const answer = await ask();
@@ -57,14 +57,14 @@ test('an Idempotency-Key makes one rule of a hundred parallel requests on two no
   expect(upstream).toHaveLength(1);
 });
 
-/** As if a minute had passed: until then the key of a process that died answers `aborted`. */
-async function letClaimsRunOut(): Promise<void> {
+/** Moves times back by a minute: until then the key of a crashed process answers `aborted`. */
+async function expireClaims(): Promise<void> {
   const sql = `update idempotency_keys set lease_until = now() - interval '1 s' where answer is null`;
   expect((await world.database.query(sql)).rowCount).toBe(1);
 }
 
 describe('after a crash', () => {
-  test('that followed the creation, the retry gets its answer and no second rule', async () => {
+  test('after a crash that followed the creation, the retry gets its answer and creates no second rule', async () => {
     const gusty = await world.newAccount();
     const doomed = await world.startServer({ EARSHOT_TEST: 'crashAt=create.activated' });
     await expect(create(doomed.api(gusty), 'k', 'gust')).rejects.toThrow('fetch failed');
@@ -87,7 +87,7 @@ describe('after a crash', () => {
     expect((await api.listRules()).rules).toEqual([]);
   });
 
-  test('that prevented the creation, the retry creates once the claim has run out', async () => {
+  test('after a crash that prevented the creation, the retry creates the rule once the claim has expired', async () => {
     const gusty = await world.newAccount();
     const doomed = await world.startServer({ EARSHOT_TEST: 'crashAt=create.registered' });
     await expect(create(doomed.api(gusty), 'k', 'gust')).rejects.toThrow('fetch failed');
@@ -96,7 +96,7 @@ describe('after a crash', () => {
     const tooSoon = await create(api, 'k', 'gust');
     expect([tooSoon.status, tooSoon.json]).toMatchObject([409, { code: 'aborted' }]);
     expect((await api.listRules()).rules).toEqual([]);
-    await letClaimsRunOut();
+    await expireClaims();
     const made = await create(api, 'k', 'gust');
     expect([made.status, made.headers.get('idempotent-replayed')]).toEqual([200, null]);
     expect((await create(api, 'k', 'gust')).text).toBe(made.text);

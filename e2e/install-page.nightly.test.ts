@@ -30,7 +30,7 @@ async function run(command: string, cwd: string): Promise<string> {
 
 test('every block of the page is run, here or by the container tests', () => {
   expect(more).toEqual([]);
-  // Done by `./dev`, by the tests of the console and below.
+  // Run by `./dev`, by the tests of the console and below.
   expect(clone.split('\n')).toEqual(['pnpm install --frozen-lockfile', 'pnpm build:console', buildServer]);
 });
 
@@ -45,10 +45,10 @@ interface Pod {
   readonly volumes: ReadonlyArray<{ secret: { secretName: string; items: ReadonlyArray<{ key: string }> } }>;
 }
 
-test('Kubernetes: kubectl makes of the commands what the pods ask for', async () => {
+test("Kubernetes: kubectl renders what the pods need from the page's commands", async () => {
   const secrets = join(dir, 'secrets');
   await mkdir(secrets);
-  const [, listed = ''] = /Put each secret into a file of its own(.+?)Then:/s.exec(page) ?? [];
+  const [, listed = ''] = /Put each secret into (.+?)Then:/s.exec(page) ?? [];
   const files = [...listed.matchAll(/`([a-z]+(?:-[a-z]+)+)`/g)].map(([, name = '']) => name);
   for (const file of files) await writeFile(join(secrets, file), `the ${file}\n`);
 
@@ -62,7 +62,7 @@ test('Kubernetes: kubectl makes of the commands what the pods ask for', async ()
   expect(secret).toMatchObject({ kind: 'Secret', metadata: { namespace: namespace.metadata.name } });
   expect(Object.keys(secret.data).toSorted()).toEqual(files.toSorted());
 
-  // It asks a cluster before it applies anything; what it would apply needs none.
+  // It queries a cluster before it applies anything; rendering needs none.
   expect(apply).toMatch(/^kubectl apply -k /);
   const rendered = await run(apply.replace('apply -k', 'kustomize'), repository);
   const yaml: { parseAllDocuments(text: string): { toJS(): Resource }[] } = createRequire(
@@ -93,7 +93,7 @@ test('Kubernetes: kubectl makes of the commands what the pods ask for', async ()
   );
 });
 
-test('systemd: what the page installs starts as another user without any right, and stops in order', async () => {
+test('systemd: the installed service starts as another user without privileges, and stops gracefully', async () => {
   await using database = await migratedTemplate().clone();
   await using nats = await startTestNats({ password: 'unit' });
   await using sandbox = await startSandbox({ xApps: [{ token: xToken }], taps: [{ token: tapToken }] });
@@ -154,7 +154,7 @@ test('systemd: what the page installs starts as another user without any right, 
   await rm(tempDir, { recursive: true });
 });
 
-/** What systemd makes of the lines that say what is started, and with what. */
+/** How systemd interprets the lines about the start. */
 async function readUnit(file: string, tempDir: string) {
   const unit = await readFile(file, 'utf8');
   const values = (name: string) =>

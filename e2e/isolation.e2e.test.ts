@@ -4,13 +4,13 @@ import type { Api } from './src/api.ts';
 import { shareWorld } from './src/shared-world.ts';
 import { type Account, type ServerUnderTest, tapToken, type World, xToken } from './src/world.ts';
 
-/** Bob must not learn that something of Alice's exists, nor see or change it. */
+/** Bob must not learn that a resource of Alice's exists, nor see or change it. */
 let world: World;
 let server: ServerUnderTest;
 let alice: Account;
 let asAlice: Api;
 let asBob: Api;
-/** Rules on the same value, so on the same upstream rule; and one of Alice's own that matches the same posts. */
+/** Rules with the same query, which share an upstream rule; and another rule of Alice's that matches the same posts. */
 let alicesRule: string;
 let alicesOtherRule: { rule_id: string; platform_rule_id: string | undefined };
 let bobsRule: string;
@@ -32,16 +32,16 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** The same length and form as a real one. */
+/** The same length and form as a real id. */
 const unknownLike = (id: string) => `rule_${'0'.repeat(id.length - 'rule_'.length)}`;
 
-/** Everything that the caller can see of an answer, apart from the date. */
+/** All that the caller can see of an answer, except the date. */
 async function seen(api: Api, method: string, path: string, body?: object) {
   const { status, headers, text } = await api.call(method, path, body, { 'x-request-id': 'the-same' });
   return { status, headers: [...headers].filter(([name]) => name !== 'date'), text };
 }
 
-describe('an id of another account answers like one that does not exist, byte for byte', () => {
+describe('an id of another account answers like an unknown one, byte for byte', () => {
   const requests: ReadonlyArray<readonly [string, object]> = [
     ['/api.DeleteRule', {}],
     ['/api.GetRule', {}],
@@ -55,7 +55,7 @@ describe('an id of another account answers like one that does not exist, byte fo
     ['/matches', {}],
     ['/matches', { platform: 'x' }],
     ['/matches', { order: 'oldest', limit: 1, wait_seconds: 1 }],
-    ['/matches', { since: '2026-01-01T00:00:00Z' }],
+    ['/matches', { from: '2026-01-01T00:00:00Z' }],
     ['/matches', { cursor: 'AAAA' }],
   ];
 
@@ -67,7 +67,7 @@ describe('an id of another account answers like one that does not exist, byte fo
     expect((await asAlice.listRules()).rules).toHaveLength(2);
   });
 
-  test('a rule that the caller has deleted itself', async () => {
+  test('a rule that the caller has deleted', async () => {
     const { rule_id } = await asBob.createRule({ x: 'ephemeral' });
     await asBob.deleteRule(rule_id);
     for (const path of ['/api.DeleteRule', '/api.GetRule', '/api.PauseRule', '/api.ResumeRule', '/matches']) {
@@ -77,7 +77,7 @@ describe('an id of another account answers like one that does not exist, byte fo
   });
 });
 
-describe('a cursor of another account answers like one that was never made', () => {
+describe('a cursor of another account answers like an invalid one', () => {
   const damaged = (cursor: string) => (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
 
   test.each([
@@ -115,13 +115,13 @@ describe('a cursor of another account answers like one that was never made', () 
 });
 
 describe('lists', () => {
-  test('contain only what is of the account', async () => {
+  test("contain only the account's own resources", async () => {
     expect((await asBob.listRules()).rules.map(({ id }) => id)).toEqual([bobsRule]);
     const rulesOfMatches = (await asBob.allMatches()).map(({ rule_id }) => rule_id);
     expect(new Set(rulesOfMatches)).toEqual(new Set([bobsRule]));
   });
 
-  test('say nothing of rules of others that matched the same item', async () => {
+  test('do not mention rules of others that matched the same item', async () => {
     const everything = JSON.stringify([
       await asBob.allMatches(),
       await asBob.matches({ rule_id: bobsRule }),
@@ -150,7 +150,7 @@ describe('lists', () => {
     }
   });
 
-  test("count only the account's own matches and survive the other's delete", async () => {
+  test("count only the account's own matches and survive the other account's delete", async () => {
     const [rule] = (await asBob.listRules()).rules;
     expect([rule?.platforms.x?.match_count, rule?.platforms.firehose?.match_count]).toEqual([2, 1]);
     await asAlice.deleteRule(alicesRule);
@@ -159,7 +159,7 @@ describe('lists', () => {
   });
 });
 
-test('a notice of one account changes nothing that the other is answered about notices', async () => {
+test('a notice of one account changes no answer about notices for another account', async () => {
   const notices = (api: Api) => seen(api, 'POST', '/notices', { order: 'oldest', limit: 100 });
   const before = await notices(asBob);
   const { rule_id } = await asAlice.createRule({ x: 'shooting star' });

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 let world: World;
 let server: ServerUnderTest;
 let account: Account;
-/** Every key of this run: none of them may turn up anywhere. */
+/** Every key of this run: none of them may be found anywhere. */
 const keys: string[] = [];
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 
 const statusOf = async (api: Api) => (await api.call('GET', '/api.ListRules')).status;
 
-test('a key made over HTTP is shown once, also to whoever repeats the request', async () => {
+test('a key created over HTTP is shown once; a repetition of the request does not show it', async () => {
   const again = { 'idempotency-key': 'one-more-key' };
   const first = await server.api(account).call('POST', '/api.CreateKey', {}, again);
   const { key, ...rest } = operations.CreateKey.answer.parse(first.json);
@@ -36,7 +36,7 @@ test('a key made over HTTP is shown once, also to whoever repeats the request', 
   expect(second.json).toEqual({ ...rest, key: null });
 });
 
-test('a dump of the whole database contains no key, and what it contains is no key', async () => {
+test('a dump of the whole database contains no key, and nothing in it works as a key', async () => {
   const { stdout: dump } = await run('pg_dump', ['--data-only', world.databaseUrl]);
   expect(dump).toContain(account.keyId);
   for (const key of keys) {
@@ -55,7 +55,7 @@ test('a dump of the whole database contains no key, and what it contains is no k
   }
 });
 
-test('the log of the whole run, at its most talkative, contains no key and no upstream token', async () => {
+test('the log of the whole run, at level trace, contains no key and no upstream token', async () => {
   const { key } = account;
   const api = server.api(account);
   await api.call('GET', `/api.ListRules?api_key=${key}`);
@@ -72,7 +72,7 @@ test('the log of the whole run, at its most talkative, contains no key and no up
   await server.stop();
 
   const log = await world.serverLog();
-  // The lines of requests are among them: they name the key by its id.
+  // Control: it contains the lines of requests, which name the key by its id.
   expect(log).toContain(`"keyId":"${account.keyId}","accountId":"${account.accountId}"`);
   for (const expected of ['rule created', 'stream ended', 'upstream rule call failed', 'earshot is down']) {
     expect(log).toContain(expected);

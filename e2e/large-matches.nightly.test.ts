@@ -5,9 +5,9 @@ import type { Answer, Api } from './src/api.ts';
 import { type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 const matchCount = 100;
-/** It is in `text` and in `raw`: with it an item is nearly as large as the event log takes, 400 KiB. */
+/** Used for `text` and `raw`: the item is nearly as large as the event log accepts, 400 KiB. */
 const textLength = 190_000;
-/** A page ends at 1 MiB of payloads; around them are ids, times and explanations. */
+/** A page of results ends at 1 MiB of payloads; ids, times and explanations come on top. */
 const answerBytesMax = 1024 * 1024 + 64 * 1024;
 
 let world: World;
@@ -39,7 +39,7 @@ function assertSize({ status, text }: Answer): void {
   expect(Buffer.byteLength(text)).toBeLessThan(answerBytesMax);
 }
 
-/** Page by page, as a caller reads them: to the end, which is null, or an empty page. */
+/** Reads page by page to the end, which is null or an empty page. */
 async function idsOf(order: 'newest' | 'oldest'): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
@@ -51,7 +51,7 @@ async function idsOf(order: 'newest' | 'oldest'): Promise<string[]> {
   return ids;
 }
 
-test('a page ends at 1 MiB, and the pages together have every match once, in both directions', async () => {
+test('a page of results ends at 1 MiB, and the pages together have every match once, in both directions', async () => {
   const newest = await idsOf('newest');
   expect(new Set(newest).size).toBe(matchCount);
   expect(await idsOf('oldest')).toEqual(newest.toReversed());
@@ -62,8 +62,9 @@ test('a page ends at 1 MiB, and the pages together have every match once, in bot
 
 test('a named reader and a long poll get pages of the same size', async () => {
   const read: string[] = [];
+  const request = { reader: 'large', start: 'oldest', limit: matchCount };
   for (;;) {
-    const answer = await api.call('POST', '/api.ReadMatches', { reader: 'large', start: 'oldest', limit: matchCount });
+    const answer = await api.call('POST', '/api.ReadMatches', request);
     assertSize(answer);
     const { matches, cursor } = answer.json as AnswerOf<'ReadMatches'>;
     if (matches.length === 0) break;

@@ -25,9 +25,9 @@ const list = (api: Api) => api.call('GET', '/api.ListRules?limit=1');
 /** A change that changes nothing. */
 const change = (api: Api) => api.call('POST', '/api.DeleteRule', { rule_id: 'rule_unknown' });
 
-/** Uses up what the key may send in a minute, or change; returns the first refusal. */
+/** Uses up the requests or changes that the key may send in a minute; returns the first refusal. */
 async function exhaust(api: Api, ask = list): ReturnType<Api['call']> {
-  // Two more are let in each second: however slow the answers are, they are not that slow.
+  // Two more requests are admitted each second; answers are faster than that even on a busy machine.
   for (let n = 0; n < 10 * perMinute; n++) {
     const answer = await ask(api);
     if (answer.status === 429) return answer;
@@ -38,10 +38,10 @@ async function exhaust(api: Api, ask = list): ReturnType<Api['call']> {
 test.each([
   ['CreateKey', {}],
   ['CreateWebhook', { name: 'a', url: 'https://receiver.example/hook' }],
-  ['CreateDigest', { name: 'a', schedule: { window_seconds: 60 }, to: { webhook_id: 'whk_1' } }],
+  ['CreateDigest', { name: 'a', schedule: { window_seconds: 60 }, recipients: { webhook_id: 'whk_1' } }],
   ['ReadMatches', { reader: 'a' }],
   ['CreateRule', { name: 'a', intent: 'a', platforms: ['x'], overrides: { x: 'comet' } }],
-])('%s beyond the plan is refused without a time to come back', async (operation, request) => {
+])('%s beyond the plan is refused without a time to retry', async (operation, request) => {
   const account = await world.newAccount();
   const full = { keys: 1, webhooks: 0, digests: 0, readers: 0, rules: 0 };
   await world.admin.setLimits(account.accountId, full);
@@ -51,14 +51,14 @@ test.each([
 });
 
 describe('requests', () => {
-  test('every answer to a valid key tells the limits, and no other does', async () => {
+  test('every answer to a valid key reports the limits, and no other answer does', async () => {
     const api = server.api(await world.newAccount());
-    const told = ({ headers }: { headers: Headers }) => [
+    const rateLimitHeaders = ({ headers }: { headers: Headers }) => [
       headers.get('ratelimit-policy'),
       headers.get('ratelimit'),
     ];
     const policies = '"default";q=120;w=60, "account";q=240;w=60';
-    expect(told(await api.call('GET', '/api.ListRules'))).toEqual([
+    expect(rateLimitHeaders(await api.call('GET', '/api.ListRules'))).toEqual([
       policies,
       '"default";r=119;t=1, "account";r=239;t=1',
     ]);
@@ -67,24 +67,24 @@ describe('requests', () => {
       await api.call('POST', '/matches', { a: 1 }),
     ]) {
       expect(bad.status).toBe(400);
-      expect(told(bad)).toEqual([
+      expect(rateLimitHeaders(bad)).toEqual([
         policies,
         expect.stringMatching(/^"default";r=11[789];t=[12], "account";r=/),
       ]);
     }
     const changed = await change(api);
     expect(changed.status).toBe(404);
-    expect(told(changed)).toEqual([
+    expect(rateLimitHeaders(changed)).toEqual([
       `${policies}, "changes";q=3;w=60`,
       expect.stringContaining('"changes";r=2;t='),
     ]);
-    const nobody = await fetch(new URL('/api.ListRules', server.url), {
-      headers: { authorization: 'Bearer nobody' },
+    const unknown = await fetch(new URL('/api.ListRules', server.url), {
+      headers: { authorization: 'Bearer unknown' },
     });
-    expect([nobody.status, ...told(nobody)]).toEqual([401, null, null]);
+    expect([unknown.status, ...rateLimitHeaders(unknown)]).toEqual([401, null, null]);
   });
 
-  test('beyond the limit are refused with when to come back, and then let in again', async () => {
+  test('requests beyond the limit are refused with a time to retry, and then admitted again', async () => {
     const account = await world.newAccount();
     const api = server.api(account);
     const refused = await exhaust(api);
@@ -94,7 +94,7 @@ describe('requests', () => {
       code: 'resource_exhausted',
       details: { limit: perMinute, used: perMinute, contact: 'us@example.com' },
     });
-    // Another key of the account, and another account, are not concerned.
+    // Another key of the account and another account are not affected.
     const second = await world.admin.createKey({ accountId: account.accountId });
     expect(
       (await server.api({ ...account, key: second?.key ?? '' }).call('GET', '/api.ListRules')).status,
@@ -104,9 +104,10 @@ describe('requests', () => {
     expect((await api.call('GET', '/api.ListRules')).status).toBe(200);
   });
 
-  test('beyond the limit are refused before their body is read', async () => {
+  test('requests beyond the limit are refused before their body is read', async () => {
     const account = await world.newAccount();
-    // Of changes the next one is let in after 20 s only, of other requests after half a second, which a busy machine needs itself.
+    // The next change is admitted only after 20 s. Other requests are admitted after half a second, which is too short on
+    // a busy machine.
     await exhaust(server.api(account), change);
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -118,7 +119,7 @@ describe('requests', () => {
       'content-length: 100000',
       'connection: close',
     ];
-    // The body never comes.
+    // The body is never sent.
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 429 /);
   });

@@ -38,7 +38,7 @@ describe.each([
   { transport: 'HTTP', connect: http },
   { transport: 'stdio', connect: stdio },
 ])('the client of 2025-11-25 over $transport', ({ connect }) => {
-  test('calls tools, holds their answers against the schemas, and is corrected', async () => {
+  test('calls tools, validates their answers against the schemas, and handles a refusal', async () => {
     const client = new Client({ name: 'older', version: '1' });
     await client.connect(connect());
     try {
@@ -57,7 +57,7 @@ describe.each([
   });
 });
 
-test('with a key that does not work, the tools on stdio say so', async () => {
+test('the tools on stdio report a key that does not work', async () => {
   const key = `esk_${'0'.repeat(38)}`;
   await using agent = await startAgent(overStdio({ url: server.url, key }));
   expect(await agent.refused('list_rules', {})).toMatchObject({

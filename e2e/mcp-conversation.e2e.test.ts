@@ -26,8 +26,8 @@ const textsOf = ({ matches }: ReadAnswer) => matches.map(({ text }) => text);
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 /**
- * Whole conversations of an agent without a model: what it knows comes from `tools/list` and from the results. Each task
- * goes on where the one before ended.
+ * Whole conversations of an agent without a model: all it knows is from `tools/list` and from the results. Each task
+ * continues where the previous one ended.
  */
 describe('an agent over HTTP', () => {
   const word = 'quokka';
@@ -53,13 +53,13 @@ describe('an agent over HTTP', () => {
     overrides: { x },
   });
 
-  test('finds where to start, and reads how rules are written', async () => {
+  test('finds where to start, and reads the rule syntax', async () => {
     const start = agent.tools.find(({ description }) => description?.startsWith('START HERE'));
     const { text } = await agent.callRaw(start?.name ?? '', {});
     expect(text.match(/^# .*$/gm)).toHaveLength(2);
   });
 
-  test('creates a rule after one correction: it sends what the refusal says', async () => {
+  test('creates a rule after one correction: it sends what the refusal suggests', async () => {
     const refusal = await agent.refused('create_rule', draft(`${word} AND (zoo OR island)`));
     expect(refusal.violations?.map(({ field }) => field)).toContain('overrides.x');
     expect(refusal.violations?.[0]?.excerpt).toContain('^');
@@ -79,7 +79,7 @@ describe('an agent over HTTP', () => {
     expect(pagesRuleId).toMatch(/^rule_/);
   });
 
-  test('learns that a rule watches the same already, and deletes the second', async () => {
+  test('learns that a rule has the same query already, and deletes the second', async () => {
     const second = await agent.call('create_rule', draft(`${word} (zoo OR island)`), created);
     expect(second.equivalent_rule_id).toBe(ruleId);
     await agent.call(
@@ -89,13 +89,13 @@ describe('an agent over HTTP', () => {
     );
   });
 
-  test('waits in vain, and learns that it is too early to judge', async () => {
+  test('waits without a match, and learns that it is too early to judge', async () => {
     const { counts, cursor, own } = await wait({ wait_seconds: 1 });
     expect({ counts, cursor }).toEqual({ counts: { found: 0, shown: 0, left_out: 0 }, cursor: null });
-    expect(own).toMatch(/is active[^]*On x it has been active since[^]*Next: .*too early/);
+    expect(own).toMatch(/is active[^]*On x it has been live since[^]*Next: .*too early/);
   });
 
-  test('waits, and has the match as soon as it comes', async () => {
+  test('waits, and gets the match as soon as it arrives', async () => {
     const waiting = wait({ wait_seconds: 30 });
     await post(`a ${word} at the zoo`);
     const answer = await waiting;
@@ -104,7 +104,7 @@ describe('an agent over HTTP', () => {
     ack = answer.cursor;
   });
 
-  test('reads the same again until it acknowledges', async () => {
+  test('reads the same matches again until it acknowledges them', async () => {
     const again = await wait({ wait_seconds: 0 });
     expect({ texts: textsOf(again), ack: again.cursor }).toEqual({ texts: [`a ${word} at the zoo`], ack });
   });
@@ -113,7 +113,7 @@ describe('an agent over HTTP', () => {
     expect((await wait({ ack, wait_seconds: 0 })).counts.found).toBe(0);
   });
 
-  test('reads thirty posts in bounded answers: each once, none left out', async () => {
+  test('reads thirty posts in bounded answers: each once, none missing', async () => {
     const texts = numbers(30).map((number) =>
       `${word} ${number} on the island ${'and more '.repeat(20)}`.trim(),
     );
@@ -127,7 +127,7 @@ describe('an agent over HTTP', () => {
         ...(place && { ack: place }),
       });
       const ids = answer.matches.map(({ id }) => id);
-      // The lines have the beginnings; each text is told apart by its number.
+      // The lines have the beginnings of texts, which differ in their numbers.
       read.push(...textsOf(answer).map((text) => text.split(' on the')[0] ?? ''));
       expect(ids).toHaveLength(answer.counts.shown);
       place = answer.cursor;
@@ -159,16 +159,16 @@ describe('an agent over HTTP', () => {
     expect(tuned).toMatchObject({ version: 2, state: 'active' });
   });
 
-  test('pauses a rule, and the silence says so', async () => {
+  test('pauses a rule, and an answer without matches says so', async () => {
     expect(await agent.call('pause_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'paused' });
-    // A second time is no mistake.
+    // Pausing a paused rule is not an error.
     expect(await agent.call('pause_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'paused' });
-    const since = new Date().toISOString();
-    const { own } = await agent.read('list_matches', { rule_id: ruleId, since });
+    const from = new Date().toISOString();
+    const { own } = await agent.read('list_matches', { rule_id: ruleId, from });
     expect(own).toMatch(/is paused[^]*Next: resume_rule/);
   });
 
-  test('resumes it as it was told, and hears again', async () => {
+  test('resumes the rule as the answer suggested, and receives matches again', async () => {
     expect(await agent.call('resume_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'active' });
     expect(await agent.call('resume_rule', { rule_id: ruleId }, rule)).toMatchObject({ state: 'active' });
     await wait({ reader: 'resumed', start: 'now', wait_seconds: 0 });
@@ -176,19 +176,19 @@ describe('an agent over HTTP', () => {
     expect(textsOf(await wait({ reader: 'resumed', wait_seconds: 30 }))).toEqual([`${word} zoo again`]);
   });
 
-  test('uses an id that does not exist, and is sent to the list', async () => {
+  test('uses an unknown id, and is directed to the list', async () => {
     const refusal = await agent.refused('get_rule', { rule_id: 'rule_000' });
     expect(refusal).toMatchObject({ code: 'not_found', what_to_do: expect.stringContaining('list_rules') });
     const listed = await agent.call('list_rules', {}, rules);
     expect(listed.rules.map(({ id }) => id)).toContain(ruleId);
   });
 
-  test('gives a reader another rule than it has, and is told which it has', async () => {
+  test("names another rule than its reader has, and gets the reader's rule in the refusal", async () => {
     const refusal = await agent.refused('wait_for_matches', { reader: 'me', rule_id: pagesRuleId });
     expect(refusal).toMatchObject({ code: 'already_exists', reader: { rule_id: ruleId } });
   });
 
-  test('deletes a rule, and it is gone with its matches', async () => {
+  test('deletes a rule, and its matches with it', async () => {
     for (const rule_id of [ruleId, pagesRuleId]) {
       await agent.call('delete_rule', { rule_id }, z.looseObject({ deleted_at: z.string() }));
       expect(await agent.refused('list_matches', { rule_id })).toMatchObject({ code: 'not_found' });

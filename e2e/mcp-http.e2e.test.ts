@@ -9,7 +9,7 @@ import { type Account, type ServerUnderTest, startWorld, type World } from './sr
 
 let world: World;
 let server: ServerUnderTest;
-/** Another node, which lets an account have one request under way. */
+/** A second node, which allows an account one concurrent request. */
 let narrow: ServerUnderTest;
 let account: Account;
 beforeAll(async () => {
@@ -39,7 +39,7 @@ interface ByHand {
   readonly headers?: Record<string, string>;
 }
 
-/** One request as a client of the protocol of 2026 sends it, and what the test changes about it. */
+/** A request as a client of the 2026 protocol sends it, with the changes of the test. */
 async function ask({ method = 'POST', body = JSON.stringify(discover), headers = {} }: ByHand = {}) {
   const response = await fetch(new URL('/mcp', server.url), {
     method,
@@ -67,8 +67,8 @@ async function readerNames(): Promise<string[]> {
 const newRule = { name: 'a', intent: 'b', platforms: ['x'] };
 const anything = z.looseObject({});
 
-describe('who may call', () => {
-  test('a key and no origin: it discovers the protocol', async () => {
+describe('access to /mcp', () => {
+  test('with a key and no origin a client discovers the protocol', async () => {
     const { status, text } = await ask();
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({ result: { supportedVersions: ['2026-07-28'] } });
@@ -76,16 +76,16 @@ describe('who may call', () => {
 
   test.each([
     { who: 'no key', authorization: '' },
-    { who: 'a key that never was', authorization: `Bearer esk_${'0'.repeat(38)}` },
+    { who: 'an unknown key', authorization: `Bearer esk_${'0'.repeat(38)}` },
     { who: 'a key with another scheme', authorization: 'Basic YTpi' },
-  ])('$who is answered with 401 and how to authenticate', async ({ authorization }) => {
+  ])('a request with $who gets 401 and how to authenticate', async ({ authorization }) => {
     const { status, headers, text } = await ask({ headers: { authorization } });
     expect({ status, how: headers.get('www-authenticate') }).toEqual({ status: 401, how: 'Bearer' });
     expect(JSON.parse(text)).toMatchObject({ code: 'unauthenticated' });
   });
 
   test.each(['https://evil.example', 'null', 'http://127.0.0.1'])(
-    'a web page of %s is refused with 403, key or not',
+    'a web page of %s is refused with 403, with or without a key',
     async (origin) => {
       for (const authorization of ['', `Bearer ${account.key}`]) {
         expect((await ask({ headers: { origin, authorization } })).status).toBe(403);
@@ -94,7 +94,7 @@ describe('who may call', () => {
   );
 
   test.each(['GET', 'DELETE'])(
-    '%s, which would be about a session, is refused: there are none',
+    '%s, a request about a session, is refused: there are none',
     async (method) => {
       expect((await ask({ method })).status).toBe(405);
     },
@@ -109,7 +109,7 @@ describe('who may call', () => {
   });
 
   test.each(['2025-03-26', '2025-06-18', '2026-07-28'])(
-    'a batch is refused as a whole, also of a client of %s: it would count as one request',
+    'a batch is refused as a whole, also from a client of %s: it would count as one request',
     async (version) => {
       const list = { jsonrpc: '2.0', method: 'tools/list', params: {} };
       const batch = [1, 2].map((id) => ({ ...list, id }));
@@ -123,7 +123,7 @@ describe('who may call', () => {
     },
   );
 
-  test('a subscription is refused: nothing that it could tell ever changes', async () => {
+  test('a subscription is refused: there is nothing to subscribe to', async () => {
     const listen = {
       ...discover,
       method: 'subscriptions/listen',
@@ -135,8 +135,8 @@ describe('who may call', () => {
   });
 });
 
-describe('what a key does', () => {
-  test('a change by a tool is audited like any other, under the id of the request', async () => {
+describe('the key of a call', () => {
+  test('a change by a tool is audited with the id of the request', async () => {
     await using agent = await agentOf(account);
     const { rule_id } = await agent.call(
       'create_rule',
@@ -150,7 +150,7 @@ describe('what a key does', () => {
     expect(logged.filter((line) => line.includes(entry?.request_id ?? '?'))).toHaveLength(1);
   });
 
-  test('neither answers nor logs carry the key', async () => {
+  test('appears neither in answers nor in logs', async () => {
     await using agent = await agentOf(account);
     const texts = [
       await agent.callRaw('list_rules', {}),
@@ -162,12 +162,12 @@ describe('what a key does', () => {
 });
 
 describe('limits', () => {
-  test('a tool does not stand in its own way where one request may be under way', async () => {
+  test('a tool works where one concurrent request is allowed', async () => {
     await using agent = await agentOf(account, narrow.url);
     for (let n = 0; n < 3; n++) expect((await agent.callRaw('list_rules', {})).refusal).toBeNull();
   });
 
-  test('a call that its client gives up gives its place back', async () => {
+  test('a call that its client cancels frees its place', async () => {
     await using agent = await agentOf(account, narrow.url);
     const leaving = new AbortController();
     const args = { reader: 'given-up', start: 'now', wait_seconds: 30 };
@@ -179,13 +179,13 @@ describe('limits', () => {
     await eventually(async () => expect(await readerNames()).toContain('given-up'), { timeoutMs: 20_000 });
     leaving.abort();
     expect(await ending).toMatch(/abort/i);
-    // Long before the call would have ended by itself.
+    // Long before the call would have ended without it.
     await eventually(async () => expect((await agent.callRaw('list_rules', {})).refusal).toBeNull(), {
       timeoutMs: 15_000,
     });
   });
 
-  test('messages and what tools ask count towards the limit of the key', async () => {
+  test('messages and the requests of tools count towards the limit of the key', async () => {
     const scarce = await world.newAccount();
     await world.admin.setLimits(scarce.accountId, { requests: 6 });
     const api = server.api(scarce);
@@ -206,12 +206,12 @@ describe('limits', () => {
 });
 
 describe('several nodes', () => {
-  test('an agent that is sent to two nodes in turn keeps its place', async () => {
+  test('an agent whose calls alternate between two nodes keeps its place', async () => {
     const nodes = [server.url, narrow.url];
-    const asked: string[] = [];
+    const calls: string[] = [];
     const inTurn: typeof fetch = (_input, init) => {
-      const node = nodes[asked.length % 2] ?? '';
-      asked.push(node);
+      const node = nodes[calls.length % 2] ?? '';
+      calls.push(node);
       return fetch(new URL('/mcp', node), init);
     };
     const { key } = await world.newAccount();
@@ -233,10 +233,10 @@ describe('several nodes', () => {
       ack = answer.cursor;
     }
     expect(read.toSorted()).toEqual(texts);
-    expect(asked.filter((node) => node === narrow.url).length).toBeGreaterThan(4);
+    expect(calls.filter((node) => node === narrow.url).length).toBeGreaterThan(4);
   });
 
-  test('a call that waits on a node that shuts down is answered', async () => {
+  test('a waiting call on a node that shuts down is answered', async () => {
     await using agent = await agentOf(account, narrow.url);
     const waiting = agent.read('wait_for_matches', { reader: 'left', wait_seconds: 30 });
     await eventually(async () => expect(await readerNames()).toContain('left'), { timeoutMs: 20_000 });

@@ -34,11 +34,11 @@ async function list(api: Api, request: object) {
 const shown = ({ type, subject, resolved_at }: Notice) =>
   `${type} ${subject.id}${resolved_at === null ? '' : ' resolved'}`;
 
-test('a rule that expires is told by list, long poll, stream, client, named reader and webhook, and again when it is over', async () => {
+test('an expired rule is reported by list, long poll, stream, client, named reader and webhook, and again when it is resolved', async () => {
   await using receiver = await startReceiver();
   const { rule_id } = await asAlice.createRule({ x: 'brief' });
   const created = await asAlice.call('POST', '/api.CreateWebhook', {
-    name: 'told',
+    name: 'notices',
     url: receiver.url,
     events: ['notices'],
   });
@@ -59,7 +59,7 @@ test('a rule that expires is told by list, long poll, stream, client, named read
   })().catch(() => undefined);
   const begun = await list(asAlice, { order: 'oldest', limit: 100 });
   const polling = list(asAlice, { order: 'oldest', cursor: begun.next_cursor, wait_seconds: 30 });
-  // Whoever follows has begun when it has been told where it is.
+  // A follower has started when it has received its first cursor.
   await new Promise((resolve) => setTimeout(resolve, 500));
   await asAlice.updateRule(rule_id, { expires_at: new Date(Date.now() + 1_000).toISOString() });
 
@@ -69,18 +69,22 @@ test('a rule that expires is told by list, long poll, stream, client, named read
   await eventually(() => expect(streamed.map(shown)).toEqual([expected]), within);
   await eventually(() => expect(followed.map(shown)).toEqual([expected]), within);
   const read = async () => {
-    const { json } = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told', of: 'notices', start: 'oldest' });
+    const { json } = await asAlice.call('POST', '/api.ReadMatches', {
+      reader: 'notices',
+      of: 'notices',
+      start: 'oldest',
+    });
     return operations.ReadMatches.answer.parse(json);
   };
   const first = await read();
   expect(first.notices?.map(shown)).toContain(expected);
   expect((await read()).notices).toEqual(first.notices);
-  await asAlice.call('POST', '/api.AckMatches', { reader: 'told', cursor: first.cursor });
+  await asAlice.call('POST', '/api.AckMatches', { reader: 'notices', cursor: first.cursor });
   expect((await read()).notices).toEqual([]);
-  const other = await asAlice.call('POST', '/api.ReadMatches', { reader: 'told' });
+  const other = await asAlice.call('POST', '/api.ReadMatches', { reader: 'notices' });
   expect(other.status).toBe(409);
 
-  // One that is over before it is sent is sent once, as it is then.
+  // A notice that is resolved before it is sent is sent once, as resolved.
   await eventually(() => expect(receiver.messages).toHaveLength(1), within);
   await asAlice.deleteRule(rule_id);
   const over = [expected, `${expected} resolved`];

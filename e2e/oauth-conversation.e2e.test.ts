@@ -42,7 +42,7 @@ beforeAll(async () => {
     client_id: documentUrl,
     client_name: 'Desktop agent',
     client_uri: `https://127.0.0.1:${port}`,
-    // Of this machine, whatever the port (RFC 8252).
+    // On this machine, at any port (RFC 8252).
     redirect_uris: ['http://127.0.0.1/callback'],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** What a host of agents remembers, and the address to which it sends its user. */
+/** What an agent host stores, and the address to which it sends its user. */
 function createHost(clientMetadataUrl: string | undefined) {
   let client: StoredOAuthClientInformation | undefined;
   let tokens: StoredOAuthTokens | undefined;
@@ -86,7 +86,7 @@ function createHost(clientMetadataUrl: string | undefined) {
       verifier = given;
     },
     codeVerifier: () => verifier,
-    // By which it knows that the answer comes from the server that it has asked.
+    // With it the host verifies that the answer is from the server that it called.
     saveDiscoveryState: (given) => {
       discovered = given;
     },
@@ -101,7 +101,7 @@ describe.each([
   { by: 'a metadata document', document: () => documentUrl, name: 'Desktop agent', word: 'quoll' },
   { by: 'registering', document: () => undefined, name: 'Registered agent', word: 'bilby' },
 ])('an agent that introduces itself by $by', ({ document, name, word }) => {
-  test('is refused, finds who authorizes it, is allowed by its user, and watches', async () => {
+  test('is refused, finds the authorization server, is approved by its user, and watches', async () => {
     const account = await world.newAccount();
     const host = createHost(document());
     const connect = () =>
@@ -109,15 +109,15 @@ describe.each([
     const refused = connect();
     await expect(startAgent(refused)).rejects.toThrow(UnauthorizedError);
 
-    const asked = host.sentTo();
-    expect(Object.fromEntries(asked?.searchParams ?? [])).toMatchObject({
+    const authorizeUrl = host.sentTo();
+    expect(Object.fromEntries(authorizeUrl?.searchParams ?? [])).toMatchObject({
       code_challenge_method: 'S256',
       resource: `${server.url}/mcp`,
       scope: 'rules:read rules:write matches:read',
     });
     const browser = openBrowser(server);
     await browser.signIn(account.key);
-    const back = await authorizeIn(browser, asked?.href ?? '');
+    const back = await authorizeIn(browser, authorizeUrl?.href ?? '');
     expect(back.searchParams.get('iss')).toBe(`${server.url}/oauth`);
     await refused.finishAuth(back.searchParams);
 

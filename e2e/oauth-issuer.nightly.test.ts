@@ -8,7 +8,7 @@ import { sendAsBrowser } from './src/browser-requests.ts';
 import { authorizing, bodyOf, createProgram, listTools } from './src/oauth-parts.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-/** A company's own authorization server, as far as Earshot sees it: its metadata and its keys. */
+/** A company's own authorization server as Earshot sees it: its metadata and its keys. */
 async function startIssuer() {
   const keys = await generateKeyPair('ES256', { extractable: true });
   const published = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256' };
@@ -48,7 +48,7 @@ interface Signing {
   readonly kid?: string;
 }
 
-/** A token of the issuer for us, but for what is said otherwise. */
+/** A token of the issuer for Earshot, with the given differences. */
 function tokenWith(
   claims: Readonly<Record<string, unknown>> = {},
   { key = issuer.keys.privateKey, alg = 'ES256', kid = 'one' }: Signing = {},
@@ -56,7 +56,7 @@ function tokenWith(
   const usual = {
     iss: issuer.url,
     aud: `${server.url}/mcp`,
-    sub: 'somebody',
+    sub: 'user-1',
     client_id: 'desk agent',
     earshot_account: account.accountId,
     scope: 'openid rules:read matches:read',
@@ -68,9 +68,9 @@ function tokenWith(
 const statusOf = async (token: string) => (await listTools(server, token)).status;
 const owner = () => createEarshot({ url: server.url, key: account.key });
 
-test('the metadata of /mcp names the issuer, and Earshot issues nothing itself', async () => {
-  const asked = { to: server, method: 'GET', path: '/.well-known/oauth-protected-resource/mcp' };
-  expect(bodyOf(await sendAsBrowser(asked))).toMatchObject({
+test('the metadata of /mcp names the issuer, and Earshot issues no tokens itself', async () => {
+  const request = { to: server, method: 'GET', path: '/.well-known/oauth-protected-resource/mcp' };
+  expect(bodyOf(await sendAsBrowser(request))).toMatchObject({
     resource: `${server.url}/mcp`,
     authorization_servers: [issuer.url],
   });
@@ -79,7 +79,7 @@ test('the metadata of /mcp names the issuer, and Earshot issues nothing itself',
   expect([status, headers['www-authenticate']]).toEqual([401, expect.stringContaining('resource_metadata=')]);
 });
 
-test('its token works at /mcp as a key of the account, which is made once, and nowhere else', async () => {
+test('its token works at /mcp only, as a key of the account that is created once', async () => {
   const token = await tokenWith();
   const answers = await Promise.all(Array.from({ length: 8 }, () => listTools(server, token)));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -97,7 +97,7 @@ test('its token works at /mcp as a key of the account, which is made once, and n
   expect((await sendAsBrowser({ ...elsewhere, body: '{}' })).status).toBe(401);
 });
 
-test('a call for which the token has no scope is refused with what it lacks', async () => {
+test("a call outside of the token's scope is refused with the missing scope", async () => {
   const params = { name: 'create_rule', arguments: {} };
   const answer = await listTools(server, await tokenWith(), { method: 'tools/call', params });
   expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -106,7 +106,7 @@ test('a call for which the token has no scope is refused with what it lacks', as
   ]);
 });
 
-test('a key that was revoked stays so, whatever is issued later', async () => {
+test('a revoked key stays revoked, whatever the issuer issues later', async () => {
   const claims = { sub: 'leaver' };
   expect(await statusOf(await tokenWith(claims))).toBe(200);
   const { keys } = await owner().listKeys({});
@@ -116,7 +116,7 @@ test('a key that was revoked stays so, whatever is issued later', async () => {
   expect(await statusOf(await tokenWith({ sub: 'stayer' }))).toBe(200);
 });
 
-describe('refused is a token', () => {
+describe('a token is refused', () => {
   const seconds = (ahead: number) => Math.floor(Date.now() / 1_000) + ahead;
   test.each<[what: string, claims: () => Readonly<Record<string, unknown>>]>([
     ['of another issuer', () => ({ iss: 'http://127.0.0.1:9/tenant' })],
@@ -126,39 +126,39 @@ describe('refused is a token', () => {
     ['that has expired', () => ({ exp: seconds(-60) })],
     ['that never expires', () => ({ exp: undefined })],
     ['that is not valid yet', () => ({ nbf: seconds(600) })],
-    ['of nobody', () => ({ sub: undefined })],
+    ['without a subject', () => ({ sub: undefined })],
     ['without an account', () => ({ earshot_account: undefined })],
     ['of an account that does not exist', () => ({ earshot_account: 'acc_01kb2n0a4c7q5t8w3y6z1v0n2p' })],
-    ['whose account is no id', () => ({ earshot_account: "acc_' or true --" })],
+    ['with an invalid account id', () => ({ earshot_account: "acc_' or true --" })],
     ['of a list of accounts', () => ({ earshot_account: [account.accountId] })],
   ])('%s', async (_what, claims) => {
     expect(await statusOf(await tokenWith(claims()))).toBe(401);
   });
 
-  test('signed by another key under the same name', async () => {
+  test('if it is signed by another key under the same key id', async () => {
     const { privateKey } = await generateKeyPair('ES256');
     expect(await statusOf(await tokenWith({}, { key: privateKey }))).toBe(401);
   });
 
-  test('under a name of a key that nobody knows', async () => {
+  test('if its key id is unknown', async () => {
     expect(await statusOf(await tokenWith({}, { kid: 'two' }))).toBe(401);
   });
 
-  test('signed with the public key as a shared secret', async () => {
+  test('if it is signed with the public key as a shared secret', async () => {
     const secret = createSecretKey(Buffer.from(await exportSPKI(issuer.keys.publicKey)));
     expect(await statusOf(await tokenWith({}, { key: new Uint8Array(secret.export()), alg: 'HS256' }))).toBe(
       401,
     );
   });
 
-  test('without a signature', async () => {
+  test('if it has no signature', async () => {
     const [, payload] = (await tokenWith()).split('.');
     const header = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
     for (const forged of [`${header}.${payload}.`, `${header}.${payload}.x`])
       expect(await statusOf(forged)).toBe(401);
   });
 
-  test('of a suspended account', async () => {
+  test('if its account is suspended', async () => {
     const suspended = await world.newAccount('Suspended');
     const claims = { earshot_account: suspended.accountId };
     expect(await statusOf(await tokenWith(claims))).toBe(200);

@@ -21,7 +21,7 @@ import { type Account, type ServerUnderTest, startWorld, type World } from './sr
 
 let world: World;
 let server: ServerUnderTest;
-/** On the same database, but known by another address. */
+/** A server on the same database with another address. */
 let elsewhere: ServerUnderTest;
 let account: Account;
 let browser: Browser;
@@ -64,11 +64,11 @@ const errorInRedirect = (answer: Answered) => {
   return location?.searchParams.get('error');
 };
 
-describe('the page that asks', () => {
+describe('the authorization page', () => {
   const opened = async (inBrowser = browser) =>
     locationOf(await inBrowser.open(program.authorizeUrl(clientId, newPkce())));
 
-  test('is the console, and learns who asks for what', async () => {
+  test('is the console, which shows the client and the requested scopes', async () => {
     const page = await opened();
     expect(page).toMatch(/^\/console\/authorize\/[\w-]+$/);
     expect(bodyOf(await browser.request(page))).toEqual({
@@ -81,18 +81,18 @@ describe('the page that asks', () => {
 
   test.each([
     ['no scope', ''],
-    ['scopes that are not ours', 'openid offline_access'],
-  ])('asks about all scopes for a program that names %s', async (_, scope) => {
+    ['only unknown scopes', 'openid offline_access'],
+  ])('requests approval of all scopes for a client that names %s', async (_, scope) => {
     const registered = bodyOf(await program.register({ scope }));
-    const asked = { scope, prompt: 'consent' };
-    const url = program.authorizeUrl(String(registered['client_id']), newPkce(), asked);
+    const extra = { scope, prompt: 'consent' };
+    const url = program.authorizeUrl(String(registered['client_id']), newPkce(), extra);
     const page = locationOf(await browser.open(url));
     expect(bodyOf(await browser.request(page))).toMatchObject({
       scopes: ['rules:read', 'rules:write', 'matches:read'],
     });
   });
 
-  test('waits until somebody has signed in', async () => {
+  test('waits until a user has signed in', async () => {
     const another = openBrowser(server);
     const page = await opened(another);
     expect((await another.request(page)).status).toBe(401);
@@ -101,7 +101,7 @@ describe('the page that asks', () => {
     expect((await another.request(page)).status).toBe(200);
   });
 
-  test('tells the program of a refusal', async () => {
+  test('reports a denial to the client', async () => {
     const page = await opened();
     const { continue_url } = bodyOf(await browser.decide(page, { decision: 'refuse' }));
     expect(continue_url).toMatch(/^\/oauth\/auth\/[\w-]+$/);
@@ -128,7 +128,7 @@ test('an authorization is a key: listed with its client, and its tokens work on 
   expect((await listTools(server, tokens.access_token)).status).toBe(200);
 });
 
-test('revoking its key ends a token that was just used within 5 s', async () => {
+test('revoking its key ends a token within 5 s, even if it was just used', async () => {
   const { access_token } = await authorized();
   const status = async () => (await listTools(server, access_token)).status;
   expect(await status()).toBe(200);
@@ -140,8 +140,8 @@ test('revoking its key ends a token that was just used within 5 s', async () => 
   expect(entries[0]).toMatchObject({ operation: 'RevokeKey', target_id: grant?.id, actor: account.keyId });
 });
 
-describe('a code', () => {
-  test('that is used twice is refused, and ends what the first use got', async () => {
+describe('an authorization code', () => {
+  test('that is used twice is refused, and the tokens of the first use end', async () => {
     const pkce = newPkce();
     const code = await codeFor(pkce);
     const first = tokensOf(await program.redeem(clientId, code, pkce.verifier));
@@ -157,14 +157,14 @@ describe('a code', () => {
     expect(error(await program.redeem(clientId, code, newPkce().verifier))).toEqual([400, 'invalid_grant']);
   });
 
-  test('with another address of the program is refused', async () => {
+  test('with another redirect URI of the client is refused', async () => {
     const pkce = newPkce();
     const redirect_uri = 'http://127.0.0.1:8888/callback';
     const answer = await program.redeem(clientId, await codeFor(pkce), pkce.verifier, { redirect_uri });
     expect(error(answer)).toEqual([400, 'invalid_grant']);
   });
 
-  test('of one program is refused to another', async () => {
+  test('of another client is refused', async () => {
     const pkce = newPkce();
     const other = String(bodyOf(await program.register())['client_id']);
     expect(error(await program.redeem(other, await codeFor(pkce), pkce.verifier))).toEqual([
@@ -191,13 +191,13 @@ describe('a code', () => {
   });
 });
 
-describe('a request to be authorized', () => {
+describe('an authorization request', () => {
   test.each([
     ['of another host', 'https://evil.example/callback'],
     ['with another path', 'http://127.0.0.1:7777/callback/../evil'],
-    ['with more behind it', `${callback}?next=https://evil.example`],
-    ['by another name of this machine', 'http://127.0.0.1.evil.example/callback'],
-  ])('with an address of the program %s is refused without going there', async (_, redirect_uri) => {
+    ['with a longer query', `${callback}?next=https://evil.example`],
+    ['with another name of this machine', 'http://127.0.0.1.evil.example/callback'],
+  ])('with a redirect URI %s is refused without a redirect', async (_, redirect_uri) => {
     const answer = await begin({ redirect_uri });
     expect([answer.status, answer.headers.location]).toEqual([400, undefined]);
   });
@@ -233,22 +233,22 @@ describe('a request to be authorized', () => {
     },
   );
 
-  test('that wants no question asked is refused, also where the program was allowed before', async () => {
+  test('with prompt=none is refused, even if the client was approved before', async () => {
     await authorized();
     expect(errorInRedirect(await begin({ prompt: 'none' }))).toBe('login_required');
-    // And without it, the user is asked again.
+    // Without prompt=none, the user is prompted again.
     expect(locationOf(await begin())).toMatch(/^\/console\/authorize\//);
   });
 
-  test('learns of no address but our own, whatever host it names', async () => {
+  test('gets no address but our own, whatever host it names', async () => {
     const headers = {
       host: 'evil.example',
       'x-forwarded-host': 'evil.example',
       'x-forwarded-proto': 'https',
     };
     const path = '/.well-known/oauth-authorization-server';
-    for (const asked of [path, `${path}/oauth`, '/.well-known/oauth-protected-resource/mcp']) {
-      const answer = await sendAsBrowser({ to: server, method: 'GET', path: asked, headers });
+    for (const target of [path, `${path}/oauth`, '/.well-known/oauth-protected-resource/mcp']) {
+      const answer = await sendAsBrowser({ to: server, method: 'GET', path: target, headers });
       expect(answer.status).toBe(200);
       expect(answer.text).not.toContain('evil.example');
       expect(answer.text).toContain(server.url);
@@ -262,16 +262,16 @@ describe('a request to be authorized', () => {
 describe('a decision', () => {
   const allow = { decision: 'allow' };
 
-  test('by the victim about what an attacker has begun in another browser is refused', async () => {
+  test("by the victim about an attacker's request in another browser is refused", async () => {
     const attacker = openBrowser(server);
     const page = locationOf(await attacker.open(program.authorizeUrl(clientId, newPkce())));
     for (const answer of [await browser.request(page), await browser.decide(page, allow)])
       expect(bodyOf(answer)).toMatchObject({ code: 'not_found' });
-    // Nor with the cookie of a request of its own.
+    // Nor with the cookie of the victim's own request.
     const own = locationOf(await begin());
     const cookies = await browser.decide(own.replace(/[^/]+$/, page.split('/').at(-1) ?? ''), allow);
     expect(cookies.status).toBe(404);
-    // What the attacker goes on with leads nowhere.
+    // The attacker's request leads nowhere.
     const next = await attacker.open(`/oauth/auth/${page.split('/').at(-1)}`);
     expect(locationOf(next)).toMatch(/^\/console\/authorize\//);
   });
@@ -290,7 +290,7 @@ describe('a decision', () => {
       'a page of another origin',
       { origin: 'https://evil.example', 'x-earshot-console': '1', 'content-type': 'application/json' },
     ],
-  ])('that %s sends is refused', async (_, headers) => {
+  ])('of %s is refused', async (_, headers) => {
     const page = locationOf(await begin());
     expect((await browser.decide(page, allow, headers)).status).toBeGreaterThanOrEqual(400);
     expect((await browser.request(page)).status).toBe(200);
@@ -298,13 +298,13 @@ describe('a decision', () => {
     expect(keys).toHaveLength(1);
   });
 
-  test('for more than was asked for is refused', async () => {
+  test('for more scopes than requested is refused', async () => {
     const page = locationOf(await begin({ scope: 'rules:read' }));
     for (const scopes of [['rules:write'], ['rules:read', 'keys:write'], []])
       expect((await browser.decide(page, { ...allow, scopes })).status).toBe(400);
   });
 
-  test('for more than the key that is signed in may do is refused', async () => {
+  test('for more scopes than the signed-in key has is refused', async () => {
     const page = locationOf(await begin());
     const narrow = await world.admin.createKey({
       accountId: account.accountId,
@@ -328,24 +328,24 @@ describe('a decision', () => {
     expect(bodyOf(await browser.decide(page, allow))).toMatchObject({ code: 'failed_precondition' });
   });
 
-  test('leads to a path of our own, and for others to nothing', async () => {
+  test('leads to a path of our own, and to an error in other browsers', async () => {
     const page = locationOf(await begin());
     const { continue_url } = bodyOf(await browser.decide(page, allow));
     expect(continue_url).toMatch(/^\/oauth\/auth\/[\w-]+$/);
-    const stranger = await openBrowser(server).open(String(continue_url));
-    expect([stranger.status, stranger.headers.location]).toEqual([400, undefined]);
+    const other = await openBrowser(server).open(String(continue_url));
+    expect([other.status, other.headers.location]).toEqual([400, undefined]);
   });
 });
 
 describe('an access token', () => {
-  test('is refused everywhere but at /mcp', async () => {
+  test('is refused everywhere except at /mcp', async () => {
     const { access_token } = await authorized();
     const headers = { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' };
     for (const path of ['/api.CreateRule', '/matches', '/api.ListKeys', '/api.WhoAmI', '/console/links'])
       expect((await sendAsBrowser({ to: server, path, headers, body: '{}' })).status).toBe(401);
   });
 
-  test('in the address is refused', async () => {
+  test('in the URL is refused', async () => {
     const { access_token } = await authorized();
     const answer = await sendAsBrowser({
       to: server,
@@ -356,14 +356,14 @@ describe('an access token', () => {
     expect(answer.status).toBe(401);
   });
 
-  test('for one address is refused at another of the same database', async () => {
+  test('for one address is refused at another address of the same database', async () => {
     const { access_token } = await authorized();
     expect(await works(access_token)).toBe(true);
     expect(await works(access_token, elsewhere)).toBe(false);
     expect(await works(account.key, elsewhere)).toBe(true);
   });
 
-  test('does no more than was allowed, and is told what it lacks', async () => {
+  test('allows only its scopes, and the refusal names the missing one', async () => {
     const { access_token } = await authorized({ decision: 'allow', scopes: ['rules:read'] });
     const call = { method: 'tools/call', params: { name: 'create_rule', arguments: {} } };
     const answer = await listTools(server, access_token, call);
@@ -376,7 +376,7 @@ describe('an access token', () => {
     expect(listed.text).not.toContain('"name":"create_rule"');
   });
 
-  test('that is wrong or missing is told where to ask', async () => {
+  test('that is wrong or missing is refused with the address of the metadata', async () => {
     for (const bearer of ['', 'x'.repeat(43), 'nonsense']) {
       const answer = await listTools(server, bearer);
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -386,14 +386,14 @@ describe('an access token', () => {
     }
   });
 
-  test('of an account that is suspended is refused, and is not renewed', async () => {
+  test('of a suspended account is refused, and is not renewed', async () => {
     const { access_token, refresh_token } = await authorized();
     await world.admin.suspendAccount(account.accountId);
     expect(await works(access_token)).toBe(false);
     expect(error(await program.refresh(clientId, refresh_token))).toEqual([400, 'invalid_grant']);
   });
 
-  test('is nowhere in the database, nor are codes and refresh tokens', async () => {
+  test('is not in the database, nor are codes and refresh tokens', async () => {
     const pkce = newPkce();
     const code = await codeFor(pkce);
     const tokens = tokensOf(await program.redeem(clientId, code, pkce.verifier));
@@ -410,7 +410,7 @@ describe('an access token', () => {
 });
 
 describe('a refresh token', () => {
-  test('is renewed, and used twice it ends everything that came of it', async () => {
+  test('is renewed; if it is used twice, all tokens of the authorization end', async () => {
     const first = await authorized();
     const second = tokensOf(await program.refresh(clientId, first.refresh_token));
     expect(second.refresh_token).not.toBe(first.refresh_token);
@@ -419,13 +419,13 @@ describe('a refresh token', () => {
     expect(error(await program.refresh(clientId, second.refresh_token))).toEqual([400, 'invalid_grant']);
   });
 
-  test('gives no scope that was not allowed', async () => {
+  test('grants only the approved scopes', async () => {
     const { refresh_token } = await authorized({ decision: 'allow', scopes: ['rules:read'] });
     const answer = await program.refresh(clientId, refresh_token, { scope: 'rules:read rules:write' });
     expect(error(answer)).toEqual([400, 'invalid_scope']);
   });
 
-  test('that the program gives back ends the key', async () => {
+  test('that the client revokes ends the key', async () => {
     const { access_token, refresh_token } = await authorized();
     const answer = await program.post('/oauth/token/revocation', {
       client_id: clientId,

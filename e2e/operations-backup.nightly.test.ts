@@ -78,7 +78,7 @@ async function install() {
 
 const textsOf = async (api: Api) => (await api.allMatches()).map(({ payload }) => payload.text);
 
-test('a base backup is put back while the node and NATS run: the rule, the match and the key are there, and the log adds the rest', async () => {
+test('a base backup is restored while the node and NATS run: the rule, the match and the key exist, and the log adds the rest', async () => {
   const { machine, running, ruleId, first, deliver, runAsPostgres } = installed;
   const { api } = running;
   const { baseBackUp, putBack } = await readPage();
@@ -95,7 +95,7 @@ test('a base backup is put back while the node and NATS run: the rule, the match
   await deliver(api, 'a walnut afterwards', 3);
 });
 
-test('a dump is restored on a new server: the rule, the match and the key are there, and the log adds the rest', async () => {
+test('a dump is restored on a new server: the rule, the match and the key exist, and the log adds the rest', async () => {
   const { dir, machine, running, startServer, ruleId, first, deliver, ...on } = installed;
   const { dump, restoreDump, isComplete } = await readPage();
   await on.run(dump);
@@ -108,7 +108,7 @@ test('a dump is restored on a new server: the rule, the match and the key are th
   owner.port = String(fresh.port);
   const there = { PGPORT: String(fresh.port), EARSHOT_MIGRATION_DATABASE_URL: owner.href };
   await on.run(restoreDump, there);
-  expect(await on.run(isComplete, there)).toBe('Nothing is missing.\n');
+  expect(await on.run(isComplete, there)).toBe('There are no pending migrations.\n');
   const moved = (url: string) => url.replace(`:${machine.postgres.port}/`, `:${fresh.port}/`);
   const { api } = await startServer(
     Object.fromEntries(Object.entries(machine.env).map(([name, value]) => [name, moved(value)])),
@@ -119,7 +119,7 @@ test('a dump is restored on a new server: the rule, the match and the key are th
   await deliver(api, 'a walnut afterwards', 3);
 });
 
-/** A PostgreSQL without our roles and database, whose superuser has the same password as that of the other folder. */
+/** A PostgreSQL without our roles and database; its superuser has the same password as in the other folder. */
 async function newServer(dir: string, like: string) {
   const runAs = await unprivilegedUser();
   await makeOpenDir(dir);
@@ -132,7 +132,7 @@ async function newServer(dir: string, like: string) {
   return installed.stack.use(await startPostgres({ dir }));
 }
 
-test('what Earshot cannot see by itself is said by one command, and the node starts again', async () => {
+test('one command reports what Earshot cannot detect automatically, and the node starts again', async () => {
   const { dir, machine, running, startServer, deliver, ...on } = installed;
   const { rowsPutBack, logLost, isCopy } = await readPage();
   await running.server.stop();
@@ -158,7 +158,7 @@ test('what Earshot cannot see by itself is said by one command, and the node sta
     return rows;
   };
   const original = await installation();
-  expect(await on.run(isCopy)).toContain('This is now a separate installation; 0 webhooks are paused.');
+  expect(await on.run(isCopy)).toContain('This is now a separate installation. 0 webhooks are paused.');
   expect(original).toHaveLength(1);
   expect(await installation()).not.toEqual(original);
 });

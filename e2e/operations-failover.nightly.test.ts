@@ -10,7 +10,7 @@ import { readCommands } from './src/page-blocks.ts';
 
 const within = { timeoutMs: 90_000 };
 
-test('docs/operations/failover.md: a synchronous standby takes over, and the node goes on without a restart', async () => {
+test('docs/operations/failover.md: a synchronous standby takes over, and the node continues without a restart', async () => {
   const { createRole, copy, lag, wait, promote } = await readCommands('docs/operations/failover.md', [
     'createRole',
     'copy',

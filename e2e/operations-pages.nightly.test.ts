@@ -9,7 +9,7 @@ import { type RunningCommand, startCommand } from './src/demo-process.ts';
 import { newAccount, run, startMachine, startTrial, untilListening } from './src/machine.ts';
 import { readCommands, readShellBlocks } from './src/page-blocks.ts';
 
-test('docs/operations/several-nodes.md: two nodes share the roles, and a third takes over what one leaves', async () => {
+test('docs/operations/several-nodes.md: two nodes share the roles, and a third takes over from one that stops', async () => {
   const { stack, dir, upstreams, sandbox } = await startTrial();
   await using _stack = stack;
   const machine = await startMachine(stack, join(dir, 'machine'));
@@ -69,7 +69,7 @@ test.each([
     await using _stack = stack;
     const [oldDir, newDir, bin] = [join(dir, 'old'), join(dir, 'new'), join(dir, 'bin')];
     for (const folder of [oldDir, newDir, bin]) await mkdir(folder, { mode: 0o755 });
-    // The other machine is another folder of this one.
+    // Another folder of this machine stands for the other machine.
     await writeFile(join(bin, 'ssh'), '#!/bin/sh\nshift\nexec /bin/sh -c "$*"\n', { mode: 0o755 });
     const { copy, look, logIsLost } = await readCommands('docs/operations/moving.md', [
       'copy',

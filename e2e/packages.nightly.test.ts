@@ -15,12 +15,12 @@ import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 const patiently = 300_000;
 const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
-/** Where the `node` of each version is. */
+/** The folder with the `node` of each version. */
 const bins: Record<string, string> = { 24: dirname(process.execPath) };
 let world: World;
 let server: ServerUnderTest;
 let account: Account;
-/** Far from the repository: the packages, and a project for each. */
+/** Outside of the repository: the packages, and a project for each. */
 let dir: string;
 let cliProject: string;
 let sdkProject: string;
@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** Makes an empty project with one package in it; the registry is not asked. */
+/** Creates an empty project with one package in it, without requests to the registry. */
 async function install(tarball: string): Promise<string> {
   const project = join(dir, `uses-${tarball.replace('.tgz', '')}`);
   await mkdir(project);
@@ -54,7 +54,7 @@ async function install(tarball: string): Promise<string> {
   return project;
 }
 
-/** What somebody has who has never seen the repository. */
+/** The environment of a user without the repository. */
 const environment = (node: string) => ({
   PATH: [bins[node], process.env['PATH']].join(delimiter),
   HOME: dir,
@@ -84,7 +84,7 @@ test.for([
   ['earshot', () => cliProject, ['.bin', '.package-lock.json', 'earshot']],
   ['@earshot/sdk', () => sdkProject, ['.package-lock.json', '@earshot']],
 ] as const)(
-  '%s brings nothing else, and says whose it is and where from',
+  '%s installs nothing else, and names its licence, source and homepage',
   async ([name, project, expected]) => {
     const modules = join(project(), 'node_modules');
     expect((await readdir(modules)).toSorted()).toEqual(expected);
@@ -96,7 +96,7 @@ test.for([
   },
 );
 
-test('the bills of materials name what is bundled, and its licences are in the package', async () => {
+test('the bills of materials name the bundled packages, and their licences are in the package', async () => {
   const billOf = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
   const bill = await billOf(join(dir, `earshot-${version}.cdx.json`));
   const installed = join(cliProject, 'node_modules/earshot');
@@ -121,17 +121,7 @@ test('the packed command line makes a rule and tails its matches', async () => {
   const { rule_id: ruleId } = JSON.parse(created.stdout);
   const [post] = await world.sandbox.posts(['a comet over an empty project']);
   expect(post).toMatchObject({ delivered: true });
-  const tail = await earshot([
-    'matches',
-    'tail',
-    '--rule',
-    ruleId,
-    '--since',
-    '1h',
-    '--limit',
-    '1',
-    '--json',
-  ]);
+  const tail = await earshot(['matches', 'tail', '--rule', ruleId, '--from', '1h', '--limit', '1', '--json']);
   expect(tail).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(tail.stdout)).toMatchObject({
     rule_id: ruleId,
@@ -166,7 +156,7 @@ test.for(['20', '22'])(
         code: 1,
         stdout: '',
         stderr: expect.stringMatching(
-          new RegExp(`^Earshot needs Node 24 or newer: this is Node ${node}\\.\\S+\\.\n$`),
+          new RegExp(`^Earshot needs Node 24 or newer. This is Node ${node}\\.\\S+\\.\n$`),
         ),
       });
     }
@@ -198,7 +188,7 @@ test.for(['20', '22', '24'])('on Node %s the packed SDK follows matches', async 
   const running = run('node', [`follow-${node}.js`], sdkProject, node);
   const ended = { yes: false };
   void running.then(() => (ended.yes = true));
-  // It follows from when it has begun, and does not say when that was.
+  // It follows matches from its start, which it does not report.
   await eventually(
     async () => {
       await world.sandbox.posts([`a meteor${node} at dusk`]);

@@ -15,7 +15,7 @@ import { readBlocks } from './src/page-blocks.ts';
 import { commandExamples, type PageWithCommands, pagesWithCommands } from './src/pages-with-commands.ts';
 import { type ServerUnderTest, startWorld, type World, xToken } from './src/world.ts';
 
-/** What the rules of the pages look for, in one post. */
+/** A post that matches the rules of all pages. */
 const everything =
   'Aurora visible tonight, outage of a rocket launch, rust heat pump recall, the engine broke, marzipan';
 const endless = /^(curl -sN|node receiver\.mjs)/;
@@ -59,14 +59,14 @@ const startsWithOneOf = (line: string, starts: object = {}) =>
     .toSorted((one, other) => other.length - one.length)
     .find((start) => line.startsWith(start));
 
-/** Somebody at a shell, who copies ids and tokens from the answers. */
+/** A user at a shell, who copies ids and tokens from the answers. */
 async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands, cwd: string) {
   const account = await world.newAccount();
   const api = server.api(account);
   const more = { keys: 100, webhooks: 100, digests: 100 };
   await world.admin.setLimits(account.accountId, more);
   await api.createRule({ x: 'rocket' });
-  // Pages read matches at once.
+  // Some pages read matches at once.
   await eventually(async () => expect((await api.matches()).matches).not.toEqual([]), { timeoutMs: 60_000 });
   const [port = 0] = await freePorts(1);
   const env: Record<string, string> = {
@@ -78,7 +78,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
     EARSHOT_X_TOKENS: `main=${xToken}`,
     EARSHOT_X_BASE_URL: world.sandbox.url,
     EARSHOT_SECRETS_KEY: secretsKey,
-    // Another address of this machine than the one on which metrics are served.
+    // Another address of this machine than that of the metrics.
     PUBLIC_ADDRESS: '127.0.0.2',
   };
   const ids = new Map([['acc', account.accountId]]);
@@ -94,7 +94,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
   return {
     save: (name: string, text: string) => writeFile(join(dir, name), text.replaceAll('3000', String(port))),
     isRun: (block: string) => startsWithOneOf(block, notRun) === undefined,
-    /** Something of its own for each id in an example: what the last one deleted is gone. */
+    /** New resources for each id in an example, because the previous example may have deleted them. */
     async makeObjects(example: string): Promise<void> {
       const make = async (id: string, request: object) => {
         const made = await api.call('POST', `/api.${id}`, request);
@@ -109,7 +109,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
       const url = 'http://127.0.0.1:9/';
       if (isFor('whk') || isFor('dig'))
         ids.set('whk', (await make('CreateWebhook', { name, url })).webhook_id);
-      const digest = { name, schedule: { window_seconds: 300 }, to: { webhook_id: ids.get('whk') } };
+      const digest = { name, schedule: { window_seconds: 300 }, recipients: { webhook_id: ids.get('whk') } };
       if (isFor('dig')) ids.set('dig', (await make('CreateDigest', digest)).id);
     },
     async type(line: string): Promise<void> {
@@ -155,7 +155,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
 
 const followed = Object.entries(pagesWithCommands).filter(([, { test: other }]) => other === undefined);
 
-test.each(followed)('the commands of %s do what it says', async (path, page) => {
+test.each(followed)('the commands of %s work as described', async (path, page) => {
   const blocks = await readBlocks(path);
   const hasFiles = blocks.some(({ language, name }) => language === 'yaml' || name.endsWith('.mjs'));
   const { expectShown, ...reader } = await startReader(page, hasFiles ? dir : repository);
@@ -183,7 +183,7 @@ test('the examples of the command line run', async () => {
   expect(failed).toEqual([]);
 });
 
-test('everything that llms.txt links to exists', async () => {
+test('every link of llms.txt exists', async () => {
   const links = Array.from(
     (await (await fetch(`${server.url}/llms.txt`)).text()).matchAll(/\]\((\/[^)]*)\)/g),
     ([, link = '']) => link,
@@ -191,7 +191,7 @@ test('everything that llms.txt links to exists', async () => {
   expect(links).toEqual(expect.arrayContaining(['/docs', '/openapi.json', '/rules.schema.json']));
   for (const link of links) {
     const { status } = await fetch(`${server.url}${link}`);
-    // MCP has no answer to a plain GET.
+    // MCP does not support a plain GET.
     if (link === '/mcp') expect(status).not.toBe(404);
     else expect([link, status]).toEqual([link, 200]);
   }

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** Debian's, in transaction mode, in front of a database; `settings` are further lines of its configuration. */
+/** Debian's PgBouncer, in transaction mode, in front of a database; `settings` are further lines of its configuration. */
 async function startPgBouncer(databaseUrl: string, settings: string) {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const [listenPort = 0] = await freePorts(1);
@@ -65,18 +65,18 @@ function isOpen(port: number): Promise<boolean> {
 }
 
 test.for([
-  ['refuses our settings', ''],
+  ["refuses Earshot's settings", ''],
   [
-    'is told to ignore them',
+    'ignores them',
     'ignore_startup_parameters = statement_timeout,idle_in_transaction_session_timeout,options',
   ],
 ] as const)(
-  'a PgBouncer in transaction mode that %s is refused at the start, in a sentence',
+  'a PgBouncer in transaction mode that %s is refused at the start, with a one-sentence message',
   async ([, settings]) => {
     await using pool = await startPgBouncer(world.databaseUrl, settings);
     const before = (await world.serverLog()).length;
     await expect(world.startServer({ EARSHOT_DATABASE_URL: pool.url })).rejects.toThrow('the server');
     const said = (await world.serverLog()).slice(before);
-    expect(said).toContain('such as PgBouncer: give the address of PostgreSQL itself');
+    expect(said).toContain('such as PgBouncer, is between Earshot and PostgreSQL');
   },
 );

@@ -13,7 +13,7 @@ import { startWorld } from './src/world.ts';
 const page = 'docs/operations/proxy-and-tls.md';
 const soon = { timeoutMs: 60_000 };
 
-/** Debian's nginx with the configuration of the page, on a free port. */
+/** Debian's nginx with the page's configuration, on a free port. */
 async function startNginx(serverUrl: string) {
   const [port = 0] = await freePorts(1);
   const dir = await mkdtemp(join(tmpdir(), 'earshot-nginx-'));
@@ -34,9 +34,9 @@ async function startNginx(serverUrl: string) {
   const args = ['-c', join(dir, 'nginx.conf'), '-e', logFile];
   const nginx = await spawnServer({ command: '/usr/sbin/nginx', args, logFile, lifetime: 'parent' });
   const ask = (path: string, options: RequestOptions = {}) => {
-    const asked = { host: '127.0.0.1', port, path, ca: cert, servername: 'localhost', ...options };
+    const target = { host: '127.0.0.1', port, path, ca: cert, servername: 'localhost', ...options };
     return new Promise<IncomingMessage>((resolve, reject) => {
-      request(asked, resolve).once('error', reject).end();
+      request(target, resolve).once('error', reject).end();
     });
   };
   await eventually(async () => {
@@ -52,7 +52,7 @@ async function startNginx(serverUrl: string) {
   };
 }
 
-test('behind nginx as documented, with TLS: health, the API, a stream at once, and who called', async () => {
+test("behind nginx as documented, with TLS: health, the API, streams without buffering, and the caller's address work", async () => {
   await using world = await startWorld();
   const [setting = '', ...more] = await readShellBlocks(page);
   expect([setting, more]).toEqual([expect.stringMatching(/^EARSHOT_\w+=\S+$/), []]);

@@ -7,13 +7,13 @@ const soon = { timeoutMs: 30_000 };
 const valuesOf = async (world: World) =>
   (await world.sandbox.xState(xToken)).rules.map(({ value }) => value).toSorted();
 
-/** The default one at night. */
+/** The default lease in the nightly run. */
 const leaseMs = lengthOf({ always: 2_000, nightly: 10_000 });
-/** What the others may take beyond it; on a busy machine more. */
+/** How much longer the others may take; more on a busy machine. */
 const takeOverMs = lengthOf({ always: 60_000, nightly: 5_000 });
 
 /** Pauses a node in the middle of a change for three times its lease. */
-test('a lease holder that was paused is replaced soon after its lease, and changes nothing when it wakes', async () => {
+test('a paused lease holder is replaced soon after its lease, and changes nothing when it continues', async () => {
   await using world = await startWorld();
   const account = await world.newAccount();
   const env = { EARSHOT_TEST: `leaseTtlMs=${leaseMs}` };
@@ -21,7 +21,7 @@ test('a lease holder that was paused is replaced soon after its lease, and chang
   await paused.api(account).createRule({ x: 'ash' });
   const other = await world.startServer(env);
   const api = other.api(account);
-  // The upstream makes the change and answers late: the node is stopped while it waits.
+  // The upstream makes the change and answers late: the node is paused while it waits.
   await world.sandbox.arm({ kind: 'rules_delay', platform: 'x', ms: 5_000 });
   const birch = api.createRule({ x: 'birch' });
   birch.catch(() => undefined);
@@ -33,7 +33,7 @@ test('a lease holder that was paused is replaced soon after its lease, and chang
     const failoverMs = performance.now() - stoppedAt;
     console.log(`failover took ${Math.round(failoverMs)} ms`);
     expect(failoverMs).toBeLessThan(leaseMs + takeOverMs);
-    // What it was about to record is not so any more when it wakes.
+    // What it was about to record is outdated when it continues.
     const rules = (await api.listRules()).rules;
     for (const rule of rules) await api.deleteRule(rule.id);
     await api.createRule({ x: 'cedar' });
@@ -44,7 +44,7 @@ test('a lease holder that was paused is replaced soon after its lease, and chang
   }
   await eventually(async () => expect(await world.serverLog()).toContain('lease lost'), soon);
   const calls = (await world.sandbox.xState(xToken)).rule_calls.change.made;
-  // It is awake and answers; what it does to the upstream from now on, it would have done by then.
+  // It is running and answers. Any change that it wanted to make upstream would have been made by now.
   expect((await paused.api(account).listRules()).rules).toHaveLength(1);
   await paused.api(account).createRule({ x: 'damson' });
   expect(await valuesOf(world)).toEqual(['cedar', 'damson']);

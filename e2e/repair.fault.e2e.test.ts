@@ -6,7 +6,7 @@ import type { Api } from './src/api.ts';
 import { startWorld, type World } from './src/world.ts';
 
 const soon = { timeoutMs: 60_000, intervalMs: 250 };
-/** Limits of the upstream pass ten times faster, here and in the sandbox. */
+/** The upstream's rate limits reset ten times faster, here and in the sandbox. */
 const pace = 10;
 const searching = { EARSHOT_TEST: `upstreamPace=${pace}` };
 const notSearching = { ...searching, EARSHOT_X_SEARCH_POSTS_PER_DAY: '0' };
@@ -25,7 +25,7 @@ async function inject(world: World, posts: object[]): Promise<string[]> {
   return made.map(({ id }) => id);
 }
 
-/** A feed of posts and pages, of which the middle part falls into a cut of both upstreams. Nothing is searched. */
+/** Sends posts and pages. The middle ones fall into a cut of both upstreams. No search runs. */
 async function cutUnderFeed() {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await startWorld({ sandbox: { speed: pace, rateLimits: false } }));
@@ -52,7 +52,7 @@ async function cutUnderFeed() {
     return ids;
   };
   const before = await feed('before', 10);
-  // Let what is on its way arrive: what X wrote to a socket that breaks may be lost or not.
+  // Wait for items in transit: X may lose what it has written to a socket that breaks.
   await eventually(async () => expect(await listed(api, ruleId, 'x')).toHaveLength(10), soon);
   proxy.refuse(true);
   proxy.cut();
@@ -94,14 +94,14 @@ const gapsOf = async (api: Api, ruleId: string, platform: string) =>
     (one) => one.platform === platform && (one.state === 'gap' || one.state === 'repaired'),
   );
 
-test('posts that were missed in a cut are found by search, once, and the ledger says what is not; control without', {
+test('posts missed in a cut are found by search, once, and the ledger shows what is not; with a control', {
   timeout: 180_000,
 }, async () => {
   await using cut = await cutUnderFeed();
   const { ruleId, sampled, before, missed, retweet, after } = cut;
   const ids = async (from: Api) => (await listed(from, ruleId, 'x')).map((match) => match.platform_post_id);
 
-  // Control: the replay of Firehose is through, and on X nothing has happened.
+  // Control: the replay of Firehose has finished, and on X nothing was repaired.
   await eventually(async () => {
     const gaps = await gapsOf(cut.api, ruleId, 'firehose');
     expect(gaps).toMatchObject([{ state: 'repaired', repair: { via: 'replay' } }]);
@@ -117,19 +117,19 @@ test('posts that were missed in a cut are found by search, once, and the ledger 
   const found = (await listed(api, ruleId, 'x')).filter(({ via }) => via === 'search');
   expect(found.map((match) => match.platform_post_id).toSorted()).toEqual(missed.toSorted());
 
-  // The restart was a gap of its own, in which nothing was to be found.
+  // The restart itself was another gap, without any items.
   await eventually(async () => {
     const states = (await gapsOf(api, ruleId, 'x')).map(({ state }) => state);
     expect(states).toEqual(['repaired', 'repaired']);
   }, soon);
   const [gap, restart] = await gapsOf(api, ruleId, 'x');
   expect(restart?.repair?.matches).toBe(0);
-  // The gap begins when the server noticed the cut: the first of the posts may be older.
+  // The gap begins when the server noticed the cut: the first post may be older.
   expect(gap?.repair?.matches).toBeGreaterThan(10);
   expect(gap?.repair?.matches).toBeLessThanOrEqual(20);
   expect(gap?.repair).toMatchObject({ via: 'search', state: 'repaired' });
   expect(gap?.repair?.fidelity).toContain('retweets_missing');
-  // Search has no sample: that rule keeps its gap.
+  // Search cannot sample: the rule with a sample keeps its gap.
   expect((await gapsOf(api, sampled, 'x'))[0]).toMatchObject({
     state: 'gap',
     repair: { state: 'impossible', reason: 'no_search_for_sample' },

@@ -4,21 +4,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startPostgres } from '@earshot/engines';
 import { testNightly } from '@earshot/testkit';
 import { expect, test } from 'vitest';
-import { copyUnderTraffic, expectCarriedOn, onDatabase, startDrill } from './src/drill.ts';
+import { copyUnderTraffic, expectRecovery, onDatabase, startDrill } from './src/drill.ts';
 
 const startPrimary = (dir: string) => startPostgres({ dir });
 
-test('a backup is put back while NATS goes on: all of the log is stored again, under new ids, and everybody gets it', async () => {
+test('a backup is restored while NATS continues: all of the log is stored again with new ids, and every follower gets it', async () => {
   await using drill = await startDrill(startPrimary);
   const dir = join(drill.dir, 'backup');
   await copyUnderTraffic(drill, () => drill.primary.backUp(dir));
   await using restored = await startPostgres({ dir });
   await drill.replacePrimary(restored);
-  await expectCarriedOn(drill);
+  await expectRecovery(drill);
 });
 
 testNightly(
-  'both are put back: what X sent since the backup is a gap on the ledger, and all else is as before',
+  'both are restored: what X sent since the backup is a gap in the ledger, and all else is as before',
   {},
   async () => {
     await using drill = await startDrill(startPrimary);
@@ -40,13 +40,13 @@ testNightly(
       await cp(storeCopy, storeDir, { recursive: true });
       await node.restart();
     });
-    const { x } = await expectCarriedOn(drill);
+    const { x } = await expectRecovery(drill);
     expect(x.inGaps).toBeGreaterThan(0);
   },
 );
 
 testNightly(
-  'control: a restored database that takes itself for the one before gives ids to other matches',
+  'control: a restored database that keeps its incarnation gives existing ids to other matches',
   {},
   async () => {
     await using drill = await startDrill(startPrimary);
@@ -59,6 +59,6 @@ testNightly(
     await sleep(3_000);
     await drill.feed.stop();
     expect((await drill.ambiguousIds()).length).toBeGreaterThan(0);
-    expect(drill.followers.longPoll.told).toEqual([]);
+    expect(drill.followers.longPoll.outOfRange).toEqual([]);
   },
 );

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Follower, followByLongPoll, followByName, followByStream } from './src/followers.ts';
 import { type ServerUnderTest, startWorld } from './src/world.ts';
 
-/** The nodes as a load balancer sees them: whoever comes back gets another one than the last time. */
+/** The nodes as behind a load balancer: each reconnect reaches another node than the last time. */
 interface Nodes {
   all: ServerUnderTest[];
   turn: number;
@@ -55,7 +55,7 @@ test('while two nodes are replaced one after the other under load, no reader mis
   loaded.abort();
   await load;
   const api = next(nodes).api(account);
-  // Firehose is resumed where the log ends, so every page is stored; X has no such promise.
+  // Firehose is resumed at the end of the log, so every page is stored; X has no replay.
   const log = await eventually(
     async () => {
       const matches = await api.allMatches();
@@ -70,7 +70,7 @@ test('while two nodes are replaced one after the other under load, no reader mis
   }
   over.abort();
   await Promise.all(readers.map(({ stopped }) => stopped));
-  // The streams were ended by both nodes that left, and nothing came twice even without a look at the ids.
+  // Both stopped nodes ended their streams, and no match was repeated even without deduplication by id.
   for (const stream of readers.slice(0, 3)) {
     expect(stream.failures()).toBeGreaterThanOrEqual(1);
     expect(idsOf(stream)).toEqual(log);

@@ -25,7 +25,7 @@ const page = await readCommands(path, [
   'changePasswords',
 ]);
 
-/** A command of the page, on this world's database, with its answer as JSON. */
+/** Runs a command of the page on this world's database; returns its answer as JSON. */
 async function admin(world: World, command: string, env: Record<string, string> = {}) {
   return await run(`${command} --json`, { EARSHOT_DATABASE_URL: world.databaseUrl, ...env }).then(
     (stdout) => ({ code: 0, stdout }),
@@ -36,7 +36,7 @@ async function admin(world: World, command: string, env: Record<string, string> 
 const unreadableOn = async ({ metricsUrl }: ServerUnderTest) =>
   /^earshot_webhook_secrets_unreadable (\d+)$/m.exec(await (await fetch(metricsUrl)).text())?.[1];
 
-test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two nodes', async () => {
+test('webhooks continue during the whole rotation of EARSHOT_SECRETS_KEY, on two nodes', async () => {
   await using world = await startWorld();
   await using receiver = await startReceiver();
   const old = randomBytes(32).toString('base64');
@@ -59,7 +59,7 @@ test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two no
     secrets.set(webhook_id, secret);
   };
   let posted = 0;
-  /** A post reaches every webhook that there is, signed with its secret, and none is turned away. */
+  /** A post reaches every existing webhook, signed with its secret, and every endpoint accepts it. */
   const deliverOne = async () => {
     const text = `rotate ${++posted}`;
     const webhooks = [...secrets.keys()];
@@ -74,7 +74,7 @@ test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two no
       expect(by.toSorted()).toEqual(webhooks.toSorted());
     }, within);
   };
-  /** One node after the other; after each, both make a webhook, and all get the next post. */
+  /** One node after the other. After each, both nodes make a webhook, and all webhooks get the next post. */
   const roll = async (step: string, keys: string) => {
     for (const node of [0, 1]) {
       await nodes[node]?.stop();
@@ -98,9 +98,9 @@ test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two no
   await roll('new', fresh);
   for (const node of nodes) await eventually(async () => expect(await unreadableOn(node)).toBe('0'), within);
   expect(await world.serverLog()).not.toContain('cannot be read with EARSHOT_SECRETS_KEY');
-  expect(await world.serverLog()).not.toContain('a webhook secret cannot be opened');
+  expect(await world.serverLog()).not.toContain('a webhook secret cannot be decrypted');
 
-  // Control: a node with the old key alone says that it cannot read them, and so does the command.
+  // Control: a node with only the old key logs that it cannot read them, and the command reports the same.
   const late = await start(old);
   await eventually(async () => expect(await unreadableOn(late)).toBe(String(secrets.size)), within);
   expect(await world.serverLog()).toContain('cannot be read with EARSHOT_SECRETS_KEY');
@@ -109,7 +109,7 @@ test('webhooks go on during the whole rotation of EARSHOT_SECRETS_KEY, on two no
   });
 });
 
-test('a follower goes on over the rotation of the secret of cursors, whichever node it asks', async () => {
+test('a follower continues over the rotation of the cursor secret, on either node', async () => {
   await using world = await startWorld();
   const nodes = [await world.startServer(), await world.startServer()];
   const account = await world.newAccount();
@@ -119,13 +119,13 @@ test('a follower goes on over the rotation of the secret of cursors, whichever n
   const follow = { order: 'oldest' };
   let cursor = (await one.matches(follow)).next_cursor;
   const old = cursor;
-  const heard: string[] = [];
+  const received: string[] = [];
   let turns = 0;
-  /** Each page from the other node than the one before. */
+  /** Each page from the other node than the previous one. */
   const read = async () => {
     const page = await (turns++ % 2 ? other : one).matches({ ...follow, cursor });
     cursor = page.next_cursor;
-    heard.push(...page.matches.map(({ payload }) => String(payload.text)));
+    received.push(...page.matches.map(({ payload }) => String(payload.text)));
   };
   const posted: string[] = [];
   const followAnother = async () => {
@@ -133,14 +133,14 @@ test('a follower goes on over the rotation of the secret of cursors, whichever n
     await world.sandbox.posts(posted.slice(-1));
     await eventually(async () => {
       await read();
-      expect(heard).toEqual(posted);
+      expect(received).toEqual(posted);
     }, within);
   };
   await followAnother();
   expect(await admin(world, page.rotateCursorSecret)).toMatchObject({ code: 0 });
   expect(await admin(world, page.rotateCursorSecret)).toMatchObject({ code: 1 });
   expect(await admin(world, page.forgetCursorSecret)).toMatchObject({ code: 1 });
-  // Over the moment in which the nodes begin to sign with the new secret, until the old one can be forgotten.
+  // While the nodes begin to sign with the new secret, until the old one can be deleted.
   await eventually(
     async () => {
       await followAnother();
@@ -174,7 +174,7 @@ async function settingsOfThePage(tokens: Record<string, string>, change: (text: 
   );
 }
 
-/** Posts or pages about walnuts, and whether all of them are listed. */
+/** Sends posts or pages about walnuts, and checks that all of them are listed. */
 function followWalnuts({ sandbox }: World, platform: string) {
   const published: string[] = [];
   return {
@@ -189,14 +189,14 @@ function followWalnuts({ sandbox }: World, platform: string) {
         const listed = (await api.allMatches()).map(({ payload }) => payload.title ?? payload.text);
         expect(published.filter((text) => !listed.includes(text))).toEqual([]);
       }, within),
-    /** Firehose keeps what nobody hears. */
-    untilHeard: async (token: string) => {
+    /** Firehose keeps pages that are sent without a connection. */
+    untilConnected: async (token: string) => {
       if (platform === 'x') await untilListening(sandbox, token);
     },
   };
 }
 
-/** Often: a slot is between its two sources for a tenth of a second. */
+/** Frequent checks: an upstream rule is between its two sources for only a tenth of a second. */
 async function publishUntil(signal: AbortSignal, publish: () => Promise<void>): Promise<void> {
   while (!signal.aborted) await Promise.all([publish(), setTimeout(25)]);
 }
@@ -223,18 +223,18 @@ test.each([
     if (!server) throw new Error('there is no such node');
     return server.api(account);
   };
-  const { publish, untilAllListed, untilHeard } = followWalnuts(world, one.platform);
+  const { publish, untilAllListed, untilConnected } = followWalnuts(world, one.platform);
   const restart = async (node: number, env: Record<string, string>) => {
     await nodes[node]?.stop();
     nodes[node] = await start(env);
   };
   await apiOf(0).createRule({ [one.platform]: 'walnut' });
-  await untilHeard(one.old);
+  await untilConnected(one.old);
   await publish();
   await untilAllListed(apiOf(0));
 
   await nodes[0]?.stop();
-  await untilHeard(one.old);
+  await untilConnected(one.old);
   nodes[0] = await start(both);
   const left = { EARSHOT_DATABASE_URL: world.databaseUrl };
   const moving = new AbortController();
@@ -249,12 +249,12 @@ test.each([
   await restart(1, both);
   await restart(0, alone);
   await restart(1, alone);
-  await untilHeard(fresh);
+  await untilConnected(fresh);
   await publish();
   await untilAllListed(apiOf(0));
 });
 
-test('each login changes its password, and nodes with the new ones take over from a node with the old ones', async () => {
+test('each login changes its password, and nodes with the new passwords take over from a node with the old ones', async () => {
   const { stack, dir, upstreams, sandbox } = await startTrial();
   await using _stack = stack;
   const machine = await startMachine(stack, dir);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('options of a platform are registered with the value, and rules with other options do not share it', async () => {
+test('platform options are registered with the query, and rules with other options do not share it', async () => {
   const firehose = 'title:"moraine walk"';
   const create = async (options?: object) => {
     const answer = await api.call('POST', '/api.CreateRule', {
@@ -43,9 +43,9 @@ test('options of a platform are registered with the value, and rules with other 
   await Promise.all([plain, same, other].map((id) => api.deleteRule(id)));
 });
 
-test('a verdict of the upstream that we would deny is stored and counted', async () => {
+test("an upstream match that Earshot's evaluator denies is stored and counted", async () => {
   const { rule_id } = await api.createRule({ x: 'aurora' });
-  // By hand, X is given a wider rule under the tag of ours: it then matches what our reading denies.
+  // The test gives our rule on X a broader query: X then reports matches that the evaluator denies.
   const state = await world.sandbox.xState(xToken);
   const ours = state.rules.find(({ value }) => value === 'aurora');
   const change = (body: object) =>

@@ -8,7 +8,7 @@ let server: ServerUnderTest;
 let api: Api;
 
 beforeAll(async () => {
-  // More changes than X allows at once: what is shown here is not how they wait.
+  // More changes than X allows at once: this test is not about waiting for them.
   world = await startWorld({ sandbox: { rateLimits: false } });
   server = await world.startServer({ EARSHOT_TEST: 'keepOldValueMs=0,upstreamPace=100' });
   api = server.api(await world.newAccount());
@@ -43,7 +43,7 @@ async function expectTexts(ruleId: string, texts: readonly string[]): Promise<vo
   }, withinMs);
 }
 
-test('an update that a platform refuses leaves the rule as it was and working, with the words of the platform', async () => {
+test("an update that a platform refuses leaves the rule as it was and working, and returns the platform's message", async () => {
   const { rule_id } = await api.createRule({ x: 'steady', firehose: 'steady' });
   const before = await api.getRule(rule_id);
   await world.sandbox.arm({
@@ -96,7 +96,7 @@ test('PauseRule and ResumeRule stop and start the rule; its matches stay listed'
   await expectTexts(rule_id, ['tide one', 'tide three']);
 });
 
-test('expires_at pauses the rule by itself; it can be resumed once it has another time', async () => {
+test('expires_at pauses the rule; it can be resumed after expires_at is changed', async () => {
   const created = await api.call('POST', '/api.CreateRule', {
     name: 'short',
     intent: 'to end soon',

@@ -57,8 +57,8 @@ const names = async () =>
     .map((one) => `${one.managed_by?.key ?? 'by hand'}: ${one.platforms.x?.value}`)
     .toSorted();
 
-describe('apply', () => {
-  test('makes the account equal to the file, and the second time asks for nothing but the list', async () => {
+describe('earshot apply', () => {
+  test('makes the account equal to the file; the second run only lists rules', async () => {
     await write([
       'set: launches',
       'rules:',
@@ -83,10 +83,10 @@ describe('apply', () => {
     expect(second.stdout).toBe(
       'Nothing to do for the set "launches": 0 to create, 0 to change, 0 to delete, 2 unchanged.\n',
     );
-    expect(proxy.asked()).toEqual(['/api.ListRules']);
+    expect(proxy.requestPaths()).toEqual(['/api.ListRules']);
   });
 
-  test('changes and deletes its own rules only: rules made by hand and other files’ rules stay', async () => {
+  test('changes and deletes only rules of its set: rules made by hand and rules of other files stay', async () => {
     await api.createRule({ x: 'rocket', name: 'rockets' });
     await write(['set: others', 'rules:', ...rule('rockets', 'balloon')], 'others.yaml');
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket'), ...rule('cakes', 'cake')]);
@@ -112,12 +112,12 @@ describe('apply', () => {
     await using proxy = await startListeningProxy(server.url);
     const { code, stdout } = await earshot(['apply', '--yes'], proxy.url);
     expect(code).toBe(0);
-    // What replaces a rule listens before the old one goes.
-    expect(proxy.asked()).toEqual(
+    // A replacement is active before the old rule is removed.
+    expect(proxy.requestPaths()).toEqual(
       ['ListRules', 'UpdateRule', 'CreateRule', 'DeleteRule'].map((id) => `/api.${id}`),
     );
     expect(stdout).toContain('    overrides.x\n      - rocket\n      + rocket launch\n');
-    expect(stdout).toContain('2 other rules of the account: not touched.');
+    expect(stdout).toContain('2 other rules of the account: not affected.');
     expect(await names()).toEqual([
       'by hand: rocket',
       'pies: pie',
@@ -125,21 +125,21 @@ describe('apply', () => {
       'rockets: rocket launch',
     ]);
 
-    // A file that is moved keeps its rules; one without rules gives them all up.
+    // A file that is moved keeps its rules; an empty file gives them all up.
     await write(['set: launches', 'rules: {}'], 'moved.yaml');
     expect((await earshot(['apply', 'moved.yaml', '--yes'])).code).toBe(0);
     expect(await names()).toEqual(['by hand: rocket', 'rockets: balloon']);
   });
 
-  test('does not ask when nobody can answer, and then does nothing', async () => {
+  test('does not prompt without a terminal, and then does nothing', async () => {
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket')]);
     const { code, stderr } = await earshot(['apply']);
     expect(code).toBe(2);
-    expect(stderr).toContain('say --yes');
+    expect(stderr).toContain('Confirm the plan with --yes.');
     expect(await names()).toEqual([]);
   });
 
-  test('leaves a rule alone that somebody changed after the plan was made', async () => {
+  test('leaves a rule alone that was changed after the plan was made', async () => {
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket'), ...rule('cakes', 'cake')]);
     await earshot(['apply', '--yes']);
     const ids = new Map((await api.listRules()).rules.map((one) => [one.managed_by?.key, one.id]));
@@ -147,48 +147,48 @@ describe('apply', () => {
     proxy.onAnswer(async (path) => {
       if (path !== '/api.ListRules') return;
       for (const key of ['rockets', 'cakes'])
-        await api.updateRule(ids.get(key) ?? '', { name: 'by somebody' });
+        await api.updateRule(ids.get(key) ?? '', { name: 'changed meanwhile' });
     });
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket launch')]);
     const { code, stdout } = await earshot(['apply', '--yes'], proxy.url);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^✗ rockets was not changed: The rule has version 2, not 1/m);
-    expect(stdout).toMatch(/^✗ cakes was not deleted: The rule has version 2, not 1/m);
+    expect(stdout).toMatch(/^✗ rockets was not changed: The rule was changed: it has version 2, not 1/m);
+    expect(stdout).toMatch(/^✗ cakes was not deleted: The rule was changed: it has version 2, not 1/m);
     expect(await names()).toEqual(['cakes: cake', 'rockets: rocket']);
     expect((await earshot(['apply', '--yes'])).code).toBe(0);
     expect(await names()).toEqual(['rockets: rocket launch']);
   });
 
-  test('killed half-way and run again, every rule is there once', async () => {
+  test('killed half-way and run again, it leaves every rule exactly once', async () => {
     const six = ['one', 'two', 'three', 'four', 'five', 'six'].flatMap((key) => rule(key, `${key}killed`));
     await write(['set: launches', 'rules:', ...six]);
     await using proxy = await startListeningProxy(server.url);
     let answers = 0;
     const run = start(['apply', '--yes'], proxy.url);
     proxy.onAnswer(async (path) => {
-      // The server has done it, and the client is gone before it learns so.
+      // The server has created the rule, and the client is killed before it gets the answer.
       if (path === '/api.CreateRule' && ++answers >= 2) run.child.kill('SIGKILL');
     });
     expect((await run.ended).code).toBe('SIGKILL');
     const half = await names();
     expect(half.length).toBeGreaterThan(0);
     expect(half.length).toBeLessThan(6);
-    // What is still being created when the next run begins is told as such, and done by the one after it.
+    // A rule that is still being created when the next run begins is reported as such; the run after it finds it.
     let last = await earshot(['apply', '--yes']);
     if (last.code !== 0) last = await earshot(['apply', '--yes']);
     expect(last.code).toBe(0);
     expect(await names()).toEqual(
       ['five', 'four', 'one', 'six', 'three', 'two'].map((key) => `${key}: ${key}killed`),
     );
-    // Without the mark that the rules bear, the same file doubles them.
+    // Control: without the rules' set and key, applying the file again creates them twice.
     await write(['set: unmarked', 'rules:', ...six]);
     expect((await earshot(['apply', '--yes'])).code).toBe(0);
     expect(await names()).toHaveLength(12);
   });
 });
 
-describe('plan', () => {
-  test('says with its exit code whether there is something to do, if it is asked to', async () => {
+describe('earshot plan', () => {
+  test('reports by its exit code whether there is something to do, if requested', async () => {
     await write(['set: launches', 'rules:', ...rule('rockets', 'rocket')]);
     expect((await earshot(['plan'])).code).toBe(0);
     expect((await earshot(['plan', '--exit-code'])).code).toBe(2);

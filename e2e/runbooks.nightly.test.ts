@@ -15,7 +15,7 @@ const newSecretsKey = () => ({
 
 const natsIsWell = /"status": *"ok"/;
 
-/** What the commands of each page print on a node without trouble. The test of webhooks has the other page. */
+/** What the commands of each page print on a healthy node. The test of webhooks covers the other page. */
 const shownWhenWell: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/operations/database-restored.md': [/^earshot_event_log_gaps_total\{fate="found"\} 0\n/, /^$/],
   'docs/operations/database-unreachable.md': [/^reached; standby: false$/],
@@ -38,7 +38,7 @@ const shownWhenWell: Readonly<Record<string, readonly RegExp[]>> = {
   'docs/operations/webhooks-late.md': [/^earshot_database_pool\{/],
 };
 
-/** An endpoint of webhooks that answers as it is told. */
+/** A webhook endpoint that answers with the status that the test sets. */
 async function startEndpoint(stack: AsyncDisposableStack) {
   const endpoint = { url: '', status: 500 };
   const server = createServer((request, response) => {
@@ -61,7 +61,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   const database = stack.use(await migratedTemplate().clone());
   const world = stack.use(await startWorld({ database }));
   const account = await world.newAccount();
-  /** Each block of an alert's page, as an operator runs it beside the node and NATS. */
+  /** Runs each block of an alert's page as an operator runs it beside the node and NATS. */
   const follow = async (page: string, { metricsUrl }: ServerUnderTest): Promise<string[]> => {
     const env = { ...process.env, EARSHOT_DATABASE_URL: database.urls.runtime };
     const monitor = new URL(world.nats.nodes[0]?.monitorUrl ?? '').host;
@@ -98,7 +98,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
   );
   await first.kill();
 
-  // Another key: as if the first one were lost.
+  // Another key, as if the first one were lost.
   const second = await world.startServer(newSecretsKey());
   await eventually(
     async () =>
@@ -109,7 +109,7 @@ test('the commands of the runbooks work as written, and webhooks survive the los
       ]),
     within,
   );
-  // docs/operations/webhooks-not-delivered.md: the owner makes a new secret, twice.
+  // docs/operations/webhooks-not-delivered.md: the owner rotates the secret twice.
   endpoint.status = 200;
   const ask = async (operation: string) =>
     Object((await second.api(account).call('POST', `/api.${operation}`, { webhook_id })).json);

@@ -5,10 +5,10 @@ import { shareWorld } from './src/shared-world.ts';
 import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 interface Row {
-  /** The scope that the key needs; null when any valid key will do. */
+  /** The scope that the key needs; null if any valid key may call. */
   readonly scope: Scope | null;
   readonly request: object;
-  /** What a key with that scope alone is answered. */
+  /** The answer to a key with only that scope. */
   readonly allowed: number | string;
 }
 
@@ -19,8 +19,8 @@ const webhook = { webhook_id: `whk_${'0'.repeat(26)}` };
 const newRule = { name: 'a', intent: 'b', platforms: ['x'] };
 
 /**
- * Which scope each operation is meant to need: written down a second time, so that a wrong line in the contract is noticed.
- * The requests are real ones; where that would change something, they name what does not exist or ask for the impossible.
+ * The intended scope of each operation, independent of the contract, so that a wrong line there is noticed. The requests
+ * are real. Where they would change something, they name unknown resources or request the impossible.
  */
 const overHttpRows: Readonly<Record<OperationId, Row>> = {
   CreateRule: { scope: 'rules:write', request: { ...newRule, overrides: { x: 'scoped' } }, allowed: 200 },
@@ -51,7 +51,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },
-  DeleteReader: { scope: 'matches:read', request: { reader: 'nobody' }, allowed: 404 },
+  DeleteReader: { scope: 'readers:write', request: { reader: 'unknown' }, allowed: 404 },
   CreateKey: { scope: 'keys:write', request: { expires_at: '2020-01-01T00:00:00.000Z' }, allowed: 400 },
   ListSources: { scope: 'rules:read', request: {}, allowed: 200 },
   WhoAmI: { scope: null, request: {}, allowed: 200 },
@@ -61,7 +61,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   CreateWebhook: { scope: 'webhooks:write', request: { name: 'a', url: 'http://a.test/' }, allowed: 400 },
   CreateDigest: {
     scope: 'webhooks:write',
-    request: { name: 'a', schedule: { window_seconds: 60 }, to: webhook },
+    request: { name: 'a', schedule: { window_seconds: 60 }, recipients: webhook },
     allowed: 404,
   },
   ListDigests: { scope: 'webhooks:read', request: {}, allowed: 200 },
@@ -70,13 +70,13 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ListWebhooks: { scope: 'webhooks:read', request: {}, allowed: 200 },
   UpdateWebhook: { scope: 'webhooks:write', request: { ...webhook, state: 'paused' }, allowed: 404 },
   DeleteWebhook: { scope: 'webhooks:write', request: webhook, allowed: 404 },
-  // This server has no key to seal secrets with.
+  // This server has no EARSHOT_SECRETS_KEY.
   RotateWebhookSecret: { scope: 'webhooks:write', request: webhook, allowed: 400 },
   TestWebhook: { scope: 'webhooks:write', request: webhook, allowed: 404 },
   ListDeliveries: { scope: 'webhooks:read', request: webhook, allowed: 404 },
   ReplayWebhook: {
     scope: 'webhooks:write',
-    request: { ...webhook, since: '2026-01-01T00:00:00.000Z' },
+    request: { ...webhook, from: '2026-01-01T00:00:00.000Z' },
     allowed: 404,
   },
 };
@@ -106,7 +106,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   },
   list_matches: { scope: 'matches:read', request: {}, allowed: 'answered' },
   list_readers: { scope: 'matches:read', request: {}, allowed: 'answered' },
-  delete_reader: { scope: 'matches:read', request: { reader: 'nobody' }, allowed: 'not_found' },
+  delete_reader: { scope: 'readers:write', request: { reader: 'unknown' }, allowed: 'not_found' },
   list_rules: { scope: 'rules:read', request: {}, allowed: 'answered' },
   get_rule: { scope: 'rules:read', request: rule, allowed: 'not_found' },
   update_rule: { scope: 'rules:write', request: { ...rule, name: 'other' }, allowed: 'not_found' },
@@ -120,7 +120,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
 
 let world: World;
 let server: ServerUnderTest;
-/** A key for each scope, with no other; one without any; one with all. */
+/** One key per scope, one without scopes, and one with all. */
 const keyNames = [...scopes, 'none', 'all'] as const;
 let keys: Readonly<Record<string, Account>>;
 
@@ -163,7 +163,7 @@ async function askWith(name: string, id: OperationId): Promise<number | string> 
 }
 
 test.each(Object.values(operations).map(({ id, method, path }) => ({ id, method, path })))(
-  '$method $path is for the keys with its scope, and for no other',
+  '$method $path accepts only keys with its scope',
   async ({ id }) => {
     const answered = await Promise.all(
       keyNames.map(async (name) => [name, await askWith(name, id)] as const),
@@ -172,7 +172,7 @@ test.each(Object.values(operations).map(({ id, method, path }) => ({ id, method,
   },
 );
 
-test('every tool of /mcp is for the keys with the scope of what it does; no other key sees it or can call it', async () => {
+test('every tool of /mcp is listed for and accepts only keys with its scope', async () => {
   const answered: Record<string, Record<string, string>> = {};
   const callAll = async (name: string) => {
     await using agent = await startAgent(overHttp({ url: server.url, key: keyOf(name).key }));
@@ -191,4 +191,20 @@ test('every tool of /mcp is for the keys with the scope of what it does; no othe
   await Promise.all(keyNames.map(callAll));
   const expected = Object.entries(overMcpRows).map(([tool, row]) => [tool, expectedOf(row)] as const);
   expect(answered).toEqual(Object.fromEntries(expected));
+});
+
+test('AckMatches with `rewind` also needs readers:write', async () => {
+  const request = { reader: 'scoped', cursor: 'cAAAA', rewind: true };
+  const answers = keyNames.map(async (name) => {
+    const { status, json } = await server.api(keyOf(name)).call('POST', '/api.AckMatches', request);
+    return [name, status === 403 ? `lacks ${Object(json).details?.required_scope}` : status] as const;
+  });
+  expect(Object.fromEntries(await Promise.all(answers))).toEqual(
+    Object.fromEntries(
+      keyNames.map((name) => {
+        if (name === 'all') return [name, 400];
+        return [name, `lacks ${name === 'matches:read' ? 'readers:write' : 'matches:read'}`];
+      }),
+    ),
+  );
 });

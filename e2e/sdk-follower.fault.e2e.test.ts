@@ -3,7 +3,7 @@ import { eventually, lengthOf } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
-/** `RESTARTS=50` for the whole of it. Every second one is a crash. */
+/** `RESTARTS=50` for the full test. Every second restart is a crash. */
 const restarts = Number(process.env['RESTARTS'] ?? lengthOf({ always: 2, nightly: 10 }));
 const rewoundBy = 20;
 
@@ -11,19 +11,19 @@ type Fetch = typeof fetch;
 
 interface Follower {
   readonly matches: FollowedMatches;
-  /** As the loop got them. */
+  /** The ids in the order in which the loop received them. */
   readonly ids: string[];
-  /** Behind each of them. */
+  /** The cursor of each match. */
   readonly cursors: string[];
   /** Streams that were opened. */
   opened: number;
-  /** Matches that the server sent, repetitions included: what a follower without a look at the ids would give. */
+  /** Matches that the server sent, with repetitions: what a follower without deduplication by id would yield. */
   received: number;
   hadAtRestart: number;
   ended: Promise<unknown>;
 }
 
-/** Follows with the SDK; `pretend` may change the place that a connection asks for. */
+/** Follows with the SDK; `pretend` may change the position that a connection resumes at. */
 function startFollower(
   url: string,
   { key }: Account,
@@ -32,9 +32,9 @@ function startFollower(
 ): Follower {
   const changedFetch: Fetch = async (input, init) => {
     const headers = new Headers(init?.headers);
-    const asked = pretend(headers.get('last-event-id') ?? '', follower);
+    const resumeAt = pretend(headers.get('last-event-id') ?? '', follower);
     headers.delete('last-event-id');
-    if (asked !== undefined) headers.set('last-event-id', asked);
+    if (resumeAt !== undefined) headers.set('last-event-id', resumeAt);
     const response = await fetch(input, { ...init, headers });
     if (!response.ok || !response.body) return response;
     follower.opened += 1;
@@ -75,7 +75,7 @@ function countMatches(follower: Follower): TransformStream<Uint8Array, Uint8Arra
   });
 }
 
-/** One comet after the other on both platforms, until told. Returns how many. */
+/** Sends one comet after the other on both platforms, until it is stopped. Returns how many. */
 async function sendComets(world: World, signal: AbortSignal): Promise<number> {
   let sent = 0;
   while (!signal.aborted) {
@@ -88,7 +88,7 @@ async function sendComets(world: World, signal: AbortSignal): Promise<number> {
   return sent;
 }
 
-/** The same address again; every second time without a word of farewell. */
+/** Restarts the server on the same address; every second time by SIGKILL. */
 async function restart(world: World, server: ServerUnderTest, turn: number): Promise<ServerUnderTest> {
   await (turn % 2 === 0 ? server.kill() : server.stop());
   return world.startServer({ EARSHOT_PORT: new URL(server.url).port });
@@ -107,16 +107,16 @@ test('however often the server is restarted under load, a follower gets every ma
   const over = new AbortController();
   const from = { cursor, signal: over.signal };
   const follower = startFollower(url, account, (last) => last, from);
-  // Asks each time for what it has: only its memory of ids keeps it from giving it again.
+  // Each time requests matches that it has already: only its memory of ids keeps it from yielding them again.
   const stuttering = startFollower(url, account, (last, { cursors }) => cursors.at(-rewoundBy) ?? last, from);
-  // The control: it never says where it was.
+  // The control: it never resumes.
   const forgetful = startFollower(url, account, () => undefined, from);
   const followers = [follower, stuttering, forgetful];
 
   const enough = new AbortController();
   const load = sendComets(world, enough.signal);
   for (let turn = 0; turn < restarts; turn++) {
-    // So that each restart interrupts a stream that was at work.
+    // Ensures that each restart interrupts an active stream.
     for (const resuming of [follower, stuttering]) {
       await eventually(
         () => {
@@ -132,7 +132,7 @@ test('however often the server is restarted under load, a follower gets every ma
   enough.abort();
   const sent = await load;
 
-  // Firehose is resumed where the log ends, so every page is stored; X has no such promise.
+  // Firehose is resumed at the end of the log, so every page is stored; X has no replay.
   const log = await eventually(
     async () => {
       const matches = await server.api(account).allMatches();

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-/** The first lines of the package's README, as a program of its own. */
+/** The first lines of the package's README, as a separate program. */
 async function startReadme(): Promise<ChildProcessByStdio<null, Readable, null>> {
   const readme = await readFile(new URL('../packages/sdk/README.md', import.meta.url), 'utf8');
   const code = /^```ts\n(.*?)^```$/ms.exec(readme)?.[1] ?? '';
@@ -37,7 +37,7 @@ test('the first five lines of the README print matches', async () => {
   try {
     const lines: string[] = [];
     createInterface({ input: program.stdout }).on('line', (line) => lines.push(line));
-    // It begins with the matches after its start, and says not when that was.
+    // It follows matches from its start, which it does not report.
     await eventually(
       async () => {
         await world.sandbox.posts(['a rocket launch at night']);

@@ -8,7 +8,7 @@ import { withPrometheus } from './src/prometheus.ts';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** Exit code and what it said; the code is 1 when a page was false. */
+/** The exit code and output; the code is 1 if a critical alert was false. */
 async function watchedSoak(...args: string[]): Promise<{ code: number; said: string }> {
   return await new Promise((resolve) => {
     const command = [path('./soak/main.ts'), '--watched', '--rate', '20', ...args];
@@ -30,18 +30,18 @@ async function alertsWith(dir: string, changes: ReadonlyArray<readonly [string, 
   return file;
 }
 
-/** The long one is `pnpm soak --watched --hours 1`. */
-describe.concurrent('two servers under faults, watched by our alerts', withPrometheus(), () => {
-  test('no page is false', async () => {
+/** The long run is `pnpm soak --watched --hours 1`. */
+describe.concurrent('two servers under faults, with Prometheus and our alerts', withPrometheus(), () => {
+  test('no critical alert is false', async () => {
     const { code, said } = await watchedSoak('--seconds', '30');
-    expect(said).toMatch(/alerts: \d+ pages, 0 of them false/);
+    expect(said).toMatch(/alerts: \d+ critical, 0 of them false/);
     expect(said).toMatch(/matches: [1-9]\d* seen/);
     expect(said).toMatch(/webhooks: [1-9]\d* seen/);
     expect(said).toMatch(/requests: [1-9]\d* seen/);
     expect(code).toBe(0);
   });
 
-  test('control: an outage is reported as a page, and a page without one as false', async () => {
+  test('control: an outage raises a critical alert, and an alert without an outage is reported as false', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'earshot-alerts-'));
     try {
       const alerts = await alertsWith(dir, [

@@ -6,9 +6,9 @@ import { shareWorld } from './src/shared-world.ts';
 import type { World } from './src/world.ts';
 
 /*
- * The specification's own tables, written down a second time: what its sections 2 and 4 show must be in every
- * answer under that name and type. Fields of ours may stand beside them; the strict schemas of the contract say
- * which, and know no others.
+ * The specification's tables, independent of the contract. The fields of its sections 2 and 4 must be in every answer
+ * with that name and type. Answers may have more fields; the strict schemas of the contract list them and reject
+ * all others.
  */
 type Fields = Readonly<Record<string, 'string' | 'object' | 'array'>>;
 
@@ -43,7 +43,7 @@ type Specified = Extract<
 let world: World;
 let api: Api;
 let ruleId: string;
-/** The success of each operation, as it came over the wire. */
+/** The successful HTTP answer of each operation. */
 let answers: Record<Specified, Answer>;
 
 beforeAll(async () => {
@@ -128,7 +128,7 @@ describe('the operations of the specification', () => {
     expect(platforms.firehose?.rule_type).toBe('regular');
   });
 
-  test('PlatformSyntax explains only what was asked for, and both platforms by default', async () => {
+  test('PlatformSyntax explains only the requested platforms, and both by default', async () => {
     const keysFor = async (request: object) => {
       const { json } = await api.call('POST', '/platforms/syntax', request);
       return Object.keys(operations.PlatformSyntax.answer.parse(json).platforms);
@@ -148,12 +148,12 @@ describe('the operations of the specification', () => {
 });
 
 describe('x-request-id', () => {
-  test.each(['a', 'A-z_0.9', 'f'.repeat(128)])('a sane id comes back: %s', async (id) => {
+  test.each(['a', 'A-z_0.9', 'f'.repeat(128)])('a valid id is returned: %s', async (id) => {
     expect(await requestIdFor({ 'x-request-id': id })).toBe(id);
   });
 
   test.each(['', 'with space', 'f'.repeat(129), 'quote"', 'semi;colon', 'é', '<b>', 'a, b'])(
-    'an id that is not sane is replaced: "%s"',
+    'an invalid id is replaced: "%s"',
     async (id) => {
       expect(await requestIdFor({ 'x-request-id': id })).toMatch(/^req_\w+$/);
     },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
 import { startWorld, type World, xToken } from './src/world.ts';
 
-/** Posts that old and new value match keep coming while the value changes; the upstream heeds a new rule late. */
+/** Sends posts that the old and the new query match while the query changes; the upstream applies a new rule late. */
 const ruleDelayMs = 2_000;
 
 let world: World;
@@ -50,7 +50,7 @@ async function awaitEffective(api: Api, word: string): Promise<void> {
   );
 }
 
-/** Changes the value under a steady stream, and says which of the posts became matches. */
+/** Changes the query under a steady stream, and returns which of the posts became matches. */
 async function changeValue(word: string, keepOldValueMs: number) {
   await using server = await world.startServer({ EARSHOT_TEST: `keepOldValueMs=${keepOldValueMs}` });
   const api = server.api(await world.newAccount(word));
@@ -59,7 +59,7 @@ async function changeValue(word: string, keepOldValueMs: number) {
   const stream = postSteadily(word);
   const changed = await api.updateRule(rule_id, { platforms: ['x'], overrides: { x: `${word} lang:en` } });
   expect(changed).toMatchObject({ id: rule_id, version: 2, state: 'active' });
-  // Right after the answer both are upstream, unless the old one is not kept.
+  // Right after the answer both rules are upstream, unless the old one is not kept.
   if (keepOldValueMs > 0) expect(await upstreamValues()).toEqual([word, `${word} lang:en`]);
   await eventually(async () => expect(await upstreamValues()).toEqual([`${word} lang:en`]), {
     timeoutMs: 20_000,
@@ -85,7 +85,7 @@ const missedBy = ({ sent, matches }: { sent: string[]; matches: Match[] }) => {
   return sent.filter((id) => !matched.has(id));
 };
 
-test('a change of value misses no post, and each is stored once under the version that heard it', async () => {
+test('a query change misses no post, and each is stored once with the rule version that matched it', async () => {
   const changed = await changeValue('comet', ruleDelayMs + 500);
   expect(missedBy(changed)).toEqual([]);
   const ofStream = changed.matches.filter(({ platform_post_id }) => changed.sent.includes(platform_post_id));
@@ -94,6 +94,6 @@ test('a change of value misses no post, and each is stored once under the versio
   expect(ofStream.at(-1)?.rule_version).toBe(2);
 });
 
-testNightly('control: when the old value is given up at once, posts are missed', {}, async () => {
+testNightly('control: if the old query is given up at once, posts are missed', {}, async () => {
   expect(missedBy(await changeValue('asteroid', 0)).length).toBeGreaterThan(0);
 });

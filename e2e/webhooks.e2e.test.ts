@@ -41,7 +41,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-test('a match goes the whole way from the platform to the endpoint, as it is listed', async () => {
+test('a match travels from the platform to the endpoint, with the same content as in the list', async () => {
   await using receiver = await startReceiver();
   const { rule_id } = await asAlice.createRule({ x: 'aurora' });
   const { webhook_id, secret } = await call(asAlice, 'CreateWebhook', {
@@ -78,7 +78,7 @@ test('a match goes the whole way from the platform to the endpoint, as it is lis
   const rotated = await call(asAlice, 'RotateWebhookSecret', { webhook_id });
   const day = Date.parse(rotated.previous_expires_at) - Date.now();
   expect(Math.abs(day - 24 * 3_600_000)).toBeLessThan(60_000);
-  expect(await call(asAlice, 'ReplayWebhook', { webhook_id, since: '2026-01-01T00:00:00Z' })).toEqual({
+  expect(await call(asAlice, 'ReplayWebhook', { webhook_id, from: '2026-01-01T00:00:00Z' })).toEqual({
     webhook_id,
     from_match_id: listed.matches[0]?.id,
   });
@@ -104,7 +104,7 @@ test('a match goes the whole way from the platform to the endpoint, as it is lis
   expect(JSON.stringify(audit)).not.toContain('whsec_');
 });
 
-test('the secret is shown once, and a dump of the database and the log have nothing that could sign', async () => {
+test('the secret is shown once, and a database dump and the log contain nothing that could sign', async () => {
   const request = { name: 'secret', url: 'https://hooks.example/secret' };
   const again = { 'idempotency-key': 'one-webhook' };
   const first = await asAlice.call('POST', '/api.CreateWebhook', request, again);
@@ -134,7 +134,7 @@ test('the secret is shown once, and a dump of the database and the log have noth
   await call(asAlice, 'DeleteWebhook', { webhook_id: rest.webhook_id });
 });
 
-test('a webhook of another account answers, byte for byte, like one that does not exist', async () => {
+test('a webhook of another account answers, byte for byte, like an unknown one', async () => {
   const { webhook_id } = await call(asAlice, 'CreateWebhook', {
     name: 'mine',
     url: 'https://hooks.example/',

@@ -17,8 +17,8 @@ const xValues = async () => (await world.sandbox.xState(xToken)).rules.map((rule
 const firehoseValues = async () =>
   (await world.sandbox.firehoseState(tapToken)).rules.map((rule) => rule.value);
 
-describe('the whole way', () => {
-  test('a rule on both platforms is registered, matches are listed, and a delete takes everything back', async () => {
+describe('the whole system', () => {
+  test('a rule on both platforms is registered, its matches are listed, and its deletion removes everything', async () => {
     const api = server.api(alice);
     const created = await api.createRule({ x: 'glacier lang:en', firehose: 'title:glacier' });
     expect(created.platforms.x).toMatchObject({ translated_value: 'glacier lang:en', status: 'active' });
@@ -60,7 +60,7 @@ describe('the whole way', () => {
     expect((await api.listRules()).rules).toEqual([]);
   });
 
-  test('when the second platform refuses, the creation fails with its words and nothing remains', async () => {
+  test("if the second platform refuses, the creation fails with the platform's message and leaves nothing behind", async () => {
     await world.sandbox.arm({
       kind: 'rule_refused',
       platform: 'firehose',

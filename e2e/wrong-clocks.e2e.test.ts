@@ -26,13 +26,13 @@ async function call<Id extends OperationId>(api: Api, id: Id, request: object, h
   return operations[id].answer.parse(answer.json) as AnswerOf<Id>;
 }
 
-/** To within a minute: how wrong the clocks are is far more. */
+/** To within a minute: the clocks are wrong by far more. */
 const minutesFromNow = (time: string | null | undefined) =>
   Math.round((Date.parse(time ?? '') - Date.now()) / minuteMs) + 0;
 
 const bodyOf = ({ body }: Message) => JSON.parse(body);
 
-/** What the first node makes, and all of them have to serve. */
+/** What the first node creates, and all nodes must serve. */
 async function prepare(api: Api, url: string) {
   const creation = { name: 'comets', intent: 'comets', platforms: ['x'], overrides: { x: 'comet' } };
   const headers = { 'idempotency-key': randomUUID() };
@@ -50,7 +50,7 @@ async function prepare(api: Api, url: string) {
   };
 }
 
-/** Everything that depends on stored times works on this node, whichever nodes were there before. */
+/** Everything that depends on stored times works on this node, whichever nodes ran before. */
 async function expectAllWorks(
   world: World,
   api: Api,
@@ -92,7 +92,7 @@ async function expectAllWorks(
   }, within);
 }
 
-test('a node whose clock is an hour ahead or behind works, and leaves nothing behind that stops the next one', async () => {
+test('a node whose clock is an hour ahead or behind works, and leaves nothing behind that stops the next node', async () => {
   await using world = await startWorld();
   await using receiver = await startReceiver();
   const account = await world.newAccount();

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 
 /**
- * `pnpm advisories`: known vulnerabilities of the packages that run in production, as the registry tells them. `pnpm audit`
- * ends with 1 also when the registry does not answer; here 1 means that there are some, and 2 that nobody knows.
+ * `pnpm advisories`: known vulnerabilities of the packages that run in production, as the registry reports them. `pnpm audit`
+ * also exits with 1 if the registry does not answer. Here 1 means that there are some, and 2 that the result is unknown.
  */
 const { stdout, stderr, error } = spawnSync('pnpm', ['audit', '--prod', '--json', ...process.argv.slice(2)], {
   cwd: resolve(import.meta.dirname, '..'),
@@ -35,7 +35,7 @@ function readReport(): Report | null {
 
 const report = readReport();
 if (report === null) {
-  console.error(`Not established: the registry did not tell.\n${error?.message ?? stderr}`);
+  console.error(`Unknown: the registry did not answer.\n${error?.message ?? stderr}`);
   process.exitCode = 2;
 } else {
   const found = Object.values(report.advisories);

@@ -4,11 +4,11 @@ import extractOptions from 'dependency-cruiser/config-utl/extract-depcruise-opti
 
 interface Boundaries {
   violations: string[];
-  /** Sources of ours that were looked at. */
+  /** The number of our sources that were checked. */
   modules: number;
 }
 
-/** The imports below a folder that break `.dependency-cruiser.mjs`. Looking at nothing is an error, not a success. */
+/** The imports below a folder that break `.dependency-cruiser.mjs`. Checking no files is an error, not a success. */
 export async function findBoundaryViolations(dir: string): Promise<Boundaries> {
   const options = await extractOptions(resolve(import.meta.dirname, '../.dependency-cruiser.mjs'));
   const { output } = await cruise(['packages', 'apps', 'e2e'], { ...options, baseDir: dir });

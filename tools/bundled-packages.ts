@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A package of others, parts of which are in a bundle. */
+/** A third-party package, parts of which are in a bundle. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
-  /** SPDX. */
+  /** An SPDX identifier. */
   readonly license: string;
   readonly licenseText: string;
 }
@@ -16,7 +16,7 @@ interface Product {
   readonly license: string;
 }
 
-/** Those that the modules of a bundle come from. What has no file is the bundler's own: helpers for newer syntax. */
+/** The packages that a bundle's modules come from. Modules without a file are the bundler's own helpers for newer syntax. */
 export async function findBundledPackages(
   moduleIds: readonly string[],
   bundlerDir: string,
@@ -38,7 +38,7 @@ async function readPackage(dir: string): Promise<BundledPackage> {
   return { name, version, license, licenseText: (await readFile(join(dir, file), 'utf8')).trim() };
 }
 
-/** CycloneDX: the product, and what is bundled into it. Without times and random ids, so that a second build is the same. */
+/** CycloneDX: the product and the packages bundled into it. Has no times or random ids, so that builds are reproducible. */
 export function billOfMaterials(product: Product, bundled: readonly BundledPackage[]): object {
   const root = component('application', product);
   const components = bundled.map((one) => component('library', one));

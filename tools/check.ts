@@ -3,10 +3,17 @@ import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { findBoundaryViolations } from './boundaries.ts';
 import { findLargeParts } from './console-size.ts';
-import { findExcuses, findIgnoredSources, findProcessAccess, readSourceFiles } from './source-files.ts';
+import { findForbiddenWords } from './plain-words.ts';
+import {
+  findExcuses,
+  findIgnoredSources,
+  findProcessAccess,
+  readSourceFiles,
+  readTextFiles,
+} from './source-files.ts';
 import { findStructureProblems } from './structure.ts';
 
-/** A check returns what is wrong; nothing means that all is well. */
+/** A check returns its problems as text; an empty text is success. */
 interface Check {
   name: string;
   run(): Promise<string>;
@@ -45,10 +52,11 @@ const checks: Check[] = [
   { name: 'ignored files', run: async () => (await findIgnoredSources(root)).join('\n') },
   { name: 'excused tests', run: async () => findExcuses(await readSourceFiles(root)).join('\n') },
   { name: 'process access', run: async () => findProcessAccess(await readSourceFiles(root)).join('\n') },
+  { name: 'words', run: async () => findForbiddenWords(await readTextFiles(root)).join('\n') },
   { name: 'structure', run: async () => findStructureProblems(await readSourceFiles(root)).join('\n') },
 ];
 
-/** Of a build of its own: an old one would say nothing about these sources. */
+/** Checks a new build: an older one may be from other sources. */
 async function checkConsoleSize(): Promise<string> {
   const dist = join(root, 'node_modules/.cache/console');
   const vite = join(root, 'apps/console/node_modules/.bin/vite');

@@ -11,13 +11,13 @@ interface Chunk {
 
 type Manifest = Readonly<Record<string, Chunk>>;
 
-/** Gzipped kilobytes that may be loaded before something is seen. */
+/** Gzipped kilobytes that may be loaded before the first screen shows. */
 const bounds = [
   { what: 'the first screen', roots: ['index.html', 'src/screens/feed/feed.tsx'], without: [], kbMax: 150 },
   { what: 'the editor', roots: ['src/screens/editor/editor.tsx'], without: ['index.html'], kbMax: 190 },
 ] as const;
 
-/** What of the built console is larger than it may be. */
+/** The parts of the built console that are larger than allowed. */
 export async function findLargeParts(dist: string): Promise<string[]> {
   const manifest: Manifest = JSON.parse(await readFile(join(dist, '.vite/manifest.json'), 'utf8'));
   const problems: string[] = [];
@@ -33,7 +33,7 @@ export async function findLargeParts(dist: string): Promise<string[]> {
   return problems;
 }
 
-/** The scripts that are loaded with an entry: its own and all that it imports. */
+/** The scripts that an entry loads: its own file and all its imports. */
 function scriptsOf(manifest: Manifest, root: string, found = new Set<string>()): Set<string> {
   const chunk = manifest[root];
   if (!chunk) throw new Error(`the console's build has no ${root}`);

@@ -4,15 +4,15 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Where a path in a page may begin: pages about the server leave out where all of them are. */
+/** Folders that a path in a page may be relative to: pages about the server omit apps/server/src. */
 const beginnings = ['.', 'apps/server/src'];
 
-/** What a page names that does not exist: targets of relative links, and paths in code, which may be globs. */
+/** References in a page that do not exist: targets of relative links, and paths or globs in code. */
 export function findBrokenReferences(root: string, page: { path: string; text: string }): string[] {
   const here = dirname(page.path);
   const exists = (pattern: string, from: string) => globSync(pattern, { cwd: join(root, from) }).length > 0;
   const links = linksOf(page.text).filter((link) => !exists(link, here));
-  // Pages that say how something is added name files that are not there yet; they have tests of their own.
+  // How-to pages name files that the reader will create; they have their own tests.
   const isHowTo = page.path.startsWith('docs/how-to/');
   const paths = (isHowTo ? [] : pathsOf(page.text)).filter(
     (path) => ![here, ...beginnings].some((from) => exists(path, from)),
@@ -26,7 +26,7 @@ function linksOf(text: string): string[] {
   ).filter((target) => target !== '' && !/^[a-z]+:/.test(target));
 }
 
-/** Words in code with a slash that end like a file, or begin with a folder that holds our sources. */
+/** Words in code with a slash that end like a file, or begin with a folder of our sources. */
 function pathsOf(text: string): string[] {
   const code = Array.from(
     text.matchAll(/^```[^\n]*\n([\s\S]*?)^```|`([^`\n]+)`/gm),
@@ -36,7 +36,7 @@ function pathsOf(text: string): string[] {
     code
       .flatMap((one) => one.split(/[\s"'()]+/))
       .map((word) => word.replace(/^\.\//, '').replace(/[,:;]$/, ''))
-      // What a build makes is not there before it.
+      // Build results do not exist before the build.
       .filter((word) => !word.startsWith('dist/'))
       .filter((word) => /^[\w.*{},-]+(\/[\w.*{},-]+)+\/?$/.test(word))
       .filter(

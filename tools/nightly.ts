@@ -1,15 +1,15 @@
 import { matchesGlob } from 'node:path';
 
-/** The long tests of one area, by path, and the files whose change calls for them. */
+/** The long tests of one area, and the files whose change requires them. */
 export interface Lane {
   readonly guards: readonly string[];
   readonly tests: readonly string[];
-  /** Folders with packages of their own, which only these tests need. */
+  /** Folders with their own packages, which only these tests need. */
   readonly installs?: readonly string[];
 }
 
 /**
- * What `pnpm test:nightly` runs, by area. `.ci/run` runs the lanes whose guarded files a change touches.
+ * The lanes of `pnpm test:nightly`, by area. `.ci/run` runs the lanes whose guarded files have changed.
  * Every promise also has a short test that always runs.
  */
 export const lanes: Readonly<Record<string, Lane>> = {
@@ -86,7 +86,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
   },
 };
 
-/** The lanes that a change calls for: a guarded file or one of their own tests is among the changed paths. */
+/** The lanes that a change requires: it touches a guarded file or one of the lane's own tests. */
 export function lanesFor(changed: readonly string[]): string[] {
   return Object.entries(lanes)
     .filter(([, { guards, tests }]) =>

@@ -8,23 +8,23 @@ import { buildPackage as buildSdkPackage } from '../packages/sdk/build/build-pac
 import { billOfMaterials, findBundledPackages, licenseTexts } from './bundled-packages.ts';
 
 /**
- * Makes the npm packages as they are published, with a bill of materials beside each:
+ * Packs the npm packages for publishing, with a bill of materials beside each:
  *
  *     pnpm release:pack --out DIR [--tag vX.Y.Z] [--repository https://…]
  *
- * `--tag` is compared with the version. `--repository` replaces the addresses in the manifests: provenance demands those
- * that the packages are really built from.
+ * `--tag` is compared with the version. `--repository` replaces the addresses in the manifests: provenance requires the
+ * repository that the packages are built from.
  */
 interface Package {
   readonly name: string;
-  /** Writes it to a folder; returns the ids of the modules that are bundled into it. */
+  /** Writes the package to a folder; returns the ids of the bundled modules. */
   readonly build: (dir: string) => Promise<readonly string[]>;
 }
 
 interface Release {
   readonly version: string;
   readonly outDir: string;
-  /** Fields of the manifests. */
+  /** Fields of the manifests to replace. */
   readonly addresses: object;
 }
 
@@ -68,7 +68,7 @@ const readManifest = async (dir: string) => JSON.parse(await readFile(join(dir, 
 
 const writeJson = (file: string, value: object) => writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
 
-/** The addresses of the repository's manifest, or of where a fork of it is. */
+/** The addresses of the repository in the manifest, or of its fork. */
 function addressesOf(
   { homepage, repository, bugs }: Record<string, unknown>,
   fork: string | undefined,

@@ -8,7 +8,7 @@ interface Manifest {
   readonly optionalDependencies?: Record<string, string>;
 }
 
-/** Those that the server and the command line install when nobody develops: of ours, none. */
+/** The packages that the server and the command line need in production, without our own. */
 export function findRuntimePackages(root: string): Manifest[] {
   const found = new Map<string, Manifest>();
   const visit = (dir: string): void => {
@@ -27,7 +27,7 @@ export function findRuntimePackages(root: string): Manifest[] {
   return [...found.values()].filter(({ name }) => !name.startsWith('@earshot/'));
 }
 
-/** As Node looks for packages: in each folder above. */
+/** As Node resolves packages: in each parent folder. */
 function resolveFrom(dir: string, name: string): string | null {
   const candidate = join(dir, 'node_modules', name);
   if (existsSync(candidate)) return realpathSync(candidate);

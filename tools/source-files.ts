@@ -8,9 +8,18 @@ export interface SourceFile {
   text: string;
 }
 
-/** Everything that git has or would add. */
-export async function readSourceFiles(root: string): Promise<SourceFile[]> {
-  const paths = await listSources(root, ['--cached', '--others']);
+const sources = /\.(ts|tsx|mjs|js|sql|sh|css)$/;
+/** Sources, and the texts around them. */
+const texts = /\.(ts|tsx|mjs|js|sql|sh|css|md|ya?ml|json)$|^dev$/;
+
+/** All sources that git tracks or would add. */
+export const readSourceFiles = (root: string): Promise<SourceFile[]> => readFiles(root, sources);
+
+/** All sources, pages and configuration files that git tracks or would add. */
+export const readTextFiles = (root: string): Promise<SourceFile[]> => readFiles(root, texts);
+
+async function readFiles(root: string, names: RegExp): Promise<SourceFile[]> {
+  const paths = (await listFiles(root, ['--cached', '--others'])).filter((path) => names.test(path));
   const files = await Promise.all(
     // A file may be deleted and not yet committed.
     paths.map(async (path) => ({ path, text: await readFile(join(root, path), 'utf8').catch(() => '') })),
@@ -21,28 +30,28 @@ export async function readSourceFiles(root: string): Promise<SourceFile[]> {
 
 /** A pattern in .gitignore that is too wide keeps sources out of commits, and out of every tool that reads it. */
 export async function findIgnoredSources(root: string): Promise<string[]> {
-  const paths = await listSources(root, ['--others', '--ignored', '--', 'packages', 'apps', 'e2e', 'tools']);
+  const paths = await listFiles(root, ['--others', '--ignored', '--', 'packages', 'apps', 'e2e', 'tools']);
   return paths
-    .filter((path) => !/(^|\/)(node_modules|dist)\//.test(path))
+    .filter((path) => sources.test(path) && !/(^|\/)(node_modules|dist)\//.test(path))
     .map((path) => `${path}: git ignores it`);
 }
 
-async function listSources(root: string, args: string[]): Promise<string[]> {
+async function listFiles(root: string, args: string[]): Promise<string[]> {
   const { stdout } = await promisify(execFile)('git', ['ls-files', '-z', '--exclude-standard', ...args], {
     cwd: root,
     maxBuffer: 64 * 1024 * 1024,
   });
-  return stdout.split('\0').filter((path) => /\.(ts|tsx|mjs|js|sql|sh|css)$/.test(path));
+  return stdout.split('\0').filter(Boolean);
 }
 
 const skips =
   /\b(test|it|describe)(\.\w+)*\.(skip|skipIf|runIf|todo|fails)\b|\.skip\(|\b(skip|todo|fails): true\b/;
 const retries = /\bretry: *\d+ *([,}]|$)/;
-/** Has samples of it. */
+/** Contains samples of excused tests. */
 const excusedSamples = 'tools/test/source-files.unit.test.ts';
 /**
- * What is not tested, or tested until it passes. `skipUnless` alone may skip, because in CI it fails; a retry turns a
- * promise that holds now and then into a green test.
+ * Finds tests that are skipped or retried. Only `skipUnless` may skip, because it fails in CI. A retry hides a promise
+ * that holds only sometimes.
  */
 export function findExcuses(files: readonly SourceFile[]): string[] {
   return files
@@ -52,11 +61,11 @@ export function findExcuses(files: readonly SourceFile[]): string[] {
     );
 }
 
-/** Where a program begins. Everything else gets its settings as arguments and ends by returning. */
+/** The entry points of programs. All other code gets its settings as arguments and ends by returning. */
 const entryPoints = [
   /^apps\/server\/src\/main\.ts$/,
   /^apps\/cli\/src\/(main|command)/,
-  // What stands at the beginning of the built file.
+  // The banner of the built file.
   /^apps\/cli\/build\/build-cli\.ts$/,
   /^packages\/sandbox\/src\/main\.ts$/,
   /^packages\/testkit\/src\/vitest-/,
@@ -69,7 +78,7 @@ const entryPoints = [
   /\/test\//,
 ];
 const processAccess = /\bprocess\.(env|exit)\b|['"]node:process['"]/;
-/** In the server nothing of `process` at all: signals, memory and the clock come in through main.ts as well. */
+/** The server may not use `process` at all: main.ts also passes in signals, memory and the clock. */
 const anyProcessAccess = /\bprocess\.(?!nextTick\b)\w+|['"]node:process['"]/;
 
 export function findProcessAccess(files: readonly SourceFile[]): string[] {
@@ -81,7 +90,7 @@ export function findProcessAccess(files: readonly SourceFile[]): string[] {
     });
 }
 
-/** Number and text of the lines that match, comments aside. */
+/** Line numbers and texts of matching lines, without comments. */
 function findLines(text: string, pattern: RegExp): string[] {
   return text
     .split('\n')

@@ -4,7 +4,7 @@ import type { SourceFile } from './source-files.ts';
 const root = 'apps/server/src/';
 const shareMax = 0.15;
 
-/** What is wrong with the layout of the server: ARCHITECTURE.md says why each of these matters. */
+/** Problems in the layout of the server. ARCHITECTURE.md explains each of them. */
 export function findStructureProblems(sources: readonly SourceFile[]): string[] {
   const files = sources
     .filter(({ path, text }) => path.startsWith(root) && path.endsWith('.ts') && text !== '')
@@ -24,12 +24,12 @@ function findLargeFolders(files: readonly SourceFile[]): string[] {
     .map(({ folder, share }) => `${folder}/ holds ${(100 * share).toFixed(1)} % of the server's lines`);
 }
 
-/** The folder below the root, which stands for a capability or a layer; '' for the files beside them. */
+/** The folder below the root: a feature or a layer; '' for files at the root. */
 function folderOf({ path }: Pick<SourceFile, 'path'>): string {
   return path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
 }
 
-/** Two folders that import each other, directly or through others, are one room with two names. */
+/** Two folders that import each other, directly or through others, are one folder with two names. */
 function findFolderCycles(files: readonly SourceFile[]): string[] {
   const examples = new Map<string, Map<string, string>>();
   for (const { path, text } of files) {
@@ -56,7 +56,7 @@ function findFolderCycles(files: readonly SourceFile[]): string[] {
   );
 }
 
-/** What differs between platforms is in their descriptors, so that a third one changes no capability. */
+/** Differences between platforms belong in their descriptors, so that a third platform changes no feature. */
 function findPlatformNames(files: readonly SourceFile[]): string[] {
   return files
     .filter(({ path }) => !path.startsWith('upstream/'))

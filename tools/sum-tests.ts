@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestResults } from './test-results.ts';
 
-/** `node tools/sum-tests.ts <folder>`: the slowest files, what was skipped, what failed, and as the last line the sum of all runs. */
+/** `node tools/sum-tests.ts <folder>`: the slowest files, skipped and failed tests, and the total of all runs as the last line. */
 const slowest = 15;
 
 const dir = process.argv[2] ?? '';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-/** `pnpm test:log-chaos [--acknowledged N]`: the chaos test of the event log, 500,000 acknowledged unless told. */
+/** `pnpm test:log-chaos [--acknowledged N]`: the chaos test of the event log, by default with 500,000 acknowledged events. */
 const { values } = parseArgs({ options: { acknowledged: { type: 'string' } } });
 const { status } = spawnSync('vitest', ['run', '--project', 'int', 'apps/server/test/log-chaos.fault'], {
   stdio: 'inherit',

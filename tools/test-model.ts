@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 /**
- * `pnpm test:model [--histories N] [--seed S] [--only I]`: the model-based test of registration, 200 histories unless
- * told. A failure names its seed and its history: `--only` plays that one alone.
+ * `pnpm test:model [--histories N] [--seed S] [--only I]`: the model-based test of registration, by default with 200
+ * histories. A failure prints its seed and history; `--only` repeats that history alone.
  */
 const { values } = parseArgs({
   options: { histories: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },

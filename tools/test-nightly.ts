@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { lanes, lanesFor } from './nightly.ts';
 
 /**
- * `pnpm test:nightly [LANE …]`: the long tests of `tools/nightly.ts`, one file at a time; all lanes unless some are named.
- * `--since COMMIT` prints the lanes that the changes since that commit call for, and runs nothing.
+ * `pnpm test:nightly [LANE …]`: the long tests of `tools/nightly.ts`, one file at a time; without arguments, all lanes.
+ * `--since COMMIT` prints the lanes that the changes since that commit require, and runs nothing.
  */
 const root = resolve(import.meta.dirname, '..');
 const given = process.argv.slice(2);

@@ -2,18 +2,18 @@ import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** What CI wants to know of a run of tests. */
+/** The results of a test run that CI reports. */
 export interface TestResults {
   readonly passed: number;
-  /** `file > name: first line of the error` of each, and of files that could not be run. */
+  /** `file > name: first line of the error` for each failed test, and for files that could not run. */
   readonly failed: readonly string[];
-  /** `file > name` of each. */
+  /** `file > name` for each skipped test. */
   readonly skipped: readonly string[];
-  /** Files with how long their worker was busy with them. */
+  /** Files with the time that their worker spent on them. */
   readonly files: ReadonlyArray<{ readonly file: string; readonly ms: number }>;
 }
 
-/** Writes them into a folder, for `tools/sum-tests.ts`. */
+/** Writes the results to a folder, for `tools/sum-tests.ts`. */
 export function createTestResults(dir: string): Reporter {
   return {
     onTestRunEnd(modules) {

@@ -10,7 +10,7 @@ import { buildImage, importEngines } from './images.ts';
 import { type Installation, install } from './installation.ts';
 import { step } from './run.ts';
 
-/** As compose.yaml would name what it builds. */
+/** The name that compose.yaml gives its image. */
 const image = 'earshot-earshot:latest';
 const soon = { timeoutMs: 120_000 };
 let engine: Engine;
@@ -34,9 +34,9 @@ beforeAll(async () => {
 }, 600_000);
 afterAll(() => step('the end of the engine', async () => engine?.[Symbol.asyncDispose]()), 120_000);
 
-test('nothing of how this machine reaches packages is in the image', async () => {
-  const look = 'find /root /etc/ssl/certs/host-ca.crt -type f 2>/dev/null | wc -l';
-  expect((await engine.docker('run', '--rm', '--user', '0', image, 'sh', '-c', look)).trim()).toBe('0');
+test('the image has no trace of how this machine downloads packages', async () => {
+  const countFiles = 'find /root /etc/ssl/certs/host-ca.crt -type f 2>/dev/null | wc -l';
+  expect((await engine.docker('run', '--rm', '--user', '0', image, 'sh', '-c', countFiles)).trim()).toBe('0');
 });
 
 describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
@@ -56,9 +56,10 @@ describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
 
     const inServer = (script: string) => installation.compose('exec', '-T', 'earshot', 'sh', '-c', script);
 
-    test('runs as nobody, without capabilities, on a root that it cannot write to', async () => {
-      const look = 'id -u; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/1/status; touch /app/x 2>&1 || true';
-      expect((await inServer(look)).trim().split('\n')).toEqual([
+    test('runs without privileges and capabilities, on a read-only root', async () => {
+      const privileges =
+        'id -u; grep -E "^(CapEff|CapBnd|NoNewPrivs)" /proc/1/status; touch /app/x 2>&1 || true';
+      expect((await inServer(privileges)).trim().split('\n')).toEqual([
         '10001',
         'CapEff:\t0000000000000000',
         'CapBnd:\t0000000000000000',
@@ -80,7 +81,7 @@ describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
       expect(metrics).toContain('earshot_source_state');
     });
 
-    test('the first account is made as documented, and its rule gets matches of both platforms and a webhook', async () => {
+    test('creates the first account as documented, and its rule gets matches of both platforms and a webhook', async () => {
       await step(`${profile.name}: account, rule, matches, webhook`, async () => {
         const { account_id: account } = JSON.parse(await installation.createAccount());
         const [key = ''] = (await installation.createKey(account)).split('\n');
@@ -140,7 +141,7 @@ describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(
         );
         const listed = await listedIds(api, ruleId);
         expect(new Set(listed).size).toBe(listed.length);
-        // What was not stored would be seen.
+        // A post that was not stored would be missing here.
         const last = delivered.at(-1);
         expect(
           missing(
@@ -163,7 +164,7 @@ async function listedIds(api: Api, ruleId: string): Promise<string[]> {
   return (await api.allMatches({ rule_id: ruleId })).map((match) => match.platform_post_id);
 }
 
-/** Posts and pages that match, some hundred a second, until it is stopped. */
+/** Sends some hundred matching posts and pages per second, until it is stopped. */
 function startLoad(sandbox: SandboxClient) {
   const sent: { posts: string[]; pages: string[] } = { posts: [], pages: [] };
   const postsAt: number[] = [];

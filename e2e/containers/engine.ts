@@ -9,15 +9,15 @@ import { eventually } from '@earshot/testkit';
 import { cache } from './images.ts';
 import { run } from './run.ts';
 
-/** A container engine of the test's own. */
+/** A container engine for this test only. */
 export interface Engine extends AsyncDisposable {
   readonly dir: string;
-  /** As `DOCKER_HOST`. */
+  /** The value of `DOCKER_HOST`. */
   readonly host: string;
   docker(...args: string[]): Promise<string>;
-  /** `docker compose`, in a folder with a compose.yaml. */
+  /** Runs `docker compose` in a folder with a compose.yaml. */
   compose(folder: string, ...args: string[]): Promise<string>;
-  /** An address on this machine that leads to a port on the engine's loopback. */
+  /** An address on this machine that forwards to a port on the engine's loopback. */
   reach(port: number): Promise<string>;
 }
 
@@ -31,8 +31,8 @@ export async function fetchCompose(): Promise<void> {
 }
 
 /**
- * dockerd in a network namespace of its own: its bridge, its rules and the ports that it publishes are nobody else's. Everything
- * that it makes is below one folder, which goes with it.
+ * dockerd in its own network namespace, so that its bridge, firewall rules and published ports affect no other program.
+ * All its files are in one folder, which is deleted with it.
  */
 export async function startEngine(): Promise<Engine> {
   await using stack = new AsyncDisposableStack();
@@ -67,7 +67,7 @@ async function startDockerd(
     'exec-root': join(dir, 'exec'),
     pidfile: join(dir, 'docker.pid'),
     hosts: [env['DOCKER_HOST']],
-    // Lower than its own needs CAP_SYS_RESOURCE.
+    // A lower value than its own needs CAP_SYS_RESOURCE.
     'oom-score-adjust': 0,
   };
   await mkdir(join(dir, 'exec'));
@@ -91,7 +91,7 @@ async function startDockerd(
   return { [Symbol.asyncDispose]: stop };
 }
 
-/** A program in the namespace takes the connections of a socket that was opened outside of it. */
+/** A program in the namespace accepts the connections of a socket that was opened outside of it. */
 const gateProgram = `
   import { connect } from 'node:net';
   process.once('message', (port, server) => {

@@ -8,11 +8,11 @@ import { run, step } from './run.ts';
 
 const project = join(import.meta.dirname, '../..');
 const installPage = join(project, 'docs/operations/install.md');
-/** Kept from run to run: what was downloaded, and the image of Node. */
+/** Kept between runs: downloads, and the Node image. */
 export const cache = join(project, '.tools/containers');
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** `buildah` with a store of its own, and limits that a root without CAP_SYS_RESOURCE may set. */
+/** `buildah` with its own store, and limits that a root without CAP_SYS_RESOURCE may set. */
 async function createBuildah(): Promise<(...args: string[]) => Promise<string>> {
   await mkdir(cache, { recursive: true });
   const containers = join(cache, 'containers.conf');
@@ -29,10 +29,10 @@ async function createBuildah(): Promise<(...args: string[]) => Promise<string>> 
   return (...args) => run('buildah', args, { cwd: project, env });
 }
 
-/** The name under which buildah finds what the Dockerfile names. */
+/** The name under which buildah finds the base image of the Dockerfile. */
 const inFull = (image: string) => `docker.io/library/${image}`;
 
-/** Builds the Dockerfile by the command of the page, on this machine's Node; returns an archive for `docker load`, and its tag. */
+/** Builds the Dockerfile with the page's command, on this machine's Node. Returns an archive for `docker load`, and its tag. */
 export async function buildImage(dir: string): Promise<{ archive: string; tag: string }> {
   const buildah = await createBuildah();
   const [, words = ''] = /`docker (build [^`]+)`/.exec(await readFile(installPage, 'utf8')) ?? [];
@@ -49,12 +49,12 @@ export async function buildImage(dir: string): Promise<{ archive: string; tag: s
       npmrc,
       `registry=${registry}\ncafile=${authority}\naudit=false\nfund=false\nupdate-notifier=false\nprefer-offline=true\n`,
     );
-    // Mounted while it builds: how this machine reaches packages is no part of the image, nor is what it knows of them already.
+    // Mounted during the build only: the image must not contain this machine's proxy settings or package caches.
     const [store, npmCache] = await Promise.all([
       run('pnpm', ['store', 'path'], { cwd: project }),
       run('npm', ['config', 'get', 'cache']),
     ]);
-    // That pnpm has verified the lockfile, which takes half a minute.
+    // pnpm's cached verification of the lockfile, which takes half a minute.
     const pnpmCache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'pnpm');
     await mkdir(pnpmCache, { recursive: true });
     const volumes = [
@@ -65,7 +65,7 @@ export async function buildImage(dir: string): Promise<{ archive: string; tag: s
       `${npmCache.trim()}:/root/.npm`,
     ];
     const mounts = volumes.flatMap((volume) => ['--volume', volume]);
-    // Without a layer for each step, which would take as long as the steps themselves.
+    // Without a layer per step, which would take as long as the steps themselves.
     const options = ['--quiet', '--format', 'docker', '--network', 'host', '--layers=false', '--pull-never'];
     const [build = '', ...rest] = command;
     await buildah(build, ...options, ...mounts, ...rest);
@@ -93,7 +93,7 @@ async function makeNodeImage(
   await buildah('commit', '--quiet', '--format', 'docker', '--rm', container, inFull(base));
 }
 
-/** The folder of the npm of this machine, unless its files are all over the place as those of Debian are. */
+/** The folder of this machine's npm, unless its files are scattered as in Debian. */
 async function findNpm(): Promise<string> {
   const own = join((await run('npm', ['root', '--global'])).trim(), 'npm');
   if (await run('node', [join(own, 'bin/npm-cli.js'), '--version']).catch(() => null)) return own;
@@ -102,7 +102,7 @@ async function findNpm(): Promise<string> {
   return join(npm, 'node_modules/npm');
 }
 
-/** Puts stand-ins for the images of PostgreSQL and NATS that compose.yaml names into the engine. */
+/** Loads stand-ins for the PostgreSQL and NATS images of compose.yaml into the engine. */
 export async function importEngines(
   docker: (...args: string[]) => Promise<string>,
   images: { readonly postgres: string; readonly nats: string },

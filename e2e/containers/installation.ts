@@ -8,14 +8,14 @@ import { run } from './run.ts';
 
 const project = join(import.meta.dirname, '../..');
 
-/** What somebody types who has read docs/operations/install.md. */
+/** The commands of an operator who follows docs/operations/install.md. */
 async function readCommands() {
   const path = 'docs/operations/install.md';
   const [first = '', afterChange = ''] = await readShellBlocks(path);
   const commands = first.split('\n');
   const isDocker = (command: string) => command.startsWith('docker ');
   const [up = '', createAccount = ''] = commands.filter(isDocker);
-  if (afterChange !== up) throw new Error(`${path} starts a changed installation by another command`);
+  if (afterChange !== up) throw new Error(`${path} starts a changed installation with another command`);
   const page = await readFile(join(project, path), 'utf8');
   const [, createKey = ''] = /`(docker compose exec [^`]+ create-key [^`]+)`/.exec(page) ?? [];
   return { prepare: commands.filter((command) => !isDocker(command)), up, createAccount, createKey };
@@ -27,7 +27,7 @@ export interface Profile {
 
 export type Installation = Awaited<ReturnType<typeof install>>;
 
-/** Does what the page says, in a folder with nothing but what it needs; the sandbox takes the place of the platforms. */
+/** Follows the page in an otherwise empty folder; the sandbox replaces the platforms. */
 export async function install(engine: Engine, { name }: Profile) {
   const folder = join(engine.dir, name);
   await mkdir(folder);
@@ -73,7 +73,7 @@ EARSHOT_TEST=xRuleDelayMs=0,allowInsecureWebhooks=true
 EARSHOT_RULE_BUDGET=off
 `;
 
-/** A `docker` that knows "compose" alone, and takes the image that was built already. */
+/** A `docker` that supports only "compose", and uses the image that was built already. */
 async function composeOnly(engine: Engine, folder: string): Promise<Record<string, string>> {
   const bin = join(folder, 'bin');
   await mkdir(bin);

@@ -4,8 +4,8 @@ import { findPostgresBinaries } from '@earshot/engines';
 import { run } from './run.ts';
 
 /**
- * Root file systems in place of the official images, which cannot be had without a registry: a program of this machine with
- * its libraries, and busybox as the shell.
+ * Root file systems in place of the official images, which need a registry: a program of this machine with its libraries,
+ * and busybox as the shell.
  */
 
 const folders = [
@@ -23,7 +23,7 @@ const folders = [
   'usr/local/bin',
   'var/lib',
 ];
-/** Names of hosts, and what programs from npm expect of every system. */
+/** Host names and other files that npm packages expect on every system. */
 const libraries =
   'libnss_dns.so.2 libnss_files.so.2 libresolv.so.2 libc.so.6 libdl.so.2 libgcc_s.so.1 libm.so.6 libpthread.so.0 librt.so.1';
 
@@ -60,7 +60,7 @@ async function take(root: string, files: readonly string[]): Promise<void> {
 
 /** A program with the libraries that it is linked to. */
 async function takePrograms(root: string, programs: readonly string[]): Promise<void> {
-  // It fails for what is linked statically.
+  // It fails for statically linked programs.
   const linked = await run('ldd', programs).catch((error: { stdout?: string }) => error.stdout ?? '');
   await take(root, [...new Set(linked.match(/\/[^\s)]+(?= \(0x)/g) ?? [])]);
 }
@@ -70,7 +70,7 @@ async function addScript(root: string, path: string, text: string): Promise<void
   await chmod(join(root, path), 0o755);
 }
 
-/** This very Node, and npm, as the Dockerfile expects them. */
+/** The running Node and its npm, as the Dockerfile expects them. */
 export async function makeNodeRoot(root: string, npmFolder: string): Promise<void> {
   await makeRoot(root);
   await takePrograms(root, [process.execPath]);
@@ -88,7 +88,7 @@ export async function makeNatsRoot(root: string, natsServer: string): Promise<vo
   await addScript(root, 'usr/local/bin/docker-entrypoint.sh', '#!/bin/sh\nexec nats-server "$@"\n');
 }
 
-/** What compose.yaml asks of the entry point of the official image: the first start makes the cluster and runs the scripts. */
+/** What compose.yaml needs of the official image's entry point: the first start creates the cluster and runs the scripts. */
 const postgresEntryPoint = `#!/bin/sh
 set -e
 chown postgres:postgres "$PGDATA" /run/postgresql
@@ -115,7 +115,7 @@ export async function makePostgresRoot(root: string): Promise<string> {
   const version = home.split('/').at(-1) ?? '';
   const folders = [home, `/usr/share/postgresql/${version}`, '/usr/lib/locale/C.utf8', '/usr/share/zoneinfo'];
   await run('cp', ['--recursive', '--dereference', '--parents', ...folders, root]);
-  // Without its compiler of queries, which is most of its size and which it does without when it is not there.
+  // Without the JIT compiler, which is most of its size and optional.
   const isCompiler = (file: string) => /llvmjit|bitcode/.test(file);
   const inFolder = async (folder: string) => (await readdir(folder)).map((name) => join(folder, name));
   const inLibrary = await inFolder(join(home, 'lib'));

@@ -8,7 +8,7 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** What the command wrote to its output; fails with what it wrote beside it. */
+/** Returns the command's stdout; fails with its stderr. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -21,7 +21,7 @@ export async function run(
 
 const startedAt = performance.now();
 
-/** One line per step, with the seconds that it took. */
+/** Prints one line per step, with its duration in seconds. */
 export async function step<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
   const from = performance.now();
   const seconds = (since: number) => ((performance.now() - since) / 1000).toFixed(1);

@@ -1,9 +1,9 @@
-// Loaded before a program: whoever asks for the address of a name is ended, so nothing outside of this machine is reached.
+// Preloaded into a program: a DNS lookup ends it, so that it reaches nothing outside of this machine.
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 
 dns.lookup = (name) => {
-  process.stderr.write(`asked for the address of ${name}\n`);
+  process.stderr.write(`looked up ${name}\n`);
   process.exit(86);
 };
 syncBuiltinESMExports();

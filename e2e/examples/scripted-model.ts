@@ -5,28 +5,28 @@ import { listenOnLoopback } from '@earshot/testkit';
 
 export interface ScriptedModel extends AsyncDisposable {
   readonly url: string;
-  /** What it was asked, without the instructions; and these. */
-  readonly asked: readonly { readonly prompt: string; readonly instructions: string }[];
-  /** Until told otherwise it answers. A refusal is one that no client tries again. */
+  /** The prompts of its requests, and the instructions apart from them. */
+  readonly requests: readonly { readonly prompt: string; readonly instructions: string }[];
+  /** By default it answers. `refuse` makes it refuse with an error that no client retries. */
   behave(how: 'answer' | 'refuse'): void;
 }
 
 /** A model that reads from a script, behind both HTTP interfaces of OpenAI: chat completions and responses. */
 export async function startScriptedModel(): Promise<ScriptedModel> {
-  const asked: { prompt: string; instructions: string }[] = [];
+  const requests: { prompt: string; instructions: string }[] = [];
   let behaviour = 'answer';
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = Object(await json(request));
-    asked.push(readQuestion(body));
+    requests.push(readQuestion(body));
     const refused = behaviour === 'refuse';
     response.writeHead(refused ? 400 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(refused ? refusal : answerOf(request, `answer ${asked.length}`)));
+    response.end(JSON.stringify(refused ? refusal : answerOf(request, `answer ${requests.length}`)));
   };
   const server = createServer((request, response) => void answer(request, response));
   const port = await listenOnLoopback(server);
   return {
     url: `http://127.0.0.1:${port}/v1`,
-    asked,
+    requests,
     behave: (how) => {
       behaviour = how;
     },

@@ -1,4 +1,4 @@
-/** When an item was handed to the upstream: between these two moments. */
+/** When an item was sent to the upstream: between these two moments. */
 export interface SentItem {
   readonly sentAfter: number;
   readonly sentBefore: number;
@@ -13,21 +13,21 @@ export interface Verdict {
   readonly sent: number;
   readonly listed: number;
   readonly doubled: readonly string[];
-  /** Listed, and never sent. */
-  readonly strangers: readonly string[];
-  /** Not listed, and sent while the ledger says that somebody listened. */
+  /** Listed, but never sent. */
+  readonly unknown: readonly string[];
+  /** Not listed, and sent while the ledger reports the source as connected. */
   readonly lost: readonly string[];
-  /** Not listed, and the ledger says why. */
+  /** Not listed, and sent in a gap of the ledger. */
   readonly inGaps: number;
 }
 
 /**
- * Receipt is a moment later than sending, and proof of listening comes every two seconds: an item counts as sent in a
- * gap when its sending touches the gap widened by this much.
+ * An item is received a moment after it is sent, and the ledger is proven every two seconds: an item counts as sent in a
+ * gap if its sending touches the gap widened by this much.
  */
 const slackMs = 2_000;
 
-/** What was sent against what a caller can list. The difference must be the ledger's gaps, and nothing else. */
+/** Compares what was sent with what a caller can list. The difference must be exactly the ledger's gaps. */
 export function compare(
   sent: ReadonlyMap<string, SentItem>,
   listed: readonly string[],
@@ -41,7 +41,7 @@ export function compare(
     sent: sent.size,
     listed: listed.length,
     doubled,
-    strangers: [...seen].filter((id) => !sent.has(id)),
+    unknown: [...seen].filter((id) => !sent.has(id)),
     lost: lost.map(([id]) => id),
     inGaps: missing.length - lost.length,
   };
@@ -51,6 +51,6 @@ function touches({ sentAfter, sentBefore }: SentItem, { from, to }: Gap): boolea
   return sentBefore >= from - slackMs && sentAfter <= to + slackMs;
 }
 
-export function isWhole({ doubled, strangers, lost }: Verdict): boolean {
-  return doubled.length === 0 && strangers.length === 0 && lost.length === 0;
+export function isWhole({ doubled, unknown, lost }: Verdict): boolean {
+  return doubled.length === 0 && unknown.length === 0 && lost.length === 0;
 }

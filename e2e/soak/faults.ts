@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SoakSystem } from './system.ts';
 
-/** What a fault takes away while it lasts. */
+/** The parts that a fault takes away while it lasts. */
 export type Part = 'x' | 'firehose' | 'a node' | 'all nodes' | 'a NATS node' | 'database';
 
 interface Fault {
@@ -16,23 +16,23 @@ export interface FiredFault extends Pick<Fault, 'name' | 'takes'> {
 }
 
 const frozenMs = 5_000;
-/** Long enough for an alert whose `for` is shortened to a few seconds: a scrape and two evaluations come every 10 s. */
+/** Long enough for an alert with a `for` of a few seconds: scrapes and evaluations run every 10 s. */
 const allFrozenMs = 50_000;
-/** More than the 30 s after which the watchdog finds it. */
+/** More than the 30 s after which the watchdog detects it. */
 const stallFoundWithinMs = 35_000;
 
-/** Everything that may go wrong while it runs; each heals what it broke before the next one comes. */
+/** All faults of a run; each repairs its damage before the next one begins. */
 const faults: readonly Fault[] = [
   sandboxFault('cut streams', ['x', 'firehose'], { kind: 'stream_cut' }),
   {
     name: 'stalled streams',
     takes: ['x'],
     async fire({ sandbox, xState }) {
-      // The fault before may still keep it from being open, and there would be nothing to stall.
+      // After the previous fault the stream may still be closed, and then there would be nothing to stall.
       while ((await xState()).connections.open === 0) await sleep(100);
       await sandbox.arm({ kind: 'stream_stall', platform: 'x' });
-      // Silence below the time between two keep-alives looks like a quiet stream: one that is cut before the watchdog
-      // has found it ends, for the ledger, at the cut. So it gets the time to be found.
+      // Silence shorter than a keep-alive interval looks like a quiet stream. If such a stream is cut before the watchdog
+      // has detected the silence, the gap in the ledger begins at the cut. So the watchdog gets the time to detect it.
       await sleep(stallFoundWithinMs);
     },
   },
@@ -87,7 +87,7 @@ const faults: readonly Fault[] = [
   { name: 'crashed PostgreSQL', takes: ['database'], fire: (system) => system.crashPostgres() },
 ];
 
-/** Only on request: somebody must be paged. */
+/** Only on request: it must raise a critical alert. */
 const outage: Fault = {
   name: 'all servers frozen',
   takes: ['all nodes'],
@@ -106,7 +106,7 @@ interface FireOptions {
   readonly seconds: number;
   readonly random: () => number;
   readonly say: (line: string) => void;
-  /** Only the outage that must page, instead of the others. */
+  /** Only the outage that must raise a critical alert, instead of the other faults. */
   readonly isOutage: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface Feed {
   stop(): Promise<void>;
 }
 
-/** Posts and pages, half and half, at a steady pace; remembers what was sent and when. */
+/** Sends posts and pages, half and half, at a steady pace; records what was sent and when. */
 export function startFeed(sandbox: SandboxClient, eventsPerSecond: number): Feed {
   const posts = new Map<string, SentItem>();
   const pages = new Map<string, SentItem>();

@@ -9,9 +9,9 @@ import { verdictOn } from './verdict.ts';
 import { startWatch } from './watch.ts';
 
 /**
- * The real server, twice, with three NATS nodes, PostgreSQL and both upstreams, under random faults. At the end what
- * was sent is compared with what can be listed: the difference must be exactly the gaps of the coverage ledger. With
- * `--watched`, Prometheus evaluates our alerts meanwhile: a page that the faults do not make true is a failure.
+ * Two real servers with three NATS nodes, PostgreSQL and both upstreams, under random faults. At the end, what was sent is
+ * compared with what can be listed: the difference must be exactly the gaps of the coverage ledger. With `--watched`,
+ * Prometheus evaluates our alerts meanwhile: a critical alert that no fault explains is a failure.
  */
 const { values: given } = parseArgs({
   options: {
@@ -49,16 +49,16 @@ const { undelivered } = await system.xState();
 say(`x: ${undelivered.length} posts were never sent down a stream`);
 const byName = Object.entries(Object.groupBy(fired, ({ name }) => name));
 say(`faults: ${byName.map(([name, all = []]) => `${all.length} ${name}`).join(', ')}`);
-const falsePages = (await watch?.judge({ faults: fired, feed }, say)) ?? [];
+const falseAlerts = (await watch?.judge({ faults: fired, feed }, say)) ?? [];
 const whole = Object.values(verdicts).every(isWhole);
 say(whole ? 'whole: the difference is the gaps of the ledger' : 'NOT WHOLE');
-process.exitCode = whole && falsePages.length === 0 ? 0 : 1;
+process.exitCode = whole && falseAlerts.length === 0 ? 0 : 1;
 
-/** Asks again while the lists still grow. */
+/** Queries again while the lists still grow. */
 async function untilSettled(soaked: SoakSystem): Promise<Record<'x' | 'firehose', Verdict>> {
   for (let before = -1; ; ) {
-    const asked = { api: soaked.api(), feed, ruleId };
-    const [x, firehose] = [await verdictOn('x', asked), await verdictOn('firehose', asked)];
+    const subject = { api: soaked.api(), feed, ruleId };
+    const [x, firehose] = [await verdictOn('x', subject), await verdictOn('firehose', subject)];
     const listed = x.listed + firehose.listed;
     if (listed === before) return { x, firehose };
     before = listed;
@@ -66,9 +66,9 @@ async function untilSettled(soaked: SoakSystem): Promise<Record<'x' | 'firehose'
   }
 }
 
-function describe({ sent, listed, inGaps, lost, doubled, strangers }: Verdict): string {
+function describe({ sent, listed, inGaps, lost, doubled, unknown }: Verdict): string {
   return (
     `${sent} sent, ${listed} listed, ${inGaps} in gaps, ${lost.length} lost, ${doubled.length} doubled, ` +
-    `${strangers.length} unknown${lost.length > 0 ? `; lost: ${lost.slice(0, 5).join(' ')}` : ''}`
+    `${unknown.length} unknown${lost.length > 0 ? `; lost: ${lost.slice(0, 5).join(' ')}` : ''}`
   );
 }

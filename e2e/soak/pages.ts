@@ -1,12 +1,12 @@
 import type { AlertRule, RangeSeries } from '../src/prometheus.ts';
 import type { FiredFault, Part } from './faults.ts';
 
-/** An alert was pending or firing all this time. */
+/** A period in which an alert was pending or firing. */
 export interface AlertSpan {
   readonly name: string;
   readonly severity: string;
   readonly state: 'pending' | 'firing';
-  /** Those that tell it from other alerts of the same name. */
+  /** The labels that distinguish it from other alerts of the same name. */
   readonly labels: Readonly<Record<string, string>>;
   readonly fromMs: number;
   readonly toMs: number;
@@ -22,9 +22,9 @@ export function spansOf(series: readonly RangeSeries[], stepSeconds: number): Al
       for (const [second] of values) {
         const atMs = second * 1_000;
         const last = spans.at(-1);
-        const goesOn = last !== undefined && atMs - last.toMs <= stepSeconds * 1_000;
-        const fromMs = goesOn ? last.fromMs : atMs;
-        spans.splice(goesOn ? -1 : spans.length, 1, { name, severity, state, labels, fromMs, toMs: atMs });
+        const continues = last !== undefined && atMs - last.toMs <= stepSeconds * 1_000;
+        const fromMs = continues ? last.fromMs : atMs;
+        spans.splice(continues ? -1 : spans.length, 1, { name, severity, state, labels, fromMs, toMs: atMs });
       }
       return spans;
     })
@@ -37,10 +37,10 @@ interface Lasting {
   readonly seconds: number;
 }
 
-/** What callers and receivers met: for alerts on how many of something went wrong. */
+/** What callers and receivers observed: for alerts about a share of late or failed observations. */
 export type Kind = 'matches' | 'webhooks' | 'requests';
 
-/** Of those seen in each of the windows before, more than this share were late or failed. */
+/** In each of the last windows, more than this share of the observations were late or failed. */
 interface Share {
   readonly kind: Kind;
   readonly share: number;
@@ -59,14 +59,14 @@ const late = (kind: Kind): readonly Share[] => [
 ];
 
 /**
- * Prometheus reads counters every 10 s, and what a killed node has counted since is never read: its share may be the higher
- * one.
+ * Prometheus scrapes counters every 10 s, and misses what a killed node has counted since: its share may be higher than
+ * the real one.
  */
 const shareSeen = 0.75;
 
 /**
- * When a page is true: we caused an outage that the alert promises to tell, or it tells how many were late or failed, and so
- * many were. An alert that is not here tells of something that no fault of the soak does, so it is always false.
+ * When a critical alert is true: we caused an outage that it must report, or it reports a share of late or failed
+ * observations that is real. An alert that is not listed here reports what no fault of the soak causes, so it is always false.
  */
 export const truths: Readonly<Record<string, ReadonlyArray<Lasting | Share>>> = {
   EarshotDown: [{ of: ['all nodes'], seconds: 0 }],
@@ -80,7 +80,7 @@ export const truths: Readonly<Record<string, ReadonlyArray<Lasting | Share>>> = 
   WebhooksLate: [{ of: ['database'], seconds: 120 }, ...late('webhooks')],
 };
 
-/** A scrape and an evaluation come every 10 s: an alert may begin to fire that much after the outage has ended. */
+/** Scrapes and evaluations run every 10 s: an alert may start to fire that long after the outage has ended. */
 const seenWithinMs = 20_000;
 
 export interface Evidence {
@@ -89,7 +89,7 @@ export interface Evidence {
   readonly observed: Readonly<Record<Kind, readonly Observation[]>>;
 }
 
-/** Whether what we did, or what was seen from outside, makes this page true. */
+/** Whether our faults or the observations from outside explain this critical alert. */
 export function isTrue({ name, fromMs }: AlertSpan, { rules, faults, observed }: Evidence): boolean {
   const forMs = (rules.find((rule) => rule.name === name)?.forSeconds ?? 0) * 1_000;
   return (truths[name] ?? []).some((truth) => {

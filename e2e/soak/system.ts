@@ -24,22 +24,22 @@ const xToken = 'soak-x-token';
 const tapToken = 'fh_soak';
 const secretsKey = randomBytes(32).toString('base64');
 
-/** Two servers, three NATS nodes, PostgreSQL and the sandbox, all of them processes that can be hurt. */
+/** Two servers, three NATS nodes, PostgreSQL and the sandbox, all of them processes that faults can hit. */
 export interface SoakSystem {
   readonly nats: Nats;
   readonly sandbox: SandboxClient;
-  /** What X knows of the one app that the servers listen to. */
+  /** X's state of the one app that the servers use. */
   readonly xState: () => Promise<XState>;
   readonly databaseUrl: string;
   readonly servers: readonly ServerNode[];
-  /** SIGKILL, and started again on the same data. */
+  /** SIGKILL, and a start on the same data. */
   crashPostgres(): Promise<void>;
-  /** A caller of whichever server is up. */
+  /** A caller that uses any server that is up. */
   api(): Api;
 }
 
 export interface ServerNode {
-  /** The same after a restart. */
+  /** The same address after a restart. */
   readonly metricsUrl: string;
   readonly pid: number;
   readonly isUp: boolean;
@@ -47,13 +47,13 @@ export interface ServerNode {
   start(): Promise<void>;
 }
 
-/** `forgetful` leaves out where to resume Firehose: so the comparison must find pages missing. */
+/** `forgetful` removes the resume position for Firehose: the comparison must find missing pages. */
 export async function startSoakSystem(
   stack: AsyncDisposableStack,
   { forgetful }: { forgetful: boolean },
 ): Promise<SoakSystem> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-soak-'));
-  // Root's PostgreSQL runs as another user, who must get through to its data.
+  // If root runs the tests, PostgreSQL runs as another user, who needs access to its data.
   await chmod(dir, 0o711);
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const server = await findNatsServer({
@@ -112,13 +112,13 @@ function startSandboxProcess(dir: string): Promise<Program<string>> {
   });
 }
 
-/** Started again and again for hours: once on a machine that is busy with something else. */
+/** Faults restart it for hours, at some moment on a busy machine. */
 const startsWithinMs = 600_000;
 const metricsPort = 9464;
 
 /**
- * An address that no other program uses: a killed node finds its port free when it starts again, so that Prometheus sees the
- * same node.
+ * An address that no other program uses: a killed node finds its port free when it starts again, so that Prometheus sees
+ * the same node.
  */
 function loopbackAddress(index: number): string {
   return `127.${index + 1}.${(process.pid >> 8) & 255}.${process.pid & 255}`;
@@ -167,7 +167,7 @@ function createServerNode(options: ServerNodeOptions) {
           EARSHOT_X_BASE_URL: sandboxUrl,
           EARSHOT_FIREHOSE_BASE_URL: firehoseUrl,
           EARSHOT_TEST: 'leaseTtlMs=3000,xRuleDelayMs=0,allowInsecureWebhooks=true',
-          // The sandbox heeds a new rule at once.
+          // The sandbox applies a new rule at once.
           EARSHOT_ACCOUNT_SHARE_PERCENT: '100',
           EARSHOT_RULE_BUDGET: 'off',
           EARSHOT_SECRETS_KEY: secretsKey,

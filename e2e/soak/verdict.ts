@@ -3,7 +3,7 @@ import type { Api } from '../src/api.ts';
 import { compare, type Gap, type Verdict } from './compare.ts';
 import type { Feed } from './feed.ts';
 
-/** What was sent on a platform, what a caller can list, and the gaps of which the ledger tells. */
+/** What was sent on a platform, what a caller can list, and the gaps in the ledger. */
 export async function verdictOn(
   platform: 'x' | 'firehose',
   { api, feed, ruleId }: { api: Api; feed: Feed; ruleId: string },
@@ -19,7 +19,7 @@ export async function verdictOn(
   );
 }
 
-/** An answer has only so many intervals: the history of hours is read in parts. */
+/** An answer has a limited number of intervals: the history of hours is read in parts. */
 const partMs = 600_000;
 
 async function gapsSince(firstMs: number, { api, ruleId }: { api: Api; ruleId: string }): Promise<Gap[]> {

@@ -12,7 +12,7 @@ import type { SoakSystem } from './system.ts';
 
 /** As Prometheus evaluates, in deploy/prometheus.yaml. */
 const stepSeconds = 10;
-/** What is promised, as in MatchesLate and WebhooksLate. */
+/** The promised times, as in MatchesLate and WebhooksLate. */
 const matchLateMs = 2_000;
 const webhookLateMs = 5_000;
 
@@ -22,7 +22,7 @@ interface Happened {
 }
 
 export interface Watch {
-  /** Says every alert that was pending or firing, and returns the pages that were not true. */
+  /** Prints every alert that was pending or firing, and returns the false critical alerts. */
   judge(happened: Happened, say: (line: string) => void): Promise<AlertSpan[]>;
 }
 
@@ -32,10 +32,7 @@ interface WatchOptions {
   readonly alertsFile: string | undefined;
 }
 
-/**
- * Prometheus, with the alerts that we ship unless others are given, and what they tell of besides matches: a webhook and a
- * caller.
- */
+/** Prometheus with our alerts unless others are given, and what they need besides matches: a webhook and a caller. */
 export async function startWatch(
   stack: AsyncDisposableStack,
   { system, ruleId, alertsFile }: WatchOptions,
@@ -58,10 +55,10 @@ export async function startWatch(
       const matches = await lateMatches(system.databaseUrl, feed);
       const observed = { matches, webhooks: receiver.observations, requests: caller.observations };
       const evidence = { rules: await prometheus.alertRules(), faults, observed };
-      const pages = spans.filter(({ state, severity }) => state === 'firing' && severity === 'page');
-      const falsePages = pages.filter((page) => !isTrue(page, evidence));
+      const critical = spans.filter(({ state, severity }) => state === 'firing' && severity === 'page');
+      const falseAlerts = critical.filter((alert) => !isTrue(alert, evidence));
       for (const span of spans) {
-        const truth = falsePages.includes(span) ? ': FALSE' : pages.includes(span) ? ': true' : '';
+        const truth = falseAlerts.includes(span) ? ': FALSE' : critical.includes(span) ? ': true' : '';
         say(`${describe(span, watchedFromMs)}${truth}`);
       }
       for (const [kind, all] of Object.entries(observed))
@@ -70,8 +67,8 @@ export async function startWatch(
         'count(count_over_time(earshot_matched_through_timestamp_seconds[1d]))',
       );
       if (Number(seen[0]?.value[1]) !== nodes.length) throw new Error('Prometheus has not seen all nodes');
-      say(`alerts: ${pages.length} pages, ${falsePages.length} of them false`);
-      return falsePages;
+      say(`alerts: ${critical.length} critical, ${falseAlerts.length} of them false`);
+      return falseAlerts;
     },
   };
 }
@@ -82,7 +79,7 @@ function describe({ name, severity, state, labels, fromMs, toMs }: AlertSpan, wa
   return `${severity} ${name}${which.join('')} ${state} after ${seconds(fromMs - watchedFromMs)} for ${seconds(toMs - fromMs)}`;
 }
 
-/** What came down the streams, since it was sent: a page that comes after a reconnect, or to a frozen node, counts as late too. */
+/** The delay of streamed matches since they were sent. A match after a reconnect, or to a frozen node, counts as late too. */
 async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts' | 'pages'>): Promise<Observation[]> {
   const database = new Client({ connectionString: databaseUrl });
   await database.connect();
@@ -101,7 +98,7 @@ async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts' | 'page
   }
 }
 
-/** Somebody who receives webhooks, and notes how long after its storing each match came. */
+/** A webhook receiver that records the delay between the storing of each match and its arrival. */
 async function startReceiver() {
   const observations: Observation[] = [];
   const take = async (request: IncomingMessage, response: ServerResponse) => {
@@ -112,7 +109,7 @@ async function startReceiver() {
     response.end();
   };
   const server = createServer((request, response) => {
-    // A server that is killed while it sends ends its request.
+    // A server that is killed while it sends aborts its request.
     take(request, response).catch(() => response.destroy());
   });
   const port = await listenOnLoopback(server);
@@ -127,7 +124,7 @@ async function startReceiver() {
   };
 }
 
-/** Lists matches twice a second, from whichever server is up. */
+/** Lists matches twice a second, from any server that is up. */
 function startCaller(system: SoakSystem) {
   const observations: Observation[] = [];
   const stopping = new AbortController();
@@ -137,7 +134,7 @@ function startCaller(system: SoakSystem) {
   };
   const running = (async () => {
     while (!stopping.signal.aborted) {
-      // A server that was killed has answered nothing; one that is frozen answers later.
+      // A killed server has not answered at all; a frozen one answers later.
       await Promise.race([call().catch(() => undefined), sleep(5_000)]);
       await sleep(500);
     }

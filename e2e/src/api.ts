@@ -1,6 +1,6 @@
 import type { AnswerOf, ErrorEnvelope, Match, Rule } from '@earshot/contract';
 
-/** A plain HTTP client: what a caller sees, without any help. */
+/** A plain HTTP client, without the SDK: it shows what a caller receives. */
 export interface Api {
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   createRule(rule: NewRule): Promise<AnswerOf<'CreateRule'>>;

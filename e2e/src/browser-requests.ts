@@ -4,11 +4,11 @@ import { text } from 'node:stream/consumers';
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export interface Asked {
+export interface BrowserRequest {
   readonly to: { readonly url: string };
-  /** POST unless told. */
+  /** POST by default. */
   readonly method?: string;
-  /** That of ListMatches unless told. */
+  /** The path of ListMatches by default. */
   readonly path?: string;
   readonly headers?: Headers;
   readonly body?: string;
@@ -20,9 +20,9 @@ export interface Answered {
   readonly text: string;
 }
 
-/** With the headers that a browser sets itself, and `fetch` would not let us. Resolves when the answer begins. */
-export async function openAsBrowser(asked: Asked): Promise<IncomingMessage> {
-  const { method = 'POST', path = '/matches', headers = {}, body, to } = asked;
+/** With the headers that a browser sets itself and `fetch` does not allow. Resolves when the answer begins. */
+export async function openAsBrowser(init: BrowserRequest): Promise<IncomingMessage> {
+  const { method = 'POST', path = '/matches', headers = {}, body, to } = init;
   const sent = request(new URL(path, to.url), { method, agent: false });
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) sent.setHeader(name, value);
   sent.end(body);
@@ -30,8 +30,8 @@ export async function openAsBrowser(asked: Asked): Promise<IncomingMessage> {
   return response;
 }
 
-export async function sendAsBrowser(asked: Asked): Promise<Answered> {
-  const response = await openAsBrowser(asked);
+export async function sendAsBrowser(init: BrowserRequest): Promise<Answered> {
+  const response = await openAsBrowser(init);
   return { status: response.statusCode ?? 0, headers: response.headers, text: await text(response) };
 }
 

@@ -7,25 +7,25 @@ import { promisify } from 'node:util';
 import { compileCache } from '@earshot/engines';
 import { repository } from './demo-process.ts';
 
-/** The command line as it is built, and a copy of it far from the repository. */
+/** The command line as built, and a copy of it outside of the repository. */
 export interface BuiltCli extends AsyncDisposable {
-  /** A folder of its own: home, configuration, and the copy. */
+  /** A separate folder: home, configuration, and the copy. */
   readonly dir: string;
-  /** The copy. */
+  /** The path of the copy. */
   readonly file: string;
-  /** Where the build put it, beside the sources that start servers. */
+  /** The path of the build, beside the sources that start servers. */
   readonly inRepository: string;
   /** Runs the copy to its end. */
   run(words: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** Runs it on a terminal, and types each answer when its question stands there. */
+  /** Runs it on a terminal, and types each answer when its prompt appears. */
   onTerminal(
     words: readonly string[],
     answers: readonly (readonly [string, string])[],
     env?: Environment,
   ): Promise<Outcome>;
-  /** Runs it until somebody ends it. */
+  /** Starts it without waiting for its end. */
   start(words: readonly string[], options?: RunOptions): Started;
-  /** Ends all that was started and still runs, for the next test. */
+  /** Ends all runs that still run, for the next test. */
   killStarted(): Promise<void>;
 }
 

@@ -8,11 +8,11 @@ import { inject } from 'vitest';
 
 export const repository = join(import.meta.dirname, '../..');
 
-/** A command that runs until it is told to end, in a process group and a temp folder of its own. */
+/** A command that runs until a signal ends it, in a separate process group and temp folder. */
 export interface RunningCommand {
   readonly process: ChildProcess;
   readonly exited: Promise<number | null>;
-  /** What it has written so far. */
+  /** Its output so far. */
   stdout(): string;
   stderr(): string;
   /** Waits for a line of its stdout. */
@@ -76,7 +76,7 @@ export function startCommand(
   };
 }
 
-/** Processes that have the folder in their command line, environment or output: all that a demo in it started. */
+/** Processes with the folder in their command line, environment or output: all that a demo in it started. */
 export async function processesOf(tempDir: string): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name) && name !== String(process.pid));
   const found = await Promise.all(
@@ -91,10 +91,10 @@ export async function processesOf(tempDir: string): Promise<string[]> {
   return found.filter((line) => line !== undefined);
 }
 
-/** A folder for the temporary files of one command, so that what it leaves behind can be told. */
+/** A folder for the temporary files of one command, so that a test can find what it leaves behind. */
 export async function makeTempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-e2e-'));
-  // Root's PostgreSQL runs as another user, who must get through to its data.
+  // If root runs the tests, PostgreSQL runs as another user, who needs access to its data.
   await chmod(dir, 0o711);
   return dir;
 }

@@ -16,11 +16,11 @@ export interface DeployedNats extends AsyncDisposable {
   log(): Promise<string>;
 }
 
-/** Looks like a number with a suffix, which is what nats-server would make of it without quotes. */
+/** Resembles a number with a suffix: without quotes, nats-server would parse it as one. */
 export const natsPassword = '12e4k';
 export const clusterPassword = '0012';
 
-/** nats-server with a file of deploy/ as it is, apart from where it listens and stores. */
+/** nats-server with an unchanged file of deploy/, except for its address and storage. */
 export async function startDeployedNats(
   file: 'nats.conf' | 'nats-cluster.conf' = 'nats.conf',
 ): Promise<DeployedNats> {

@@ -24,14 +24,14 @@ import { startWorld } from './world.ts';
 const eventsPerSecond = 40;
 const { trafficMs, isQuiet } = lengthOf({
   always: { trafficMs: 8_000, isQuiet: true },
-  // A copy under traffic has the claim of the webhook, which lasts a minute.
+  // A copy under traffic has the webhook's claim, which lasts a minute.
   nightly: { trafficMs: 60_000, isQuiet: false },
 });
 const within = { timeoutMs: 90_000, intervalMs: 500 };
 const env = {
   EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
   EARSHOT_TEST: 'allowInsecureWebhooks=true',
-  // What is missing stays missing: the ledger must say so.
+  // Missing posts stay missing: the ledger must have a gap.
   EARSHOT_X_SEARCH_POSTS_PER_DAY: '0',
 };
 
@@ -45,15 +45,15 @@ export interface Primary {
 type Drill = Awaited<ReturnType<typeof startDrill>>;
 
 /**
- * A world under traffic whose PostgreSQL can be replaced, because the server reaches it through a proxy, and with somebody
- * attached for each way to follow matches.
+ * A world under traffic whose PostgreSQL can be replaced, because the server reaches it through a proxy, with a follower
+ * for each way to follow matches.
  */
 export async function startDrill<Lost extends Primary & AsyncDisposable>(
   startPrimary: (dir: string) => Promise<Lost>,
 ) {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'earshot-drill-'));
-  // Root's PostgreSQL runs as another user, who must get through to its data.
+  // If root runs the tests, PostgreSQL runs as another user, who needs access to its data.
   await chmod(dir, 0o711);
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const primary = stack.use(await startPrimary(join(dir, 'primary')));
@@ -93,7 +93,7 @@ export async function startDrill<Lost extends Primary & AsyncDisposable>(
     feed,
     followers,
     primary,
-    /** Kills the primary; the server reaches this one from now on. `before` runs while it reaches none. */
+    /** Kills the primary; from now on the server reaches this PostgreSQL. `before` runs while it reaches none. */
     async replacePrimary(
       by: Pick<Postgres, 'port'>,
       before: () => Promise<unknown> = () => Promise.resolve(),
@@ -104,7 +104,7 @@ export async function startDrill<Lost extends Primary & AsyncDisposable>(
       target.port = by.port;
       proxy.refuse(false);
     },
-    /** Everything is delivered, and no endpoint is claimed by anybody. */
+    /** Waits until everything is delivered, and no endpoint is claimed. */
     async untilDelivered() {
       await untilGotAll(followers.webhook, await api.allMatches());
       await eventually(async () => {
@@ -115,7 +115,7 @@ export async function startDrill<Lost extends Primary & AsyncDisposable>(
         expect(claimed).toEqual([]);
       }, within);
     },
-    /** Stops the traffic and waits until everything that can come has come, to everybody. */
+    /** Stops the traffic and waits until everything has arrived at every follower. */
     async finish() {
       await feed.stop();
       const verdicts = await eventually(async () => {
@@ -123,7 +123,7 @@ export async function startDrill<Lost extends Primary & AsyncDisposable>(
           verdictOn('x', { api, feed, ruleId }),
           verdictOn('firehose', { api, feed, ruleId }),
         ]);
-        const fine = { lost: [], doubled: [], strangers: [] };
+        const fine = { lost: [], doubled: [], unknown: [] };
         expect({ x, firehose }).toMatchObject({ x: fine, firehose: { ...fine, inGaps: 0 } });
         return { x, firehose };
       }, within);
@@ -131,7 +131,7 @@ export async function startDrill<Lost extends Primary & AsyncDisposable>(
       for (const follower of Object.values(followers)) await untilGotAll(follower, listed);
       return { ...verdicts, listed };
     },
-    /** Ids under which different matches were given out, over everything that anybody ever got. */
+    /** Ids that were given to different matches, among all that any follower received. */
     async ambiguousIds(): Promise<string[]> {
       const got = Object.values(followers).flatMap(({ matches }) => matches);
       const meanings = new Map<string, Set<string>>();
@@ -144,7 +144,7 @@ export async function startDrill<Lost extends Primary & AsyncDisposable>(
   };
 }
 
-/** Has a copy taken under traffic, and lets more come that the copy does not have. */
+/** Makes a copy under traffic, and sends more that the copy does not have. */
 export async function copyUnderTraffic(drill: Drill, takeCopy: () => Promise<void>): Promise<void> {
   const followers = Object.values(drill.followers);
   await eventually(
@@ -157,20 +157,20 @@ export async function copyUnderTraffic(drill: Drill, takeCopy: () => Promise<voi
       await takeCopy();
     });
   } else await takeCopy();
-  // Gone afterwards: the matches that are stored again are others than those that were lost.
+  // Deleted later: the matches that are stored again get other ids than the lost ones.
   await drill.api.createRule({ x: ruleWord, firehose: ruleWord, name: 'made after the backup' });
   await sleep(trafficMs);
 }
 
-/** Everything is stored again that can be had, and everybody was told, or goes on, and has it. */
-export async function expectCarriedOn(drill: Drill) {
-  // Some that belong to nothing but the new state.
+/** Everything that exists is stored again, and every follower has it, after an `out_of_range` where one is due. */
+export async function expectRecovery(drill: Drill) {
+  // Some that exist only in the new state.
   await sleep(3_000);
   const { x, listed } = await drill.finish();
   expect(await drill.ambiguousIds()).toEqual([]);
   const { stream, longPoll, sdk } = drill.followers;
-  for (const { name, told } of [stream, longPoll, sdk]) {
-    expect({ name, told }).toMatchObject({ name, told: [{ reason: 'restored' }] });
+  for (const { name, outOfRange } of [stream, longPoll, sdk]) {
+    expect({ name, outOfRange }).toMatchObject({ name, outOfRange: [{ reason: 'restored' }] });
   }
   const log = (await drill.world.serverLog()).split('\n');
   expect(log.filter((line) => line.includes('restored to an earlier state'))).not.toEqual([]);
@@ -197,7 +197,7 @@ export async function onDatabase(url: string, statement: string): Promise<unknow
   }
 }
 
-/** An id may be given to another match, where the database went back. */
+/** After a restore, an id may be given to another match. */
 const identityOf = ({ id, rule_id, platform_post_id }: Match) => `${id} ${rule_id} ${platform_post_id}`;
 
 function throughPort(urls: PostgresUrls, port: number): PostgresUrls {

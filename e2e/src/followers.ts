@@ -5,20 +5,20 @@ import { createEarshot, type EarshotError } from '@earshot/sdk';
 import { connectSse } from '@earshot/testkit';
 import { createApi } from './api.ts';
 
-/** Whoever follows matches, by whichever way. */
+/** A follower of matches, by any of the ways to read them. */
 export interface Follower {
   readonly name: string;
   /** In the order of receipt, repetitions included. */
   readonly matches: Match[];
-  /** The details of each `out_of_range`, after which it went on at their `oldest_cursor`. */
-  readonly told: Array<Partial<ErrorEnvelope['details']>>;
+  /** The details of each `out_of_range`, after which it continued at their `oldest_cursor`. */
+  readonly outOfRange: Array<Partial<ErrorEnvelope['details']>>;
   /** How often it lost its connection, or got no answer. */
   readonly failures: () => number;
   readonly stopped: Promise<void>;
 }
 
 export interface FollowOptions {
-  /** Of the node to ask next. */
+  /** The address of the node to call next. */
   readonly url: () => string;
   readonly key: string;
   /** The cursor to begin at. */
@@ -28,13 +28,13 @@ export interface FollowOptions {
 
 const shortly = () => new Promise((resolve) => setTimeout(resolve, 100));
 
-/** Of an `out_of_range`, else undefined. */
+/** The details of an `out_of_range`, else undefined. */
 function detailsOf(answer: unknown): ErrorEnvelope['details'] | undefined {
   const { code, details } = Object(answer) as Partial<ErrorEnvelope>;
   return code === 'out_of_range' ? details : undefined;
 }
 
-/** Counts as a failure: everything but an answer or `out_of_range`. */
+/** Counts as a failure: everything except an answer or `out_of_range`. */
 async function ask({ url, key }: FollowOptions, path: string, body: object): Promise<unknown> {
   const answer = await createApi(url(), key)
     .call('POST', path, body)
@@ -44,7 +44,7 @@ async function ask({ url, key }: FollowOptions, path: string, body: object): Pro
 
 export function followByStream({ url, key, start, signal }: FollowOptions): Follower {
   const matches: Match[] = [];
-  const told: Follower['told'] = [];
+  const outOfRange: Follower['outOfRange'] = [];
   let connections = 0;
   let lastEventId = start;
   const connectOnce = async () => {
@@ -63,7 +63,7 @@ export function followByStream({ url, key, start, signal }: FollowOptions): Foll
     const { body } = await connection.opened.catch(() => ({ body: '' }));
     const details = detailsOf(body === '' ? null : JSON.parse(body));
     if (!details) return;
-    told.push(details);
+    outOfRange.push(details);
     lastEventId = String(details['oldest_cursor']);
   };
   const run = async () => {
@@ -72,13 +72,13 @@ export function followByStream({ url, key, start, signal }: FollowOptions): Foll
       await shortly();
     }
   };
-  return { name: 'stream', matches, told, failures: () => connections - 1, stopped: run() };
+  return { name: 'stream', matches, outOfRange, failures: () => connections - 1, stopped: run() };
 }
 
 export function followByLongPoll(options: FollowOptions): Follower {
   const { start, signal } = options;
   const matches: Match[] = [];
-  const told: Follower['told'] = [];
+  const outOfRange: Follower['outOfRange'] = [];
   let failures = 0;
   let cursor = start;
   const run = async () => {
@@ -86,7 +86,7 @@ export function followByLongPoll(options: FollowOptions): Follower {
       const answer = await ask(options, '/matches', { order: 'oldest', cursor, wait_seconds: 1, limit: 100 });
       const details = detailsOf(answer);
       if (details) {
-        told.push(details);
+        outOfRange.push(details);
         cursor = String(details['oldest_cursor']);
         continue;
       }
@@ -100,26 +100,26 @@ export function followByLongPoll(options: FollowOptions): Follower {
       }
     }
   };
-  return { name: 'long poll', matches, told, failures: () => failures, stopped: run() };
+  return { name: 'long poll', matches, outOfRange, failures: () => failures, stopped: run() };
 }
 
-/** A named reader; it begins where the log begins. */
+/** A named reader; it begins at the beginning of the log. */
 export function followByName(options: Omit<FollowOptions, 'start'>): Follower {
-  const asked = { start: '', ...options };
+  const target = { start: '', ...options };
   const matches: Match[] = [];
-  const told: Follower['told'] = [];
+  const outOfRange: Follower['outOfRange'] = [];
   let failures = 0;
   const acknowledge = async (cursor: string) => {
-    const details = detailsOf(await ask(asked, '/api.AckMatches', { reader: 'follower', cursor }));
-    if (details) told.push(details);
+    const details = detailsOf(await ask(target, '/api.AckMatches', { reader: 'follower', cursor }));
+    if (details) outOfRange.push(details);
   };
   const run = async () => {
     while (!options.signal.aborted) {
       const request = { reader: 'follower', start: 'oldest', wait_seconds: 1, limit: 100 };
-      const answer = await ask(asked, '/api.ReadMatches', request);
+      const answer = await ask(target, '/api.ReadMatches', request);
       const details = detailsOf(answer);
       if (details) {
-        told.push(details);
+        outOfRange.push(details);
         await acknowledge(String(details['oldest_cursor']));
         continue;
       }
@@ -133,14 +133,14 @@ export function followByName(options: Omit<FollowOptions, 'start'>): Follower {
       if (page.data.cursor !== null) await acknowledge(page.data.cursor);
     }
   };
-  return { name: 'named reader', matches, told, failures: () => failures, stopped: run() };
+  return { name: 'named reader', matches, outOfRange, failures: () => failures, stopped: run() };
 }
 
-/** The SDK's own follower: it reconnects by itself, and never fails while it can go on. */
+/** The SDK's follower: it reconnects automatically, and fails only when it cannot continue. */
 export function followBySdk({ url, key, start, signal }: FollowOptions): Follower {
   const matches: Match[] = [];
-  const told: Follower['told'] = [];
-  const onRestored = ({ details }: EarshotError) => void told.push(details);
+  const outOfRange: Follower['outOfRange'] = [];
+  const onRestored = ({ details }: EarshotError) => void outOfRange.push(details);
   const followed = createEarshot({ url: url(), key }).followMatches(
     { cursor: start },
     { signal, onRestored },
@@ -153,9 +153,9 @@ export function followBySdk({ url, key, start, signal }: FollowOptions): Followe
     }
   };
   const stopped = run();
-  // Whoever waits for it gets the error.
+  // A caller that awaits `stopped` gets the error.
   stopped.catch(() => undefined);
-  return { name: 'SDK', matches, told, failures: () => 0, stopped };
+  return { name: 'SDK', matches, outOfRange, failures: () => 0, stopped };
 }
 
 /** An endpoint for a webhook of the account. */
@@ -181,5 +181,5 @@ export async function followByWebhook(options: Omit<FollowOptions, 'start'>): Pr
     server.close();
     await once(server, 'close');
   });
-  return { name: 'webhook', matches, told: [], failures: () => 0, stopped };
+  return { name: 'webhook', matches, outOfRange: [], failures: () => 0, stopped };
 }

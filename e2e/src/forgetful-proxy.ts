@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net';
 
 export interface ForgetfulProxy extends AsyncDisposable {
   readonly url: string;
-  /** How many requests would have resumed. */
+  /** The number of requests that would have resumed. */
   stripped(): number;
 }
 
-/** Passes everything on to Firehose except where to resume: a client without memory. */
+/** Passes everything on to Firehose except the resume position: a client without memory. */
 export async function startForgetfulProxy(target: string): Promise<ForgetfulProxy> {
   let stripped = 0;
   const server = createServer((incoming, outgoing) => {

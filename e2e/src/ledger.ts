@@ -6,7 +6,7 @@ export interface LedgerInterval {
   readonly endedBecause: string | null;
 }
 
-/** The coverage of a source as it is written down. */
+/** The coverage intervals of a source in the ledger. */
 export async function readLedger(world: World, sourceId: string): Promise<LedgerInterval[]> {
   const { rows } = await askDatabase(
     world,
@@ -30,7 +30,7 @@ export function askDatabase(world: World, sql: string, values: readonly unknown[
   return world.database.query(sql, [...values]);
 }
 
-/** When a post was made: the upper bits of its id. */
+/** When a post was created: the upper bits of its id. */
 export function postedAtMs(postId: string): number {
   return Number((BigInt(postId) >> 22n) + 1_288_834_974_657n);
 }

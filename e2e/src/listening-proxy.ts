@@ -4,19 +4,19 @@ import { text } from 'node:stream/consumers';
 
 export interface ListeningProxy extends AsyncDisposable {
   readonly url: string;
-  /** The paths that were asked for, in order. */
-  asked(): string[];
-  /** Runs when the server has answered and the client has not been told; it is told when this ends. */
+  /** The paths of all requests, in order. */
+  requestPaths(): string[];
+  /** Runs when the server has answered and the client has no answer yet; the client gets it when this ends. */
   onAnswer(listener: (path: string, request: string) => Promise<void>): void;
 }
 
-/** Between a client and the server: hears what is asked, and can do something before the answer arrives. */
+/** Between a client and the server: records the requests, and can act before the answer arrives. */
 export async function startListeningProxy(target: string): Promise<ListeningProxy> {
-  const asked: string[] = [];
+  const paths: string[] = [];
   let listener: (path: string, request: string) => Promise<void> = () => Promise.resolve();
   const pass = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const path = incoming.url ?? '/';
-    asked.push(path);
+    paths.push(path);
     const body = await text(incoming);
     const { host: _, connection: __, 'content-length': ___, ...headers } = incoming.headers;
     const answer = await fetch(new URL(path, target), {
@@ -41,7 +41,7 @@ export async function startListeningProxy(target: string): Promise<ListeningProx
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: () => asked,
+    requestPaths: () => paths,
     onAnswer(next) {
       listener = next;
     },

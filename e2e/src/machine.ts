@@ -14,15 +14,15 @@ import { tapToken, xToken } from './world.ts';
 
 interface RunOptions {
   readonly cwd?: string;
-  /** As the user that runs PostgreSQL. */
+  /** Runs as the user that runs PostgreSQL. */
   readonly asPostgres?: boolean;
 }
 
-/** A folder for engines and files, and a sandbox in the place of the platforms. */
+/** A folder for PostgreSQL, NATS and files, and a sandbox in place of the platforms. */
 export async function startTrial(sandboxOptions: SandboxOptions = {}) {
   const stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(tmpdir(), 'earshot-pages-'));
-  // Root's PostgreSQL runs as another user, who must get through to its data.
+  // If root runs the tests, PostgreSQL runs as another user, who needs access to its data.
   await chmod(dir, 0o711);
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   const oneOfEach = { xApps: [{ token: xToken }], taps: [{ token: tapToken }], ruleDelayMs: 0 };
@@ -31,7 +31,7 @@ export async function startTrial(sandboxOptions: SandboxOptions = {}) {
   return { stack, dir, upstreams, sandbox: createSandboxClient(sandbox.url) };
 }
 
-/** PostgreSQL and NATS as one machine has them, both below one folder. */
+/** PostgreSQL and NATS as on a single machine, both below one folder. */
 export async function startMachine(stack: AsyncDisposableStack, dir: string) {
   const postgres = await startPostgres({ dir: join(dir, 'postgres') });
   const nats = await startTestNats({ dir: join(dir, 'nats'), password: 'machine' });
@@ -52,14 +52,14 @@ export async function startMachine(stack: AsyncDisposableStack, dir: string) {
   return { env, stop, urls: postgres.urls, postgres, nats };
 }
 
-/** A folder that the user who runs PostgreSQL may write to, whatever the umask is. */
+/** A folder that the user who runs PostgreSQL may write to, for any umask. */
 export async function makeOpenDir(path: string): Promise<string> {
   await mkdir(path);
   await chmod(path, 0o777);
   return path;
 }
 
-/** Until somebody hears the posts of the app. */
+/** Waits until a server receives the posts of the app. */
 export async function untilListening(sandbox: SandboxClient, token = xToken): Promise<void> {
   await eventually(async () => expect((await sandbox.xState(token)).connections.open).toBe(1), {
     timeoutMs: 90_000,

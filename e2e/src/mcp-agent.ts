@@ -14,7 +14,7 @@ import { z } from 'zod';
 
 const cliScript = fileURLToPath(new URL('../../apps/cli/src/main.ts', import.meta.url));
 
-/** What a tool refuses, as programs find it in the `_meta` of a result with `isError`. */
+/** A tool's refusal, as programs find it in the `_meta` of a result with `isError`. */
 const refusalSchema = z.object({
   'earshot/error': z.looseObject({
     code: z.string(),
@@ -45,17 +45,17 @@ export interface Called {
 }
 
 /**
- * A client without a model. It knows what `tools/list` told it: it holds its arguments against the input schema before it
- * calls, and what it gets against the output schema.
+ * A client without a model. It knows only `tools/list`: it validates its arguments against the input schema before it
+ * calls, and the results against the output schema.
  */
 export interface Agent extends AsyncDisposable {
   readonly client: Client;
   readonly tools: readonly Tool[];
-  /** A call that must succeed; read with the schema of what the script needs of it. */
+  /** A call that must succeed; parsed with the schema that the script needs. */
   call<Wanted extends z.ZodType>(name: string, args: object, wanted: Wanted): Promise<z.output<Wanted>>;
-  /** The same of a tool that answers with matches, which has a text alone. */
+  /** The same for a tool that answers with matches, as text only. */
   read(name: string, args: object): Promise<ReadAnswer>;
-  /** A call that must be refused. `mistaken`: the arguments break the schema, as models do now and then. */
+  /** A call that must be refused. `mistaken`: the arguments break the schema, as models sometimes do. */
   refused(name: string, args: object, options?: { mistaken?: boolean }): Promise<Refusal>;
   callRaw(name: string, args: object): Promise<Called>;
 }

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { type Answered, type Headers, sendAsBrowser } from './browser-requests.ts';
 import type { ServerUnderTest, World } from './world.ts';
 
-/** Settings of a server that authorizes programs, at the address that it is reached at. */
+/** Settings of a server that authorizes clients, at the address that clients use. */
 export async function authorizing(): Promise<Record<string, string>> {
   const [port = 0] = await freePorts(1);
   return {
     EARSHOT_PORT: String(port),
     EARSHOT_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    // We say which address we come from: each may ask only so often.
+    // Each address may send a limited number of requests, so every caller sends its own.
     EARSHOT_TRUSTED_PROXIES: '127.0.0.1',
   };
 }
@@ -34,16 +34,16 @@ export type Browser = ReturnType<typeof openBrowser>;
 export function openBrowser(to: { readonly url: string }) {
   const jar = new Map<string, { value: string; path: string }>();
   const from = { 'x-forwarded-for': anAddress() };
-  const send = async (asked: { method?: string; path: string; headers?: Headers; body?: string }) => {
-    const { pathname } = new URL(asked.path, to.url);
+  const send = async (request: { method?: string; path: string; headers?: Headers; body?: string }) => {
+    const { pathname } = new URL(request.path, to.url);
     const cookie = [...jar]
       .filter(([, { path }]) => pathname === path || pathname.startsWith(path.replace(/\/?$/, '/')))
       .map(([name, { value }]) => `${name}=${value}`)
       .join('; ');
     const answer = await sendAsBrowser({
       to,
-      ...asked,
-      headers: { ...from, ...(cookie && { cookie }), ...asked.headers },
+      ...request,
+      headers: { ...from, ...(cookie && { cookie }), ...request.headers },
     });
     for (const line of answer.headers['set-cookie'] ?? []) {
       const [pair = '', ...attributes] = line.split('; ');
@@ -57,7 +57,7 @@ export function openBrowser(to: { readonly url: string }) {
   const origin = new URL(to.url).origin;
   return {
     send,
-    /** A page: follows no redirect. */
+    /** A page without following redirects. */
     open: (url: string) => {
       const { pathname, search } = new URL(url, to.url);
       return send({ method: 'GET', path: pathname + search });
@@ -71,7 +71,7 @@ export function openBrowser(to: { readonly url: string }) {
   };
 }
 
-/** Where a page sends the browser. */
+/** The address that a page sends the browser to. */
 export function locationOf({ headers }: Answered): string {
   return headers.location ?? '';
 }
@@ -80,7 +80,7 @@ export function bodyOf(answer: Answered): Record<string, unknown> {
   return z.record(z.string(), z.unknown()).parse(JSON.parse(answer.text));
 }
 
-/** Opens the address that a program gives its user, allows it, and returns the address of the program with the answer. */
+/** Opens the address that a client gives its user, approves it, and returns the client's redirect URI with the answer. */
 export async function authorizeIn(
   browser: Browser,
   url: string,
@@ -112,7 +112,7 @@ const tokensSchema = z.looseObject({
   scope: z.string(),
 });
 
-/** A program that speaks OAuth by itself, so that it can also do so wrongly. */
+/** A client that implements OAuth without a library, so that it can also break the protocol. */
 export function createProgram(server: { readonly url: string }) {
   const from = { 'x-forwarded-for': anAddress() };
   const post = (path: string, body: Record<string, string>) =>
@@ -169,7 +169,7 @@ export function tokensOf(answer: Answered): Tokens {
   return tokensSchema.parse(JSON.parse(answer.text));
 }
 
-/** What `/mcp` answers to somebody who sends this. */
+/** The answer of `/mcp` to a request with these headers. */
 export function listTools(
   server: { readonly url: string },
   bearer: string,

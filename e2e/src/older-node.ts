@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { repository } from './demo-process.ts';
 
-/** The folder of a `node` of that major version; installed into `.tools` with npm where it is missing. */
+/** The folder of a `node` of that major version; installed into `.tools` with npm if it is missing. */
 export async function nodeBin(major: 20 | 22): Promise<string> {
   const prefix = join(repository, `.tools/node-${major}`);
   const bin = join(prefix, 'node_modules/.bin');

@@ -5,7 +5,7 @@ import { pagesWithCommands } from './pages-with-commands.ts';
 
 export interface Block {
   readonly language: string;
-  /** What stands behind the language: the name of a file. */
+  /** The text behind the language: the name of a file. */
   readonly name: string;
   readonly text: string;
 }
@@ -31,8 +31,8 @@ export async function readShellBlocks(path: string): Promise<string[]> {
 }
 
 /**
- * The shell blocks of a page that a test runs, in order, under names of the test. Fails when the page has more of them or
- * fewer, so that a test cannot leave one out.
+ * The shell blocks of a page that a test runs, in order, under the test's names. Fails if the page has more or fewer of
+ * them, so that a test cannot omit one.
  */
 export async function readCommands<const Name extends string>(
   path: string,

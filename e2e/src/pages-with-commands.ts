@@ -1,11 +1,11 @@
 export interface PageWithCommands {
-  /** The test that runs the blocks with its own set-up. Without it, `e2e/pages.nightly.test.ts` runs them as they are. */
+  /** The test that runs the blocks with its own set-up. Without it, `e2e/pages.nightly.test.ts` runs them unchanged. */
   readonly test?: string;
   /** Blocks that no test runs, by their beginning, with the reason. */
   readonly notRun?: Readonly<Record<string, string>>;
   /** Exit codes other than 0, by the beginning of the line. */
   readonly codes?: Readonly<Record<string, number>>;
-  /** What the commands must print, in all. */
+  /** Texts that the output of the commands must contain. */
   readonly shows?: readonly RegExp[];
 }
 
@@ -14,7 +14,7 @@ const demo = { './dev demo': 'e2e/demo.e2e.test.ts starts it' };
 const example = 'one of the examples of the command line, which are run';
 const runbook = { test: 'e2e/runbooks.nightly.test.ts' };
 
-/** Every page of the documentation with shell blocks. A unit test refuses pages that are not listed. */
+/** Every page of the documentation with shell blocks. A unit test rejects pages that are not listed. */
 export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'README.md': {
     notRun: demo,
@@ -37,7 +37,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'docs/mcp.md': {
     notRun: {
       'export EARSHOT_URL=':
-        'needs Claude Code; e2e/claude-plugin.nightly.test.ts calls the tools as its files say',
+        'needs Claude Code; e2e/claude-plugin.nightly.test.ts calls the tools as its files define',
     },
   },
   'docs/notices.md': { shows: [/^\{"notices":/m] },
@@ -119,13 +119,13 @@ export const commandExamples: PageWithCommands = {
     'earshot demo': 'e2e/demo.e2e.test.ts starts it',
     'earshot services': 'apps/cli/test/services.int.test.ts',
     'earshot doctor': 'apps/cli/test/doctor-process.nightly.test.ts',
-    'earshot login': 'asks at a terminal: e2e/cli-tail.e2e.test.ts',
+    'earshot login': 'prompts at a terminal: e2e/cli-tail.e2e.test.ts',
     'earshot logout': 'e2e/cli-tail.e2e.test.ts',
     'source ': 'apps/cli/test/completion.unit.test.ts',
     'earshot completion fish >': 'writes to the home folder',
   },
   codes: {
-    // Both examples have a mistake.
+    // Both examples contain a mistake.
     'earshot rules validate': 5,
     'earshot rules delete': 2,
     'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p --yes': 0,

@@ -9,7 +9,7 @@ import { eventually, skipUnless } from '@earshot/testkit';
 const deploy = fileURLToPath(new URL('../../deploy/', import.meta.url));
 const program = '/usr/bin/prometheus';
 
-/** Options for what needs it. */
+/** Options for tests that need Prometheus. */
 export const withPrometheus = () => skipUnless('prometheus', existsSync(program) ? null : `no ${program}`);
 
 export interface Alert {
@@ -50,11 +50,11 @@ export interface RangeSeries {
 }
 
 export interface Prometheus extends AsyncDisposable {
-  /** Of one state, by name. */
+  /** The alerts of one state, by name. */
   alerts(state: Alert['state']): Promise<string[]>;
   alertRules(): Promise<AlertRule[]>;
   query(expression: string): Promise<Series[]>;
-  /** Until it has read every node once more, and has evaluated the alerts with what it read. */
+  /** Waits until Prometheus has scraped every node once more, and has evaluated the alerts with the result. */
   evaluated(): Promise<void>;
   queryRange(
     expression: string,
@@ -63,8 +63,8 @@ export interface Prometheus extends AsyncDisposable {
 }
 
 /**
- * A real one (Debian's), with deploy/prometheus.yaml and deploy/alerts.yaml, unless other alerts are given; only the addresses
- * of the nodes differ.
+ * A real Prometheus (Debian's), with deploy/prometheus.yaml and deploy/alerts.yaml, unless other alerts are given; only the
+ * addresses of the nodes differ.
  */
 export async function startPrometheus(
   metricsUrls: readonly string[],

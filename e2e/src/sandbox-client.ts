@@ -1,4 +1,4 @@
-/** The sandbox's control surface, as the tests need it. */
+/** The part of the sandbox's control interface that the tests need. */
 export interface SandboxClient {
   readonly url: string;
   posts(texts: readonly string[]): Promise<InjectedPost[]>;
@@ -7,7 +7,7 @@ export interface SandboxClient {
   pages(pages: ReadonlyArray<{ url: string; title: string; text: string }>): Promise<InjectedPage[]>;
   xState(token: string): Promise<XState>;
   firehoseState(token: string): Promise<FirehoseState>;
-  /** What X sold to the app: whether it has credit, for example. */
+  /** The app's plan on X: whether it has credit, for example. */
   setXPlan(plan: string): Promise<void>;
   arm(fault: Record<string, unknown>): Promise<void>;
   /** How often each armed fault fired, in the order of arming. */

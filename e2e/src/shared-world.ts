@@ -3,19 +3,19 @@ import { inject } from 'vitest';
 import { askDatabase } from './ledger.ts';
 import { type ServerUnderTest, startWorld, tapToken, type World, xToken } from './world.ts';
 
-/** The server of all files that share; no setting changes what another file sees. */
+/** The server of all files that share the world. No setting affects another file. */
 const settings = {
   EARSHOT_SUPPORT_CONTACT: 'us@example.com',
-  // All these files together make more rules than the upstream's window has calls for.
+  // All these files together create more rules than the upstream's rate limit allows.
   EARSHOT_TEST: 'keepOldValueMs=0,upstreamPace=1000',
 };
 
 let shared: Promise<{ world: World; server: ServerUnderTest }> | undefined;
 
 /**
- * A world with one running server for the test files that only call it: a worker runs them one after the other, and starts it
- * once (they are the project `e2e-shared`, by naming this function). Disposing does not end it but leaves it as it was found:
- * without rules, upstream and here, and without faults.
+ * A world with one running server for the test files that only call it (the project `e2e-shared`, which contains all files
+ * that call this function). A worker runs the files one after the other and starts the world once. Disposing does not end
+ * it, but resets it: without rules, upstream and here, and without faults.
  */
 export async function shareWorld(): Promise<World> {
   shared ??= startShared();
@@ -31,7 +31,7 @@ async function startShared() {
   const world = await startWorld({ sandbox: { rateLimits: false }, within: inject('runDir') });
   await world.admin.setPlanLimits('paid', { keys: 3 });
   const server = await world.startServer(settings);
-  // Nobody is left to tell the world to end: the engines end with this process, and the server shall not miss them.
+  // No code runs after the last file: PostgreSQL and NATS end with this process, and the server must not log their loss.
   process.once('exit', () => process.kill(server.pid, 'SIGKILL'));
   return { world, server };
 }
@@ -47,7 +47,7 @@ async function leave(world: World, server: ServerUnderTest): Promise<void> {
   await eventually(
     async () => {
       const [x, firehose] = [await world.sandbox.xState(xToken), await world.sandbox.firehoseState(tapToken)];
-      if (x.rules.length + firehose.rules.length > 0) throw new Error('rules are left upstream');
+      if (x.rules.length + firehose.rules.length > 0) throw new Error('there are still rules upstream');
     },
     { timeoutMs: 60_000 },
   );

@@ -1,5 +1,5 @@
 /*
- * Loaded before a program (`--import`), so that its clock is wrong: `new Date()` and `Date.now()` are shifted by CLOCK_OFFSET_MS. Timers
+ * Preloaded into a program (`--import`) to shift its clock: `new Date()` and `Date.now()` are off by CLOCK_OFFSET_MS. Timers
  * and performance.now() are right, as on a machine whose time of day was set wrongly.
  */
 const offsetMs = Number(process.env['CLOCK_OFFSET_MS']);

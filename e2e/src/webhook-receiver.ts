@@ -7,7 +7,7 @@ export interface Message {
   readonly body: string;
 }
 
-/** Somebody who receives. The first requests are answered with these statuses (of which 302 leads elsewhere), all others with 200. */
+/** A webhook receiver. It answers the first requests with these statuses (302 redirects elsewhere), all others with 200. */
 export async function startReceiver({ first = [] }: { first?: readonly number[] } = {}) {
   const messages: Message[] = [];
   const server = createServer((request, response) => {

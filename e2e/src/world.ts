@@ -15,20 +15,20 @@ export const tapToken = 'fh_world';
 const oneOfEach = { xApps: [{ token: xToken }], taps: [{ token: tapToken }] };
 
 /**
- * The whole system: real engines and servers to start and kill, as processes; the upstreams are a sandbox in the test's own
- * process, behind a real port.
+ * The whole system: real PostgreSQL and NATS, servers as processes to start and kill, and a sandbox for the upstreams in
+ * the test's own process, behind a real port.
  */
 export interface World extends AsyncDisposable {
   readonly sandbox: SandboxClient;
   readonly databaseUrl: string;
-  /** For looking behind the servers: connects when it is first asked. */
+  /** Direct access to the servers' database; connects with its first query. */
   readonly database: Pool;
   readonly nats: Nats;
   readonly admin: Admin;
   startServer(env?: Record<string, string>): Promise<ServerUnderTest>;
-  /** A new account with one key that may do everything. */
+  /** A new account with one key that has all scopes. */
   newAccount(name?: string): Promise<Account>;
-  /** What all servers have logged so far. */
+  /** The log output of all servers so far. */
   serverLog(): Promise<string>;
 }
 
@@ -49,9 +49,9 @@ export interface ServerUnderTest extends AsyncDisposable {
 }
 
 interface WorldOptions {
-  /** How the upstreams differ from one app and one tap that heed rules at once. */
+  /** How the upstreams differ from one app and one Firehose token that apply rules at once. */
   readonly sandbox?: SandboxOptions;
-  /** Instead of a copy of the run's template: migrated, and the caller's to drop. */
+  /** Instead of a copy of the run's template: a migrated database that the caller drops. */
   readonly database?: Pick<TestDatabase, 'url' | 'urls'>;
   /** The folder for its files. */
   readonly within?: string;
@@ -75,12 +75,12 @@ export async function startWorld({
     startSandbox({ ...oneOfEach, ruleDelayMs: 0, ...wanted }).then((started) => stack.use(started)),
   ]);
   const behind = new Pool({ connectionString: database.url, max: 1 });
-  // A pool does not wait until its connection has ended, and the database is dropped at once. The pool tells of a connection that is
-  // idle, the connection itself of any other.
+  // The database is dropped before all connections of the pool have closed. The pool reports errors of idle connections,
+  // other connections report their own.
   behind.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   stack.defer(() => behind.end());
   const admin = stack.use(await openAdmin(database.url));
-  // Tests send more requests than people do. Tests of limits set their own.
+  // Tests send more requests than people do. Tests of limits set their own limits.
   await admin.setPlanLimits('paid', { requests: 1_000_000, changes: 1_000_000 });
   const servers = stack.use(serverStarter({ database, nats, sandboxUrl: sandbox.url, logFile }));
   const running = stack.move();
@@ -119,7 +119,7 @@ function serverStarter(common: {
         // Tests store more in a second than a rule may cost in a day.
         EARSHOT_RULE_BUDGET: 'off',
         ...env,
-        // The sandbox applies rules at once. The test's own switches come last and win.
+        // The sandbox applies rules at once. The test's own settings come last and win.
         EARSHOT_TEST: `leaseTtlMs=1500,xRuleDelayMs=0,requestsInFlightMax=1000,${env['EARSHOT_TEST'] ?? ''}`,
       },
       logFile: common.logFile,

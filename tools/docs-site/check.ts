@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Site } from './links.ts';
 import { twinOf } from './pages.ts';
 
-/** What is wrong with a built site. */
+/** The problems of a built site. */
 export function findProblems(site: Site, dist: string): string[] {
   const built = readBuilt(dist);
   return [
@@ -46,7 +46,7 @@ function findMissing({ pages, root, base }: Site, dist: string): string[] {
   ];
 }
 
-/** Links within the site whose page or place on the page is not there. */
+/** Links within the site whose page or anchor does not exist. */
 function findBrokenLinks(built: Built, base: string, dist: string): string[] {
   return [...built].flatMap(([from, { html }]) => {
     const page = new URL(from.replace(/index\.html$/, ''), `http://site.invalid${base}`);
@@ -66,7 +66,7 @@ function findBrokenLinks(built: Built, base: string, dist: string): string[] {
   }
 }
 
-/** What a browser would fetch from elsewhere when it shows a page. */
+/** What a browser would request from other hosts to show a page. */
 function findForeignRequests(dist: string): string[] {
   const elsewhere = [
     /<(?:script|img|iframe|source|video|audio|embed|object)\s[^>]*?(?:src|srcset|data)="((?:https?:)?\/\/[^"]*)"/g,

@@ -5,7 +5,7 @@ import type { Site } from './links.ts';
 import { kinds } from './navigation.ts';
 import { twinOf } from './pages.ts';
 
-/** Adds what Astro does not make to the built site, and refuses a site that is not whole. */
+/** Adds to the built site what Astro does not generate, and refuses an incomplete site. */
 export function finishSite(site: Site, dist: string, openApi: object): void {
   for (const path of [...site.pages.map((page) => page.path), ...site.assets]) {
     const target = join(dist, twinOf(path));
@@ -15,10 +15,10 @@ export function finishSite(site: Site, dist: string, openApi: object): void {
   writeFileSync(join(dist, 'openapi.json'), `${JSON.stringify(openApi, undefined, 2)}\n`);
   writeFileSync(join(dist, 'llms.txt'), llmsText(site));
   const problems = findProblems(site, dist);
-  if (problems.length > 0) throw new Error(`The site is not whole:\n${problems.join('\n')}`);
+  if (problems.length > 0) throw new Error(`The site is incomplete:\n${problems.join('\n')}`);
 }
 
-/** The list of everything, for models: https://llmstxt.org. */
+/** The index of all pages, for models: https://llmstxt.org. */
 function llmsText({ pages, base }: Site): string {
   const sections = kinds.map((kind) => {
     const own = pages.filter(({ group }) => group.kind === kind);

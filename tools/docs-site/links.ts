@@ -6,13 +6,13 @@ export interface Site {
   readonly root: string;
   readonly pages: readonly Page[];
   readonly assets: readonly string[];
-  /** What every address of the site begins with: '/', or '/earshot/'. */
+  /** The prefix of every address of the site: '/', or '/earshot/'. */
   readonly base: string;
-  /** Where files that are no pages can be read, for example https://git.example/earshot/blob/main. */
+  /** The base URL of repository files that are not pages, for example https://git.example/earshot/blob/main. */
   readonly repository: string | undefined;
 }
 
-/** The links and pictures of a rendered page, with the addresses they have in the site. */
+/** Rewrites the links and pictures of a rendered page to their addresses in the site. */
 export function linkPage(html: string, page: Page, site: Site): string {
   return html
     .replace(
@@ -27,7 +27,7 @@ export function linkPage(html: string, page: Page, site: Site): string {
     });
 }
 
-/** Nothing for a file of the repository when nobody can be sent there. */
+/** Undefined for a repository file if the repository has no public address. */
 export function addressOf(target: string, page: Page, site: Site): string | undefined {
   if (/^([a-z]+:|#|\/)/.test(target)) return target;
   const [path = '', anchor] = target.split('#');
@@ -37,6 +37,6 @@ export function addressOf(target: string, page: Page, site: Site): string | unde
   if (found !== undefined) return `${site.base}${found.id === 'index' ? '' : `${found.id}/`}${end}`;
   if (site.assets.includes(file)) return `${site.base}${twinOf(file)}`;
   if (!existsSync(join(site.root, file)))
-    throw new Error(`${page.path} links to ${target}, which is not there`);
+    throw new Error(`${page.path} links to ${target}, which does not exist`);
   return site.repository === undefined ? undefined : `${site.repository}/${file}${end}`;
 }

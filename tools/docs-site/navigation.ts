@@ -1,16 +1,16 @@
-/** The four kinds of Diátaxis: a page teaches, helps with a task, is looked up, or explains. */
+/** The four kinds of Diátaxis: tutorials, how-to guides, reference, explanation. */
 export const kinds = ['Tutorials', 'How-to guides', 'Reference', 'Explanation'] as const;
 export type Kind = (typeof kinds)[number];
 
 export interface Group {
   readonly kind: Kind;
-  /** Several groups of one kind have a name each. */
+  /** Unique among the groups of one kind. */
   readonly name: string;
-  /** Paths in the repository, with `*` for a name; their order is that of the navigation. */
+  /** Paths in the repository, with `*` for a name, in the order of the navigation. */
   readonly paths: readonly string[];
 }
 
-/** Where every page is. The first group that names a page has it; a page that no group names fails the build. */
+/** The group of every page. If several groups match a page, the first one wins. A page without a group fails the build. */
 export const groups: readonly Group[] = [
   { kind: 'Tutorials', name: 'Tutorials', paths: ['docs/tutorials/*.md'] },
   {
@@ -47,7 +47,7 @@ export const groups: readonly Group[] = [
   {
     kind: 'Reference',
     name: 'Alerts',
-    // Those that deploy/alerts.yaml names; see `groupOf`.
+    // The pages that deploy/alerts.yaml links to; see `groupOf`.
     paths: [],
   },
   {
@@ -91,13 +91,13 @@ export const groups: readonly Group[] = [
   { kind: 'Explanation', name: 'Decisions', paths: ['docs/adr/README.md', 'docs/adr/*.md'] },
 ];
 
-/** The page of an alert is looked up when it fires; every other page in docs/operations is a guide. */
+/** The page of an alert is reference; every other page in docs/operations is a guide. */
 export function groupOf(path: string, alertPages: ReadonlySet<string>): Group | undefined {
   if (alertPages.has(path)) return groups.find(({ name }) => name === 'Alerts');
   return groups.find(({ paths }) => paths.some((pattern) => isLike(path, pattern)));
 }
 
-/** Lower is earlier. */
+/** The position of a page in its group. */
 export function placeIn(group: Group, path: string): number {
   return group.paths.findIndex((pattern) => isLike(path, pattern));
 }

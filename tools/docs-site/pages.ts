@@ -3,18 +3,18 @@ import { basename, join } from 'node:path';
 import { type Group, groupOf, groups, placeIn } from './navigation.ts';
 
 export interface Page {
-  /** In the repository. */
+  /** The path in the repository. */
   readonly path: string;
-  /** In the address: `webhooks` is at `/webhooks/`, and README.md of the repository, `index`, at `/`. */
+  /** The path in the site: `webhooks` is at `/webhooks/`, and README.md of the repository, `index`, at `/`. */
   readonly id: string;
   readonly title: string;
-  /** The source without its title, which the site shows itself. */
+  /** The source without its title, which the site adds. */
   readonly body: string;
   readonly source: string;
   readonly group: Group;
 }
 
-/** All of docs/, and the pages beside it that those of docs/ lead to. */
+/** All of docs/, and the pages beside it that docs/ links to. */
 const patterns = [
   'docs/**/*.md',
   '*.md',
@@ -56,12 +56,12 @@ function idOf(path: string): string {
   return inSite.replace(/\/(readme|skill)\.md$/, '').replace(/\.md$/, '');
 }
 
-/** Where the Markdown of a page is in the site: as in the repository, so that links from one to another lead there. */
+/** The path of a page's Markdown in the site. It is the same as in the repository, so that relative links work. */
 export function twinOf(path: string): string {
   return path.replace(/^docs\//, '');
 }
 
-/** What pages may show or link to besides pages. */
+/** Files besides pages that pages may show or link to. */
 export function findAssets(root: string): string[] {
   return globSync('docs/**/*.{png,json}', { cwd: root, exclude: ['docs/site'] }).filter(
     (path) => basename(path) !== 'package.json',

@@ -28,7 +28,7 @@ interface SidebarGroup {
   items: (SidebarGroup | { slug: string })[];
 }
 
-/** The kinds, in each its groups, in each its pages. */
+/** The kinds with their groups and pages. */
 export function sidebarOf(pages: readonly Page[]): SidebarGroup[] {
   return kinds.map((kind) => {
     const inKind = pages.filter(({ group }) => group.kind === kind);
@@ -43,7 +43,7 @@ export function sidebarOf(pages: readonly Page[]): SidebarGroup[] {
   });
 }
 
-/** What Astro hands to a loader, as far as ours uses it. */
+/** The part of Astro's loader context that the loader uses. */
 interface LoaderContext {
   readonly config: { readonly base: string };
   readonly store: { clear(): void; set(entry: object): unknown };
@@ -51,7 +51,7 @@ interface LoaderContext {
   readonly renderMarkdown: (body: string) => Promise<{ html: string }>;
 }
 
-/** Loads the pages from where they are, so that there are no copies of them. */
+/** Loads the pages from their places in the repository, so that no copies are needed. */
 export function createLoader() {
   return {
     name: 'earshot-docs',

@@ -8,12 +8,12 @@ import { expect, test } from 'vitest';
 
 const script = join(import.meta.dirname, '../advisories.ts');
 
-/** `pnpm advisories` with a registry on this machine that answers like this. */
-async function askRegistry(status: number, advisories: object) {
-  const asked: string[] = [];
+/** Runs `pnpm advisories` with a registry on this machine that answers like this. */
+async function runWithRegistry(status: number, advisories: object) {
+  const requests: string[] = [];
   const registry = createServer((request, response) => {
     request.resume();
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(advisories));
   }).listen(0, '127.0.0.1');
   await once(registry, 'listening');
@@ -25,7 +25,7 @@ async function askRegistry(status: number, advisories: object) {
     once(child, 'close'),
   ]);
   registry.close();
-  return { code, said, warned, asked };
+  return { code, said, warned, requests };
 }
 
 const advisory = {
@@ -38,18 +38,18 @@ const advisory = {
   cvss: { score: 7, vectorString: null },
 };
 
-test('no known advisory is 0', async () => {
-  const { code, said, asked } = await askRegistry(200, {});
+test('exits with 0 without known advisories', async () => {
+  const { code, said, requests } = await runWithRegistry(200, {});
   expect({ code, said }).toEqual({ code: 0, said: expect.stringMatching(/^0 known advisories for \d\d+ /) });
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
-test('one for a package that runs in production is 1, and said', async () => {
-  const { code, said } = await askRegistry(200, { fastify: [advisory] });
+test('exits with 1 and prints an advisory for a production package', async () => {
+  const { code, said } = await runWithRegistry(200, { fastify: [advisory] });
   expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining('high: fastify <99: made up') });
 });
 
-test.each([404, 405])('a registry that answers %i leaves it open: 2', async (status) => {
-  const { code, warned } = await askRegistry(status, {});
-  expect({ code, warned }).toEqual({ code: 2, warned: expect.stringContaining('Not established') });
+test.each([404, 405])('exits with 2 if the registry answers %i', async (status) => {
+  const { code, warned } = await runWithRegistry(status, {});
+  expect({ code, warned }).toEqual({ code: 2, warned: expect.stringContaining('Unknown') });
 });

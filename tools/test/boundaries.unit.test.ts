@@ -6,7 +6,7 @@ import { findBoundaryViolations } from '../boundaries.ts';
 
 interface Tree extends AsyncDisposable {
   dir: string;
-  /** Writes these imports (from, to) and looks at the tree; every file that is named exists. */
+  /** Writes files with these imports (from, to) and checks the tree; every file that is named exists. */
   violationsOf(...imports: readonly (readonly [string, string])[]): Promise<string[]>;
 }
 
@@ -47,7 +47,7 @@ const forbidden = [
   ['apps/cli/src/a.ts', 'apps/server/src/compose/a.ts', 'apps/cli-direction'],
   ['packages/contract/src/a.ts', 'packages/sdk/src/a.ts', 'packages/contract-direction'],
   ['packages/sdk/src/a.ts', 'packages/query/src/a.ts', 'packages/sdk-direction'],
-  // Nothing of it but types.
+  // Only its types.
   ['packages/sdk/src/a.ts', 'packages/contract/src/a.ts', 'sdk-types-only'],
   ['packages/newcomer/src/a.ts', 'packages/query/src/a.ts', 'unlisted-package'],
   [`${server}/rules/a.ts`, `${server}/http/a.ts`, 'capability-inward'],

@@ -8,14 +8,14 @@ const plugin = 'plugins/earshot';
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const readJson = (path: string) => JSON.parse(read(path));
 
-test('the marketplace lists the plugin where it is, under its name', () => {
+test('the marketplace lists the plugin with its path and name', () => {
   const { name, owner, plugins } = readJson('.claude-plugin/marketplace.json');
   const { name: itsName, description } = readJson(`${plugin}/.claude-plugin/plugin.json`);
   expect({ name, owner }).toEqual({ name: 'earshot', owner: { name: 'Earshot' } });
   expect(plugins).toEqual([{ name: itsName, source: `./${plugin}`, description }]);
 });
 
-test('the manifest has what Claude Code reads, and the version of everything else', () => {
+test('the manifest has the fields that Claude Code reads, and the version of the repository', () => {
   const manifest = readJson(`${plugin}/.claude-plugin/plugin.json`);
   const { version, license, homepage } = readJson('package.json');
   expect(manifest).toEqual({
@@ -28,7 +28,7 @@ test('the manifest has what Claude Code reads, and the version of everything els
     license,
     keywords: expect.any(Array),
   });
-  // Everything else is found because it is in its default place; beside the manifest it would be ignored.
+  // All other files are in their default places; if the manifest named them, they would be ignored.
   const files = globSync('{.*,.*/*,*/**}', { cwd: join(root, plugin), withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(join(root, plugin).length + 1));
@@ -37,7 +37,7 @@ test('the manifest has what Claude Code reads, and the version of everything els
   );
 });
 
-test('its skill is ours, and calls only operations that exist', () => {
+test('the plugin has our skill, which calls only operations that exist', () => {
   const skill = read(`${plugin}/skills/earshot/SKILL.md`);
   expect(skill).toBe(read('skills/earshot/SKILL.md'));
   const called = Array.from(skill.matchAll(/\/api\.(\w+)/g), ([, name = '']) => name);
@@ -45,7 +45,7 @@ test('its skill is ours, and calls only operations that exist', () => {
   expect(called.filter((name) => !(name in operations))).toEqual([]);
 });
 
-test('its server is asked for with the variables that the skill asks for', () => {
+test('the plugin requests the variables that its skill requests', () => {
   const variables = read(`${plugin}/.mcp.json`).match(/(?<=\$\{)\w+(?=\})/g);
   expect(variables).toEqual(['EARSHOT_URL', 'EARSHOT_API_KEY']);
   for (const variable of variables ?? [])

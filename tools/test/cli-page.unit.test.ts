@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderCliPage } from '../cli-page.ts';
 
-test('docs/cli.md says what the command line takes (pnpm docs:write writes it anew)', async () => {
+test('docs/cli.md matches the command line (regenerate it with pnpm docs:write)', async () => {
   await expect(renderCliPage()).toMatchFileSnapshot('../../docs/cli.md');
 });

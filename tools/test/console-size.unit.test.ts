@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findLargeParts } from '../console-size.ts';
 
-/** Random bytes do not become smaller. */
+/** Random bytes cannot be compressed. */
 async function build(kilobytes: { entry: number; shared: number; feed: number; editor: number }) {
   const dist = await mkdtemp(join(tmpdir(), 'console-size-'));
   const manifest = {
@@ -24,7 +24,7 @@ async function build(kilobytes: { entry: number; shared: number; feed: number; e
   return { dist, [Symbol.asyncDispose]: () => rm(dist, { recursive: true }) };
 }
 
-test('what the first screen loads counts together, and what the editor loads on top of it counts alone', async () => {
+test('counts all scripts of the first screen together, and what the editor adds separately', async () => {
   await using fitting = await build({ entry: 80, shared: 40, feed: 25, editor: 185 });
   expect(await findLargeParts(fitting.dist)).toEqual([]);
   await using large = await build({ entry: 80, shared: 40, feed: 31, editor: 191 });

@@ -10,15 +10,12 @@ import { balancerNoticesMs, shutdownWithinMs } from '../../apps/server/src/runti
 
 const root = join(import.meta.dirname, '../..');
 
-test.for(['compose.yaml', 'Dockerfile'])(
-  'every EARSHOT_ variable in %s is one that the server knows',
-  async (file) => {
-    const used = (await readFile(join(root, file), 'utf8')).match(/EARSHOT_\w+/g) ?? [];
-    const known: string[] = Object.values(settings).map(({ variable }) => variable);
-    expect(used).not.toEqual([]);
-    expect(known).toEqual(expect.arrayContaining(used));
-  },
-);
+test.for(['compose.yaml', 'Dockerfile'])('the server knows every EARSHOT_ variable in %s', async (file) => {
+  const used = (await readFile(join(root, file), 'utf8')).match(/EARSHOT_\w+/g) ?? [];
+  const known: string[] = Object.values(settings).map(({ variable }) => variable);
+  expect(used).not.toEqual([]);
+  expect(known).toEqual(expect.arrayContaining(used));
+});
 
 interface Service {
   readonly image?: string;
@@ -26,7 +23,7 @@ interface Service {
   readonly [setting: string]: unknown;
 }
 
-/** With what its services share filled in. */
+/** The services with their shared settings filled in. */
 async function readServices(): Promise<[string, Service][]> {
   const yaml: { parse(text: string, options: object): { services: Record<string, Service> } } = createRequire(
     join(root, 'apps/cli/package.json'),
@@ -35,7 +32,7 @@ async function readServices(): Promise<[string, Service][]> {
   return Object.entries(services);
 }
 
-test('every service of compose.yaml is confined, and of an exact version', async () => {
+test('every service of compose.yaml is confined and has an exact version', async () => {
   const services = await readServices();
   expect(services.map(([name]) => name)).toEqual([
     'postgres',
@@ -62,11 +59,11 @@ test('every service of compose.yaml is confined, and of an exact version', async
   expect(images.length).toBeGreaterThan(1);
   for (const image of images.filter((one) => !stages.includes(one)))
     expect(image).toMatch(/^node:24\.\d+\.\d+-slim$/);
-  // The user that deploy/kubernetes names too.
+  // The user that deploy/kubernetes also names.
   expect(dockerfile.match(/^USER .+$/gm)).toEqual(['USER 10001:10001']);
 });
 
-test('the image takes what .dockerignore lets through, and has the console where the server looks for it', async () => {
+test('.dockerignore lets the image copy all it needs, and the console is where the server expects it', async () => {
   const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
   const allowed = (await readFile(join(root, '.dockerignore'), 'utf8')).match(/(?<=^!).+/gm) ?? [];
   const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, from = '']) =>
@@ -85,7 +82,7 @@ test.for([
   [503, 1],
   [undefined, 1],
 ] as const)(
-  'with %s for an answer on the port of metrics, the health check of the image ends with %i',
+  "if the metrics port answers %s, the image's health check ends with %i",
   async ([status, code]) => {
     const dockerfile = await readFile(join(root, 'Dockerfile'), 'utf8');
     const [, command = ''] = /^HEALTHCHECK .*\\\n {2}CMD (\[.+\])$/m.exec(dockerfile) ?? [];
@@ -111,7 +108,7 @@ test.for([
   },
 );
 
-test('every way to run a node gives it more time to stop than it may take', async () => {
+test('every deployment gives a node more time to stop than it may need', async () => {
   const read = (file: string) => readFile(join(root, file), 'utf8');
   const found = (text: string, pattern: RegExp) => Number(pattern.exec(text)?.[1]);
   const services = new Map(await readServices());
@@ -128,17 +125,17 @@ test('every way to run a node gives it more time to stop than it may take', asyn
   }
 });
 
-test('compose.yaml makes the settings that follow from it, and earshot.env.example offers all others', async () => {
+test('compose.yaml sets its own settings, and earshot.env.example offers all others', async () => {
   const made = Object.keys(new Map(await readServices()).get('earshot')?.environment ?? {});
   const example = await readFile(join(root, 'deploy/earshot.env.example'), 'utf8');
   const offered = [...example.matchAll(/^#(\w+)=/gm)].map(([, name = '']) => name);
-  // The ports that it publishes.
+  // The ports that compose.yaml publishes.
   const kept = ['EARSHOT_PORT', 'EARSHOT_METRICS_PORT'];
   const all = Object.values(settings).map(({ variable }) => variable);
   expect([...made, ...offered, ...kept].toSorted()).toEqual(all.toSorted());
 });
 
-test('compose.yaml has a password for each login, required, and publishes its ports on loopback alone', async () => {
+test('compose.yaml requires a password for each login, and publishes its ports on loopback only', async () => {
   const services = new Map(await readServices());
   const settingsOf = (name: string) => services.get(name)?.environment ?? {};
   expect(settingsOf('earshot')).toMatchObject({
@@ -157,7 +154,7 @@ test('compose.yaml has a password for each login, required, and publishes its po
     expect(settingsOf(name)['NATS_PASSWORD']).toMatch(/^"\$\{NATS_PASSWORD:\?.*\}"$/);
 });
 
-test('the page about installing has the commands of compose.yaml, which the container tests run', async () => {
+test('the install page has the commands of compose.yaml, which the container tests run', async () => {
   const page = await readFile(join(root, 'docs/operations/install.md'), 'utf8');
   const compose = await readFile(join(root, 'compose.yaml'), 'utf8');
   const commands = [...compose.matchAll(/^# {3}(\S.+)$/gm)].map(([, command = '']) => command);

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-/** A project of somebody's own, beside the clone. */
+/** A user's project beside the clone. */
 let project: string;
-/** As it is called from there. */
+/** The path of ./dev as called from that project. */
 let script: string;
 
 beforeAll(async () => {
@@ -17,7 +17,7 @@ afterAll(() => rm(project, { recursive: true, force: true }));
 
 const dev = (...words: readonly string[]): Promise<{ code: unknown; stdout: string; stderr: string }> =>
   new Promise((done) => {
-    // Nobody listens there.
+    // No server listens on this port.
     const env = { ...process.env, EARSHOT_URL: 'http://127.0.0.1:1', EARSHOT_API_KEY: 'esk_1' };
     execFile(script, words, { cwd: project, env }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : error.code, stdout, stderr }),
@@ -32,7 +32,7 @@ rules:
     overrides: { x: comet }
 `;
 
-test('./dev earshot finds the rules file of the directory in which it is called', async () => {
+test('./dev earshot finds the rules file in the directory of its caller', async () => {
   expect(await dev('earshot', 'test')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('The rules file rules.yaml cannot be read'),
@@ -41,7 +41,7 @@ test('./dev earshot finds the rules file of the directory in which it is called'
   expect(await dev('earshot', 'test')).toMatchObject({ code: 0, stderr: '' });
 });
 
-test('./dev earshot prints what the command prints, and nothing around it', async () => {
+test('./dev earshot prints only what the command prints', async () => {
   expect(await dev('earshot', 'syntax', '--nothing')).toEqual({
     code: 2,
     stdout: '',
@@ -51,7 +51,7 @@ test('./dev earshot prints what the command prints, and nothing around it', asyn
   });
 });
 
-test('the commands that ./dev names are those of ./dev', async () => {
+test('the commands that ./dev passes to the command line exist', async () => {
   const status = await dev('services', 'status', '--dir', join(project, 'no-services'));
   expect(status).toMatchObject({ stdout: `Start the services: ${script} earshot services up\n`, stderr: '' });
 });

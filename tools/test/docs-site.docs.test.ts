@@ -9,7 +9,7 @@ import { readSite } from '../docs-site/site.ts';
 
 const root = join(import.meta.dirname, '../..');
 const dist = join(root, 'docs/site/dist');
-/** Without a network, loopback included; who is not root needs a user namespace for it. */
+/** Runs without a network, not even loopback. If the user is not root, this needs a user namespace. */
 const offline = process.getuid?.() === 0 ? ['--net'] : ['--map-root-user', '--net'];
 
 beforeAll(async () => {
@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
 }, 600_000);
 
-test('the site is whole: every page with its twin, no broken link, a search index, nothing from elsewhere', () => {
+test('the site is complete: Markdown beside every page, no broken link, a search index, no requests to other hosts', () => {
   const site = readSite();
   expect(site.pages.length).toBeGreaterThan(90);
   expect(findProblems(site, dist)).toEqual([]);

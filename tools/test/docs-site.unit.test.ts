@@ -10,7 +10,7 @@ import { readSite, repositoryOf, sidebarOf } from '../docs-site/site.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-describe('the pages of the site', () => {
+describe('pages of the site', () => {
   test('are all of docs/, each with a kind and a title', () => {
     const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.md') && !path.startsWith('site/'))
@@ -31,14 +31,14 @@ describe('the pages of the site', () => {
     );
   });
 
-  test('of a new file in docs/operations is a guide, unless an alert leads to it', () => {
+  test('a new file in docs/operations is a guide, unless an alert links to it', () => {
     const path = 'docs/operations/something-new.md';
     expect(groupOf(path, new Set())?.name).toBe('Run it');
     expect(groupOf(path, new Set([path]))?.name).toBe('Alerts');
     expect(groupOf('docs/operations/deeper/page.md', new Set())).toBeUndefined();
   });
 
-  test('that nobody sorted are refused', () => {
+  test('a page without a group is refused', () => {
     const dir = mkdtempSync(join(tmpdir(), 'earshot-docs-'));
     try {
       write(dir, { 'deploy/alerts.yaml': '', 'docs/webhooks.md': '# Webhooks\n' });
@@ -50,7 +50,7 @@ describe('the pages of the site', () => {
     }
   });
 
-  test('have groups that name no page that is gone', () => {
+  test('groups name only pages that exist', () => {
     const paths = findPaths(root);
     const exact = groups.flatMap((group) => group.paths).filter((path) => !path.includes('*'));
     expect(exact.filter((path) => !paths.includes(path))).toEqual([]);
@@ -64,7 +64,7 @@ function write(dir: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-describe('a link', () => {
+describe('links', () => {
   const site = { ...readSite('/base'), repository: 'https://git.example/blob/main' };
   const page = site.pages.find(({ path }) => path === 'docs/mcp.md');
   const address = (target: string) => (page === undefined ? '' : addressOf(target, page, site));
@@ -80,15 +80,15 @@ describe('a link', () => {
     ['../deploy/alerts.yaml', 'https://git.example/blob/main/deploy/alerts.yaml'],
     ['https://elsewhere.example/page', 'https://elsewhere.example/page'],
     ['#connect', '#connect'],
-  ])('to %s leads to %s', (target, expected) => {
+  ])('a link to %s leads to %s', (target, expected) => {
     expect(address(target)).toBe(expected);
   });
 
-  test('to a file that is not there is refused', () => {
+  test('a link to a missing file is refused', () => {
     expect(() => address('../deploy/nothing.yaml')).toThrow('docs/mcp.md links to ../deploy/nothing.yaml');
   });
 
-  test('to a file of a repository that has no address is plain text', () => {
+  test('a link to a repository file becomes plain text if the repository has no address', () => {
     const html = '<p><a href="../deploy/alerts.yaml"><code>alerts</code></a> <a href="cli.md">b</a></p>';
     if (page === undefined) throw new Error('docs/mcp.md is gone');
     expect(linkPage(html, page, { ...site, repository: undefined })).toBe(
@@ -96,7 +96,7 @@ describe('a link', () => {
     );
   });
 
-  test('to the repository begins with the address in package.json', () => {
+  test('a link to the repository begins with the address in package.json', () => {
     expect(repositoryOf('{"repository":{"url":"git+https://git.example/a/b.git"}}')).toBe(
       'https://git.example/a/b/blob/main',
     );
@@ -124,7 +124,7 @@ describe('a built site', () => {
   });
   afterEach(() => rmSync(dir, { recursive: true }));
 
-  test('that has everything has no problem', () => {
+  test('a complete site has no problems', () => {
     expect(findProblems(site, join(dir, 'dist'))).toEqual([]);
   });
 

@@ -5,13 +5,13 @@ import { findBrokenReferences, readPages } from '../documentation.ts';
 const root = join(import.meta.dirname, '../..');
 const brokenIn = (text: string, path = 'docs/page.md') => findBrokenReferences(root, { path, text });
 
-test('every link and every path in the documentation leads somewhere', async () => {
+test('every link and every path in the documentation exists', async () => {
   const pages = await readPages(root);
   expect(pages.map(({ path }) => path)).toEqual(expect.arrayContaining(['README.md', 'docs/glossary.md']));
   expect(pages.flatMap((page) => findBrokenReferences(root, page))).toEqual([]);
 });
 
-test('a link is looked up from its page, without its fragment', () => {
+test('a link is resolved relative to its page, without its fragment', () => {
   expect(
     brokenIn('[a](glossary.md#words) [b](../README.md) [c](https://x.example/no.md) [d](#here)'),
   ).toEqual([]);
@@ -21,7 +21,7 @@ test('a link is looked up from its page, without its fragment', () => {
   ]);
 });
 
-test('a path in code is looked up from the root, the server and the page, also as a glob', () => {
+test('a path in code is resolved relative to the root, the server and the page, also as a glob', () => {
   expect(
     brokenIn('`tools/check.ts` `slots/slot.ts` `errors/README.md` `upstream/{x,firehose}/rules.ts`'),
   ).toEqual([]);
@@ -36,7 +36,7 @@ test('a path in code is looked up from the root, the server and the page, also a
   ]);
 });
 
-test('code that is no path is left alone', () => {
+test('code that is not a path is ignored', () => {
   expect(
     brokenIn('`application/json` `/openapi.json` `a/b` `main.ts` `<noun>/x.ts` and tools/no.ts'),
   ).toEqual([]);

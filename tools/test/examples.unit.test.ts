@@ -7,13 +7,13 @@ const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFile(join(root, path), 'utf8');
 const recipes = globSync('examples/*.ts', { cwd: root });
 
-test('a recipe has at most 40 lines', async () => {
+test('every recipe has at most 40 lines', async () => {
   expect(recipes).toHaveLength(4);
   for (const recipe of recipes)
     expect((await read(recipe)).trimEnd().split('\n').length).toBeLessThanOrEqual(40);
 });
 
-test('docs/how-to/run-an-agent.md shows every recipe as it is', async () => {
+test('docs/how-to/run-an-agent.md shows every recipe unchanged', async () => {
   const page = await read('docs/how-to/run-an-agent.md');
   const shown = Array.from(page.matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm), ([, name, code]) => [
     `examples/${name}`,

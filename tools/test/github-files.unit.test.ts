@@ -9,9 +9,9 @@ const yaml: { parse(text: string): unknown } = createRequire(join(root, 'apps/cl
 
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-/** What GitHub would refuse of a file, by its published schema. */
+/** The violations of GitHub's published schema. */
 function problemsOf(schemaName: string, text: string): unknown[] {
-  // Ajv does not know the oldest draft; nothing of what it alone says is used there.
+  // Ajv does not support the oldest draft; the schema uses nothing that only this draft has.
   const { $schema: _, ...schema } = JSON.parse(read(`tools/test/schemas/${schemaName}.json`));
   const validate = new Ajv({ strict: false, validateFormats: false, allErrors: true }).compile(schema);
   return validate(yaml.parse(text)) ? [] : (validate.errors ?? []);
@@ -34,18 +34,18 @@ const kinds = [
   },
 ] as const;
 
-test.each(kinds)('$files are as GitHub wants them', ({ schema, files, count, wrong: [right, wrong] }) => {
+test.each(kinds)("$files match GitHub's schema", ({ schema, files, count, wrong: [right, wrong] }) => {
   const paths = globSync(files, { cwd: root });
   expect(paths).toHaveLength(count);
   for (const path of paths) {
     const text = read(path);
     expect(problemsOf(schema, text)).toEqual([]);
-    // The schema bites.
+    // Control: the schema rejects a mistake.
     expect(problemsOf(schema, text.replace(right, wrong))).not.toEqual([]);
   }
 });
 
-test('every action is of an exact version, and jobs that may write say so themselves', () => {
+test('every action has an exact version, and jobs that may write declare it themselves', () => {
   for (const path of globSync('.github/workflows/*.yml', { cwd: root })) {
     const text = read(path);
     const used = [...text.matchAll(/uses: (\S+)/g)].map(([, action = '']) => action);

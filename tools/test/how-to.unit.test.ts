@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 const root = join(import.meta.dirname, '../..');
 const read = (path: string) => readFile(join(root, path), 'utf8');
 
-test('add-a-platform.md names as rows exactly the files that the test of a third platform replaces', async () => {
+test('add-a-platform.md lists exactly the files that the test of a third platform replaces', async () => {
   const page = await read('docs/how-to/add-a-platform.md');
   const [, rows = ''] = page.split('## Rows');
   const named = Array.from((rows.split('\n## ')[0] ?? '').matchAll(/^\* `([^`]+)`/gm), ([, path]) => path);

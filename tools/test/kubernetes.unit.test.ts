@@ -25,7 +25,7 @@ const files = (await readdir(folder)).filter((file) => file !== 'kustomization.y
 const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
 const resources = texts.flatMap((text) => yaml.parseAllDocuments(text).map((document) => document.toJS()));
 
-/** What the compiler says of resources as values of the types of Kubernetes' own API description. */
+/** The compiler errors for resources as values of the types from Kubernetes' own API description. */
 async function problemsOf(all: readonly Resource[]): Promise<string> {
   const cache = join(root, 'node_modules/.cache');
   await mkdir(cache, { recursive: true });
@@ -58,19 +58,19 @@ async function problemsOf(all: readonly Resource[]): Promise<string> {
   }
 }
 
-test('the manifests of Kubernetes are what its API describes, without unknown fields', async () => {
+test('the Kubernetes manifests match the API types, without unknown fields', async () => {
   expect(resources.map(({ kind }) => kind)).toEqual(
     expect.arrayContaining(['Deployment', 'Service', 'NetworkPolicy']),
   );
   expect(await problemsOf(resources)).toBe('');
 });
 
-test('a field that Kubernetes does not know would be found', async () => {
+test('control: a field that Kubernetes does not know is reported', async () => {
   const wrong = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'a' }, spec: { port: 80 } };
   expect(await problemsOf([wrong])).toMatch(/'?"?port"?'? does not exist in type/);
 });
 
-test('the kustomization has all of them', async () => {
+test('the kustomization lists all manifests', async () => {
   const kustomization = yaml.parse(await readFile(join(folder, 'kustomization.yaml'), 'utf8'));
   expect(kustomization).toMatchObject({ resources: expect.arrayContaining(files) });
 });
@@ -92,7 +92,7 @@ const labelsOf = (deployment: string) => ({
   'app.kubernetes.io/component': deployment.replace('earshot-', ''),
 });
 
-test('there is a Deployment for each role, confined, probed on the port of metrics', () => {
+test('there is a Deployment for each role, confined, and probed on the metrics port', () => {
   expect(deployments.map(({ name }) => name).toSorted()).toEqual(
     ['api', 'deliver', 'ingest', 'match'].map((role) => `earshot-${role}`),
   );
@@ -129,7 +129,7 @@ test('there is a Deployment for each role, confined, probed on the port of metri
   }
 });
 
-test('pods reach the internet but no private network, and only their metrics are reached by Prometheus', () => {
+test('pods reach the internet but no private network, and only Prometheus reaches their metrics', () => {
   const policies = resources.filter(({ kind }) => kind === 'NetworkPolicy');
   const specs = Object.fromEntries(policies.map(({ metadata, spec }) => [metadata.name, spec]));
   expect(specs).toMatchObject({
@@ -146,7 +146,7 @@ test('pods reach the internet but no private network, and only their metrics are
   });
 });
 
-test('every setting in them is one of the server, and every secret is a file that is mounted', () => {
+test('every setting in the manifests is a server setting, and every secret is a mounted file', () => {
   const known = Object.values<Setting>(settings).flatMap(variablesOf);
   const used = texts.flatMap((text) => text.match(/EARSHOT_\w+/g) ?? []);
   expect(used.length).toBeGreaterThan(20);
@@ -164,7 +164,7 @@ test('every setting in them is one of the server, and every secret is a file tha
   }
 });
 
-test('the login that owns the tables is with the role match alone', () => {
+test('only the role match has the login that owns the tables', () => {
   const owners = deployments.filter(({ spec }) => JSON.stringify(spec).includes('migration-database-url'));
   expect(owners.map(({ name }) => name)).toEqual(['earshot-match']);
 });

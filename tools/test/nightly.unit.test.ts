@@ -25,7 +25,7 @@ test.each(Object.entries(lanes))('lane %s guards and runs files that exist', (_,
   expect([...guards, ...tests].filter((glob) => !paths.some((path) => isIn(path, [glob])))).toEqual([]);
 });
 
-test('a change calls for the lanes that guard it or that it changes', () => {
+test('a change requires the lanes that guard it or contain it', () => {
   expect(lanesFor(['packages/sdk/src/call.ts'])).toEqual(['pipeline', 'packages']);
   expect(lanesFor(['e2e/crash-points.e2e.test.ts'])).toEqual(['rules']);
   expect(lanesFor(['LICENSE'])).toEqual([]);

@@ -5,10 +5,10 @@ import { pagesWithCommands } from '../../e2e/src/pages-with-commands.ts';
 import { readPages } from '../documentation.ts';
 
 const pages = await readPages(join(import.meta.dirname, '../..'));
-/** Their commands are in tests of their own: the examples of all commands, and the pages of deployments. */
+/** Pages whose commands have their own tests: the examples of all commands, and the deployment pages. */
 const elsewhere = ['docs/cli.md', 'docs/operations/install.md', 'docs/operations/proxy-and-tls.md'];
 
-test('every page with shell blocks is in the table, and the table has no other page', async () => {
+test('the table lists exactly the pages with shell blocks', async () => {
   const documented = pages
     .map(({ path }) => path)
     .filter((path) => /^(README\.md|docs\/|skills\/)/.test(path));
@@ -19,13 +19,13 @@ test('every page with shell blocks is in the table, and the table has no other p
   expect(withBlocks.toSorted()).toEqual(Object.keys(pagesWithCommands).toSorted());
 });
 
-test.each(Object.entries(pagesWithCommands))('%s has the lines that the table says', async (path, page) => {
+test.each(Object.entries(pagesWithCommands))('%s has the lines that the table names', async (path, page) => {
   const lines = (await readShellBlocks(path)).flatMap((text) => text.split('\n'));
   for (const start of Object.keys({ ...page.notRun, ...page.codes }))
     expect(lines.filter((line) => line.startsWith(start))).not.toEqual([]);
 });
 
-test('no page has a shell block under another name than sh', () => {
+test('shell blocks use only the name sh', () => {
   const others = pages.filter(({ text }) => /^ *```(bash|shell|console|zsh)\b/m.test(text));
   expect(others.map(({ path }) => path)).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { billOfMaterials, findBundledPackages } from '../bundled-packages.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-test('a tag that is not the version is refused before anything is built', async () => {
+test('refuses a tag that differs from the version before it builds anything', async () => {
   const out = join(root, 'node_modules/.cache/never-packed');
   const packing = promisify(execFile)(process.execPath, [
     join(root, 'tools/release-pack.ts'),
@@ -31,7 +31,7 @@ test('every manifest has the same version, and the changelog has a section for i
   expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toContain(`\n## v${version}\n`);
 });
 
-test('the packages of modules are found, also scoped and nested ones, and the bundler for its helpers', async () => {
+test('finds the packages of modules, also scoped and nested ones, and the bundler for its helpers', async () => {
   const bundler = join(root, 'apps/cli/node_modules/rolldown');
   const yaml = join(root, 'apps/cli/node_modules/yaml');
   const server = join(root, 'packages/mcp/node_modules/@modelcontextprotocol/server');
@@ -54,7 +54,7 @@ test('the packages of modules are found, also scoped and nested ones, and the bu
   });
 });
 
-test('a package without a licence is not bundled silently', async () => {
+test('refuses to bundle a package without a licence', async () => {
   const mcp = `${root}/packages/mcp/node_modules/@earshot/contract`;
   await expect(findBundledPackages([`${mcp}/src/index.ts`], '')).rejects.toThrow('does not say its licence');
 });

@@ -17,17 +17,17 @@ const rows = [...page.matchAll(/^\| (\*\*)?(@?[a-z][\w./-]*)(\*\*)? \|(.*?)\| (.
   }),
 );
 
-test('docs/dependencies.md has every package that the server and the command line install, and no other', () => {
+test('docs/dependencies.md lists exactly the packages that the server and the command line install', () => {
   const listed = rows.map(({ name }) => name);
   expect(listed.toSorted()).toEqual([...new Set(packages.map(({ name }) => name))].toSorted());
 });
 
-test('its number of packages is the number of packages', () => {
+test('docs/dependencies.md has the right number of packages', () => {
   const [, said] = /together install (\d+) packages/.exec(page) ?? [];
   expect(Number(said)).toBe(packages.length);
 });
 
-test('those that we chose are the ones in bold; every other one is needed by whom the page names', () => {
+test('docs/dependencies.md shows our direct dependencies in bold, and for every other package a dependent that exists', () => {
   const manifests = ['apps/server', 'apps/cli', 'packages/mcp', 'packages/contract'].map((dir) =>
     JSON.parse(readFileSync(join(root, dir, 'package.json'), 'utf8')),
   );

@@ -12,7 +12,7 @@ test.for([
   ['packages/sandbox/src/http/server.ts', 'process.exit(1);'],
   ['apps/server/src/rules/a.ts', 'const now = process.hrtime();'],
   ['apps/server/src/http/a.ts', "import { env } from 'node:process';"],
-] as const)('in %s this is reported: %s', ([path, line]) => {
+] as const)('reports in %s: %s', ([path, line]) => {
   expect(findProcessAccess([file(path, `\n${line}\n`)])).toEqual([`${path}:2: ${line}`]);
 });
 
@@ -23,7 +23,7 @@ test.for([
   ['packages/engines/src/a.ts', "process.kill(1, 'SIGINT');"],
   ['packages/engines/src/a.ts', '// not process.env, which only entry points read'],
   ['apps/server/test/a.unit.test.ts', 'process.env'],
-] as const)('in %s this is accepted: %s', ([path, line]) => {
+] as const)('accepts in %s: %s', ([path, line]) => {
   expect(findProcessAccess([file(path, line)])).toEqual([]);
 });
 
@@ -36,7 +36,7 @@ test.for([
   'context.skip();',
   "test('a', { retry: 2 }, () => {});",
   '  retry: 5,',
-])('in a test this is reported: %s', (line) => {
+])('reports an excused test: %s', (line) => {
   expect(findExcuses([file('a.unit.test.ts', `\n${line}\n`)])).toEqual([`a.unit.test.ts:2: ${line.trim()}`]);
 });
 
@@ -46,11 +46,11 @@ test.for([
   'skipTo: (claim, position) => store.skipTo(claim, position),',
   '// test.skip is not for us',
   'response.write(`retry: ${reconnectAfterMs}`);',
-])('in a test this is accepted: %s', (line) => {
+])('accepts in a test: %s', (line) => {
   expect(findExcuses([file('a.unit.test.ts', line)])).toEqual([]);
 });
 
-test('a source that git ignores is reported, a dependency is not', async () => {
+test('reports a source that git ignores, but not a dependency', async () => {
   const root = await mkdtemp(join(tmpdir(), 'earshot-sources-'));
   execFileSync('git', ['init', '-q'], { cwd: root });
   await writeFile(join(root, '.gitignore'), 'coverage/\nnode_modules/\n');

@@ -7,14 +7,14 @@ const file = (path: string, ...lines: string[]) => ({
   path: `apps/server/src/${path}`,
   text: `${lines.join('\n')}\n`,
 });
-/** Enough rooms of the same size that none is too large. */
+/** Enough folders of the same size that none is too large. */
 const rooms = Array.from({ length: 10 }, (_, index) => file(`room${index}/a.ts`, '1', '2', '3', '4'));
 
-test('a house in order has no problems', () => {
+test('a valid layout has no problems', () => {
   expect(findStructureProblems(rooms)).toEqual([]);
 });
 
-test('a folder that holds too much is reported; tests do not count', () => {
+test('reports a folder that is too large, without counting tests', () => {
   const large = (suffix: string) => file(`room1/large${suffix}`, ...Array.from({ length: 40 }, String));
   expect(findStructureProblems([...rooms, large('.unit.test.ts')])).toEqual([]);
   expect(findStructureProblems([...rooms, large('.ts')])).toEqual([
@@ -22,7 +22,7 @@ test('a folder that holds too much is reported; tests do not count', () => {
   ]);
 });
 
-test('folders that import each other in a circle are reported, also by types and through a third one', () => {
+test('reports folders that import each other in a circle, also by types and through a third folder', () => {
   const circle = [
     file('room1/b.ts', "import { two } from '../room2/b.ts';"),
     file('room2/b.ts', "import type { Three } from '../room3/b.ts';"),
@@ -41,7 +41,7 @@ test.for([
   "where platform = 'x'`,",
   "if (platforms.includes('firehose')) return;",
   'const listed = rule.platforms.firehose ? 1 : 0;',
-])('outside of upstream/ this is reported: %s', (line) => {
+])('reports outside of upstream/: %s', (line) => {
   const rows = [...rooms, file('room1/b.ts', line), file('upstream/x/b.ts', line)];
   expect(findStructureProblems(rows)).toEqual([`room1/b.ts:1 names a platform: ${line}`]);
 });
@@ -54,6 +54,6 @@ test('a tree without a server is an error', () => {
   expect(() => findStructureProblems([])).toThrow('there are no sources');
 });
 
-test('the server itself is in order', async () => {
+test("the server's layout has no problems", async () => {
   expect(findStructureProblems(await readSourceFiles(resolve(import.meta.dirname, '../..')))).toEqual([]);
 });

@@ -14,7 +14,7 @@ const unit = await readFile(join(root, 'deploy/systemd/earshot.service'), 'utf8'
 const dir = await mkdtemp(join(tmpdir(), 'earshot-systemd-'));
 afterAll(() => rm(dir, { recursive: true }));
 
-/** What `systemd-analyze` says about a unit; the Node of this machine may be elsewhere. */
+/** The report of `systemd-analyze` on a unit; the Node of this machine may be elsewhere. */
 async function analyze(text: string, ...command: string[]): Promise<string> {
   const file = join(dir, 'earshot.service');
   await writeFile(file, text.replace('/usr/bin/node', process.execPath));
@@ -28,7 +28,7 @@ async function analyze(text: string, ...command: string[]): Promise<string> {
   return `${stdout}${stderr}`;
 }
 
-test('systemd has nothing to say against the unit, and would have', async () => {
+test('systemd accepts the unit, and rejects a broken one', async () => {
   expect(await analyze(unit, 'verify')).toBe('');
   expect(await analyze(unit.replace('ProtectSystem=', 'ProtectSytem='), 'verify')).toContain('ProtectSytem');
 });
@@ -39,7 +39,7 @@ test('the unit starts the server of a clone', () => {
   expect(unit).toMatch(/^WorkingDirectory=\/opt\/earshot$/m);
 });
 
-test('the unit is confined: systemd finds nothing that it may still do but what it needs', async () => {
+test('the unit is confined: systemd reports only the permissions that it needs', async () => {
   const checks: { name: string; set: boolean | null }[] = JSON.parse(
     await analyze(unit, 'security', '--offline=true', '--json=short'),
   );
@@ -50,11 +50,11 @@ test('the unit is confined: systemd finds nothing that it may still do but what 
       .map(({ name }) => name)
       .toSorted(),
   ).toEqual([
-    // The clock, which ProtectClock lets it read.
+    // The clock, which ProtectClock allows it to read.
     'DeviceAllow=',
-    // It talks to PostgreSQL, NATS, the platforms and whoever calls.
+    // It connects to PostgreSQL, NATS and the platforms, and accepts callers.
     'IPAddressDeny=',
-    // Node compiles as it runs.
+    // Node generates code at run time.
     'MemoryDenyWriteExecute=',
     'PrivateMounts=',
     'PrivateNetwork=',
@@ -64,7 +64,7 @@ test('the unit is confined: systemd finds nothing that it may still do but what 
   ]);
 });
 
-test('every setting in the unit is one of the server, and every secret is a credential that is loaded', () => {
+test('every setting in the unit is a server setting, and every secret is a loaded credential', () => {
   const known = Object.values<Setting>(settings).flatMap(variablesOf);
   const used = unit.match(/EARSHOT_\w+/g) ?? [];
   expect(known).toEqual(expect.arrayContaining(used));

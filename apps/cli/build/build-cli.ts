@@ -4,19 +4,19 @@ import { rolldown } from 'rolldown';
 
 const sources = resolve(import.meta.dirname, '../src');
 
-/** Where `pnpm build:cli` writes it. */
+/** Output file of `pnpm build:cli`. */
 export const builtFile = resolve(import.meta.dirname, '../../../dist/earshot.mjs');
 
 /**
- * The command line as one file that needs nothing but Node. What starts servers or opens the database (`src/local`) stays in
- * the repository and is loaded from there, `localDir`; a copy of the file elsewhere does everything else. Returns the ids of the
- * modules that went into it.
+ * Builds the command line as one file that needs only Node. Commands that start servers or open the database load `localDir`
+ * from the repository (`src/local`). All other commands work in a copy of the file anywhere. Returns the ids of the bundled
+ * modules.
  */
 export async function buildCli(file: string, localDir = join(sources, 'local')): Promise<string[]> {
   const bundle = await rolldown({
     input: join(sources, 'main.ts'),
     platform: 'node',
-    // An older Node must be able to parse the file, or it shows a syntax error instead of the sentence below.
+    // An older Node must be able to parse the file. Otherwise it shows a syntax error instead of the message below.
     transform: { target: 'node20' },
     plugins: [
       {
@@ -33,7 +33,7 @@ export async function buildCli(file: string, localDir = join(sources, 'local')):
     const banner = refuseOlderNode(await leastNode());
     const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, banner });
     if (output.length !== 1) throw new Error(`one file was expected, not ${output.length}`);
-    // Renamed into place: nobody runs half of it.
+    // Renamed into place, so that a partial file never runs.
     const draft = `${file}.${process.pid}`;
     await mkdir(dirname(file), { recursive: true });
     await writeFile(draft, output[0].code, { mode: 0o755 });
@@ -48,11 +48,11 @@ export async function buildCli(file: string, localDir = join(sources, 'local')):
 const refuseOlderNode = (
   least: number,
 ): string => `if (Number.parseInt(process.versions.node, 10) < ${least}) {
-  process.stderr.write(\`Earshot needs Node ${least} or newer: this is Node \${process.versions.node}.\\n\`);
+  process.stderr.write(\`Earshot needs Node ${least} or newer. This is Node \${process.versions.node}.\\n\`);
   process.exit(1);
 }`;
 
-/** The major version of Node that this repository asks for. */
+/** The oldest major version of Node that this repository supports. */
 async function leastNode(): Promise<number> {
   const { engines } = JSON.parse(await readFile(resolve(sources, '../../../package.json'), 'utf8'));
   return Number(engines.node.replace('>=', ''));

@@ -4,10 +4,10 @@ import { buildCli } from './build-cli.ts';
 
 const here = resolve(import.meta.dirname, '..');
 
-/** Writes the package `earshot`: the built command line, without anything of the repository. Returns the ids of its modules. */
+/** Writes the package `earshot`: the built command line without `src/local`. Returns the ids of its modules. */
 export async function buildPackage(outDir: string): Promise<string[]> {
   const file = 'earshot.mjs';
-  // Nothing is there: commands that need the repository say so.
+  // This folder does not exist, so commands that need the repository fail with a message.
   const modules = await buildCli(join(outDir, file), join(outDir, 'local'));
   const { version, license, type, engines } = JSON.parse(
     await readFile(join(here, '../../package.json'), 'utf8'),

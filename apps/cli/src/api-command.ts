@@ -9,28 +9,28 @@ interface ApiCommand<Named extends Options, Placed extends Options, Answer exten
   extends Pick<Command, 'name' | 'summary' | 'details' | 'examples'> {
   readonly options?: Named;
   readonly args?: Placed;
-  /** What is waited for, for people: "Registering the rule". */
+  /** The progress message: "Registering the rule". */
   readonly doing: string;
-  /** It waits for the platforms, which may take a while. */
+  /** The request waits for the platforms, so it has a longer timeout. */
   readonly isSlow?: true;
-  /** The question before something that cannot be undone. */
+  /** The question before a change that cannot be undone. */
   readonly confirm?: (input: Input<Named, Placed>) => string;
-  readonly ask: (earshot: Earshot, input: Input<Named, Placed>) => Promise<Answer>;
+  readonly call: (earshot: Earshot, input: Input<Named, Placed>) => Promise<Answer>;
   /** The answer for people. */
   readonly show: (answer: Answer, screen: Screen, input: Input<Named, Placed>) => string;
-  /** Where an answer can mean something else than success. */
+  /** Only for commands whose answer does not always mean success. */
   readonly exitCode?: (answer: Answer) => number;
 }
 
 const slowTimeoutMs = 60_000;
 
-/** A command that makes one request of one answer: with `--json` the answer as it is, otherwise in words. */
+/** A command that makes one request. It prints the raw answer with `--json`, otherwise the answer for people. */
 export function apiCommand<
   Answer extends object,
   const Named extends Options = NoOptions,
   const Placed extends Options = NoOptions,
 >(definition: ApiCommand<Named, Placed, Answer>): Command {
-  const { doing, isSlow, confirm: question, ask, show, exitCode, ...common } = definition;
+  const { doing, isSlow, confirm: question, call, show, exitCode, ...common } = definition;
   const options: Options = {
     ...common.options,
     ...(question && { yes: flag('do not ask for confirmation') }),
@@ -39,12 +39,12 @@ export function apiCommand<
     ...common,
     options,
     async run(typed, { connect, isJson, screen }) {
-      // What the definition asked for, and perhaps one more.
+      // The options of the definition, and perhaps --yes.
       const input = typed as Input<Named, Placed>;
       if (question && typed.options['yes'] !== true)
-        await confirm(screen, question(input), 'This cannot be undone: confirm it with --yes.');
+        await confirm(screen, question(input), 'This cannot be undone. Confirm it with --yes.');
       const earshot = await connect(isSlow && { timeoutMs: slowTimeoutMs });
-      const answer = await screen.waitFor(doing, ask(earshot, input));
+      const answer = await screen.waitFor(doing, call(earshot, input));
       screen.print(isJson ? jsonLine(answer) : show(answer, screen, input));
       return exitCode?.(answer);
     },

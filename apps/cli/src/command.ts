@@ -2,17 +2,17 @@ import type { Earshot, EarshotOptions } from '@earshot/sdk';
 import type { Screen } from './output/screen.ts';
 
 /**
- * One value that a command takes, after a name (`--limit 5`) or by its place (`rules get <rule id>`). Help, completion,
- * parsing and docs/cli.md all come from it.
+ * One option (`--limit 5`) or argument (`rules get <rule id>`) of a command. Help, completion, parsing and docs/cli.md are
+ * derived from it.
  */
 export interface Option<Value = unknown> {
   readonly about: string;
-  /** What stands for the value in the help: `<n>`. Without it the option is a flag. */
+  /** The placeholder of the value in the help: `<n>`. Without it, the option is a flag. */
   readonly placeholder?: string;
   /** For the help and for completion. */
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
-  /** Undefined when it was not given. Throws a usage failure. `now` is the same for all options of a command. */
+  /** Parses the text, undefined if not given. Throws a usage failure. `now` is the same for all options of a command. */
   readonly read: (text: string | undefined, now?: Date) => Value;
 }
 
@@ -20,21 +20,21 @@ export type Options = Readonly<Record<string, Option>>;
 
 type ValuesOf<Taken extends Options> = { readonly [Name in keyof Taken]: ReturnType<Taken[Name]['read']> };
 
-/** What was typed, read and checked. */
+/** The parsed options and arguments. */
 export interface Input<Named extends Options, Placed extends Options> {
   readonly options: ValuesOf<Named>;
   readonly args: ValuesOf<Placed>;
 }
 
-/** What a command works with besides what was typed. */
+/** The environment of a command. */
 export interface Context {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** `--json` was given. */
   readonly isJson: boolean;
   readonly screen: Screen;
-  /** What to type for `earshot`, in commands for the user to paste. */
+  /** How the user starts `earshot`, for commands that they can paste. */
   readonly self: string;
-  /** The client of whoever logged in; fails with what to do when nobody has. */
+  /** Creates a client with the stored login. Fails with instructions if there is none. */
   readonly connect: (options?: Pick<EarshotOptions, 'fetch' | 'timeoutMs'>) => Promise<Earshot>;
 }
 
@@ -46,9 +46,9 @@ interface Definition<Named extends Options, Placed extends Options> {
   readonly details?: string;
   /** Every command also has `--json`, `--no-color` and `--help`. */
   readonly options?: Named;
-  /** By place, in this order. */
+  /** Positional arguments, in this order. */
   readonly args?: Placed;
-  /** What `--json` does where it is not simply the answer. */
+  /** What `--json` does, if it does not simply print the answer. */
   readonly aboutJson?: string;
   readonly examples: readonly [string, ...string[]];
   /** Returns the exit code, or nothing for 0. Results go to stdout, everything else to stderr. */
@@ -62,7 +62,7 @@ export type Command = Definition<Options, Options> & {
   readonly section?: string;
 };
 
-/** Of a command that takes none. */
+/** For commands without options. */
 export type NoOptions = Readonly<Record<string, never>>;
 
 export interface CommandGroup {
@@ -72,7 +72,7 @@ export interface CommandGroup {
   readonly commands: readonly (Command | CommandGroup)[];
 }
 
-/** Checks `run` against the options, then widens the type: the table holds commands with different options. */
+/** Checks `run` against the options, then widens the type, because the table has commands with different options. */
 export function command<const Named extends Options = NoOptions, const Placed extends Options = NoOptions>(
   definition: Definition<Named, Placed>,
 ): Command {

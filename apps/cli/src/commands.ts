@@ -34,7 +34,7 @@ const sections: Readonly<Record<string, readonly (Command | CommandGroup)[]>> = 
   Operate: [demo, services, admin, doctor, createCompletion(() => earshotCommands)],
 };
 
-/** Everything that `earshot` can do: what it parses, its help, its completion and docs/cli.md. */
+/** All commands. Parsing, help, completion and docs/cli.md are derived from this table. */
 export const earshotCommands: CommandGroup = {
   name: 'earshot',
   summary: 'live event monitoring: rules in, matches out',

@@ -6,16 +6,16 @@ import { Failure, usageFailure } from './failure.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where and as whom the commands ask. */
+/** The server and the key that the commands use. */
 export interface Connection {
   readonly url: string;
   readonly key: string;
 }
 
-/** Over a short interruption, and not longer than somebody waits who mistyped the address. */
+/** Survives a short interruption, but does not make you wait long for a mistyped address. */
 const timeoutMs = 10_000;
 
-/** The client that a command works with. Throws a Failure that says what to do when nobody logged in. */
+/** Creates the client of a command. Without a login, throws a Failure with instructions. */
 export async function connect(
   env: Environment,
   options: Pick<EarshotOptions, 'fetch' | 'timeoutMs'> = {},
@@ -23,32 +23,32 @@ export async function connect(
   return createEarshot({ timeoutMs, ...options, ...(await findConnection(env)) });
 }
 
-/** EARSHOT_URL and EARSHOT_API_KEY, and what `earshot login` stored for what they leave open. */
+/** Reads EARSHOT_URL and EARSHOT_API_KEY. If one is missing, reads the file of `earshot login`. */
 export async function findConnection(env: Environment): Promise<Connection> {
   const url = env['EARSHOT_URL'];
   const key = env['EARSHOT_API_KEY'];
   if (url && key) return { url: readUrl(url), key };
   const stored = await readStored(env);
   if (url && stored && readUrl(url) !== stored.url) {
-    // A key must not go to a server that it was not given for.
+    // A key must not be sent to another server.
     throw new Failure(
       'refused',
-      `EARSHOT_URL is set, but the stored key is one of ${stored.url}. Set EARSHOT_API_KEY as well, or log in there: earshot login --url ${url}`,
+      `EARSHOT_URL is set, but the stored key belongs to ${stored.url}. Set EARSHOT_API_KEY as well, or log in: earshot login --url ${url}`,
     );
   }
   const found = { url: url ? readUrl(url) : stored?.url, key: key || stored?.key };
   if (found.url && found.key) return { url: found.url, key: found.key };
   throw new Failure(
     'refused',
-    `There is no ${found.url ? 'key' : 'address of a server'} to work with. Log in first: earshot login. Or set EARSHOT_URL and EARSHOT_API_KEY.`,
+    `There is no ${found.url ? 'key' : 'server address'}. Log in first with earshot login, or set EARSHOT_URL and EARSHOT_API_KEY.`,
   );
 }
 
-/** An address as it is stored and compared: http or https, without the slash at its end. */
+/** Normalises an address: http or https, without a slash at the end. */
 export function readUrl(text: string): string {
   const url = URL.parse(text.trim());
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.search || url.hash || url.username) {
-    throw usageFailure(`"${text}" is not the address of a server, such as http://127.0.0.1:8080.`);
+    throw usageFailure(`"${text}" is not a server address such as http://127.0.0.1:8080.`);
   }
   return url.href.replace(/\/+$/, '');
 }
@@ -61,7 +61,7 @@ export function connectionFile(env: Environment): string {
   );
 }
 
-/** Only the owner may read it. Renamed into place, so that a file with other rights is replaced rather than filled. */
+/** Only the owner may read the file. It is renamed into place, which replaces a file with other permissions. */
 export async function storeConnection(env: Environment, { url, key }: Connection): Promise<string> {
   const file = connectionFile(env);
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -71,7 +71,7 @@ export async function storeConnection(env: Environment, { url, key }: Connection
   return file;
 }
 
-/** Whether there was one. */
+/** Returns whether there was a stored connection. */
 export async function forgetConnection(env: Environment): Promise<boolean> {
   const isStored = (await readText(connectionFile(env))) !== undefined;
   await rm(connectionFile(env), { force: true });
@@ -84,7 +84,7 @@ async function readStored(env: Environment): Promise<Connection | undefined> {
   if (text === undefined) return undefined;
   const { url, key } = parse(text);
   if (typeof url === 'string' && typeof key === 'string') return { url, key };
-  throw new Failure('failed', `${file} cannot be read: delete it and log in again with earshot login.`);
+  throw new Failure('failed', `${file} is not valid. Delete it and log in again with earshot login.`);
 }
 
 async function readText(file: string): Promise<string | undefined> {

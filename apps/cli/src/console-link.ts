@@ -8,23 +8,23 @@ export interface ConsoleLink {
 
 const timeoutMs = 10_000;
 
-/** A link that signs in to the console once. Not an operation of the API: only people are of use to it. */
+/** Requests a link that signs in to the console once. It is not an operation of the API, because only people need it. */
 export async function createConsoleLink({ url, key }: Connection): Promise<ConsoleLink> {
   const response = await fetch(`${url}/console/links`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}` },
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: unknown) => {
-    throw new Failure('unavailable', `There is no answer from ${url}: is the server running?`, {
+    throw new Failure('unavailable', `${url} does not answer. Check that the server runs.`, {
       cause: error,
     });
   });
   if (response.status === 401) throw new Failure('refused', 'The server does not accept the key.');
   if (response.status === 404)
-    throw new Failure('notFound', `${url} has no console: it is switched off there.`);
+    throw new Failure('notFound', `${url} has no console. Ask the operator to enable it.`);
   if (!response.ok)
     throw new Failure('failed', `The server answered ${response.status}: ${await response.text()}`);
   const link = (await response.json()) as ConsoleLink;
-  // By the address that was typed here: behind a proxy the server may not know its own.
+  // Uses the address that you typed: behind a proxy, the server may not know its public address.
   return { ...link, url: `${url}/${new URL(link.url).hash}` };
 }

@@ -26,12 +26,12 @@ export function endingOf(error: unknown): Ending {
   return isLasting(error) ? 'refused' : endings[error.code];
 }
 
-/** Waiting does not help: something must be deleted, or the limit raised. */
+/** Whether waiting does not help, because you must delete something or get a higher limit. */
 function isLasting({ code, retryable }: EarshotError): boolean {
   return code === 'resource_exhausted' && !retryable;
 }
 
-/** The error for programs: that of the API as it is, and one of the same shape for what never reached it. */
+/** The error for programs: the API's error unchanged, or a local error in the same form. */
 export function errorAsJson(error: unknown): string {
   if (error instanceof EarshotError) {
     const { code, message, details } = error;
@@ -40,7 +40,7 @@ export function errorAsJson(error: unknown): string {
   return jsonLine({ code: endingOf(error), message: words(error), details: {} });
 }
 
-/** The error for people. `typed` are the options of the command: the values that the error speaks of. */
+/** The error for people. `typed` are the options of the command, to quote the values of violations. */
 export function explainError(
   error: unknown,
   typed: Readonly<Record<string, unknown>>,
@@ -56,12 +56,12 @@ export function explainError(
   return [...head, ...findings, ...adviceFor(error)].join('\n');
 }
 
-/** The API speaks of headers to somebody who writes none, and may repeat what a platform said. */
+/** Replaces the API's message about headers. Other messages may contain text of a platform. */
 function headline({ code, message }: EarshotError): string {
   return code === 'unauthenticated' ? 'The server does not accept the key.' : spaced(message);
 }
 
-/** Where the field of a request was typed. */
+/** The option and the value of a request's field. */
 function typedFor(
   field: string,
   typed: Readonly<Record<string, unknown>>,
@@ -75,21 +75,21 @@ function typedFor(
 const optionNames: Readonly<Record<string, string>> = { expires_at: 'expires', rule_id: 'rule' };
 
 function adviceFor({ code, details, requestId }: EarshotError): string[] {
-  if (code === 'unauthenticated') return ['Log in with a key that works: earshot login'];
+  if (code === 'unauthenticated') return ['Log in with a valid key: earshot login'];
   if (details.required_scope !== undefined) {
     return [
-      `It lacks the scope ${details.required_scope}. A key that has it makes others: earshot keys create`,
+      `Use a key with the scope ${details.required_scope}. A key that has it can create others: earshot keys create`,
     ];
   }
-  const isOurFault = code === 'internal' || code === 'unknown';
-  return isOurFault && requestId !== undefined ? [`Name this request when you report it: ${requestId}`] : [];
+  const isFault = code === 'internal' || code === 'unknown';
+  return isFault && requestId !== undefined ? [`If you report this error, include: ${requestId}`] : [];
 }
 
 function causeOf({ cause }: EarshotError): string[] {
   return cause === undefined ? [] : [`Cause: ${words(cause)}`];
 }
 
-/** fetch hides why it failed in the cause of its error, and a refused connection has no message at all. */
+/** The cause of a fetch error has the reason, and the error of a refused connection has no message. */
 function words(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError) return error.errors.map(words).join('; ');

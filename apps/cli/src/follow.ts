@@ -3,39 +3,39 @@ import type { Earshot, FollowedMatches, Match, Removal, Requests } from '@earsho
 
 export interface Following {
   readonly filter: Pick<Requests['StreamMatches'], 'rule_id' | 'platform'>;
-  /** From this time on; otherwise from now on. */
-  readonly since: string | undefined;
+  /** Start of the matches. Undefined: now. */
+  readonly from: string | undefined;
   readonly signal: AbortSignal;
   readonly note: (text: string) => void;
-  /** In their order among the matches. */
+  /** Called for each removal, in the order of the log. */
   readonly onRemoved?: (removal: Removal) => void;
 }
 
 const pageSize = 100;
 const openPollMs = 20;
 
-/** Matches as they come, each once and in order, over interruptions. Ends by throwing the reason of the signal. */
+/** Yields each match once and in order, and survives interruptions. Throws the reason of the signal at the end. */
 export async function* followFrom(earshot: Earshot, following: Following): AsyncGenerator<Match, void> {
-  const { filter, since, signal, note, onRemoved = () => undefined } = following;
+  const { filter, from, signal, note, onRemoved = () => undefined } = following;
   const onRestored = () => note('Earshot was restored to an earlier state: some matches may be shown again.');
-  if (since === undefined) {
+  if (from === undefined) {
     yield* earshot.followMatches(filter, { signal, onRestored, onRemoved });
     return;
   }
-  // The stream is open before the past is listed, so that nothing falls between them. What is in both is given once.
+  // The stream opens before the past is listed, so that no match is missed. A match in both is yielded once.
   const left = new AbortController();
   const ends = AbortSignal.any([signal, left.signal]);
   try {
-    // A removal that comes while the past is listed waits for its end: the match may be in it.
+    // A removal waits until the past is listed, because its match may be in the past.
     const early: Removal[] = [];
     let isListed = false;
-    const tell = (removal: Removal) => (isListed ? onRemoved(removal) : void early.push(removal));
-    const live = earshot.followMatches(filter, { signal: ends, onRestored, onRemoved: tell });
+    const report = (removal: Removal) => (isListed ? onRemoved(removal) : void early.push(removal));
+    const live = earshot.followMatches(filter, { signal: ends, onRestored, onRemoved: report });
     const matches = live[Symbol.asyncIterator]();
     const first = matches.next();
     await opened(live, first);
     const listed = new Set<string>();
-    for await (const match of listPast(earshot, { filter, since, signal: ends })) {
+    for await (const match of listPast(earshot, { filter, from, signal: ends })) {
       listed.add(match.id);
       yield match;
     }
@@ -43,7 +43,7 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
     for (const removal of early) onRemoved(removal);
     for (let next = await first; !next.done; next = await matches.next()) {
       if (listed.has(next.value.id)) continue;
-      // In the order of the log: behind the first that is new, all are.
+      // The log is in order: after the first new match, all are new.
       listed.clear();
       yield next.value;
     }
@@ -52,10 +52,10 @@ export async function* followFrom(earshot: Earshot, following: Following): Async
   }
 }
 
-/** The follower says nothing when its stream is open: its cursor appears. Throws what the stream is refused with. */
+/** Waits until the stream is open, which only the cursor of the follower shows. Throws if the stream is refused. */
 async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<void> {
   const hasMatch = first.then(() => true);
-  // Later on it is the match that is waited for, and its failure is thrown there.
+  // The caller waits for the same promise later, and handles its failure.
   hasMatch.catch(() => undefined);
   while (live.cursor === undefined) {
     if (await Promise.race([hasMatch, sleep(openPollMs, false)])) return;
@@ -64,23 +64,23 @@ async function opened(live: FollowedMatches, first: Promise<unknown>): Promise<v
 
 async function* listPast(
   earshot: Earshot,
-  { filter, since, signal }: Pick<Following, 'filter' | 'since' | 'signal'>,
+  { filter, from, signal }: Pick<Following, 'filter' | 'from' | 'signal'>,
 ): AsyncGenerator<Match, void> {
   let cursor: string | undefined;
   for (;;) {
-    const request = { ...filter, since, cursor, order: 'oldest', limit: pageSize } as const;
-    // As patient as the stream: a server that restarts meanwhile does not end the tail.
-    const asked = earshot.listMatches(request, { signal, timeoutMs: Number.POSITIVE_INFINITY });
-    const { matches, removed, next_cursor } = await asked;
+    const request = { ...filter, from, cursor, order: 'oldest', limit: pageSize } as const;
+    // Retries like the stream, so that a restart of the server does not end the tail.
+    const options = { signal, timeoutMs: Number.POSITIVE_INFINITY };
+    const { matches, removed, next_cursor } = await earshot.listMatches(request, options);
     yield* matches;
-    // A page of large matches is shorter than what was asked for; one of removals has none, and is not shown: nor are their matches.
+    // A page of large matches is shorter than the limit. Removals of the past are not shown, as their matches are not listed.
     if ((matches.length === 0 && !removed) || next_cursor === null) return;
     cursor = next_cursor;
   }
 }
 
 /**
- * The follower reconnects silently for as long as it takes. This fetch tells the person at the terminal why nothing comes.
+ * The follower reconnects silently, for any length of time. This fetch reports on the terminal why no matches arrive.
  */
 export function noticingFetch(note: (text: string) => void): typeof fetch {
   let isInTrouble = false;
@@ -99,7 +99,7 @@ export function noticingFetch(note: (text: string) => void): typeof fetch {
     if (isWorthWaiting(response)) trouble(`Earshot answers with ${response.status}`);
     else if (isInTrouble) {
       isInTrouble = false;
-      note('Earshot is there again.');
+      note('Earshot is available again.');
     }
     return response;
   };

@@ -4,7 +4,7 @@ import type { Match, Removal } from '@earshot/sdk';
 import { usageFailure } from './failure.ts';
 import { version } from './version.ts';
 
-/** What a message of a webhook would have, made here: there is no webhook that could have an id. */
+/** Stands in for the id of a webhook. */
 const webhookId = 'whk_listen';
 const prefix = 'whsec_';
 const answerWithinMs = 15_000;
@@ -17,20 +17,21 @@ export interface Delivery {
   /** Null when there was no answer. */
   readonly status: number | null;
   readonly latency_ms: number;
-  readonly detail: string | null;
+  readonly message: string | null;
 }
 
 interface Forwarding {
   readonly url: URL;
   readonly secret: string;
   readonly signal: AbortSignal;
-  /** Each attempt. */
+  /** Called after each attempt. */
   readonly onAttempt: (delivery: Delivery) => void;
 }
 
 /**
- * Posts what a webhook would post, signed as Standard Webhooks has it. Like a webhook it repeats the same bytes under the same id
- * until they are taken, only sooner; what the receiver refuses (4xx) is left out. Throws the reason of the signal.
+ * Posts the message of a webhook, signed according to Standard Webhooks. Like a webhook, it repeats the same bytes with the
+ * same id until the receiver accepts them, but sooner. It skips messages that the receiver refuses (4xx). Throws the reason
+ * of the signal.
  */
 export async function forward(
   { url, secret, signal, onAttempt }: Forwarding,
@@ -51,12 +52,12 @@ function isOver(status: number | null): boolean {
   return (status >= 200 && status < 300) || (status >= 400 && status < 500);
 }
 
-/** Redirects are not followed, as those of webhooks are not. */
+/** Does not follow redirects, like webhooks. */
 async function post(
   url: URL,
   { headers, body }: { readonly headers: Record<string, string>; readonly body: string },
   signal: AbortSignal,
-): Promise<Pick<Delivery, 'status' | 'latency_ms' | 'detail'>> {
+): Promise<Pick<Delivery, 'status' | 'latency_ms' | 'message'>> {
   const startedAt = performance.now();
   const latency = () => Math.round(performance.now() - startedAt);
   const tooLate = AbortSignal.timeout(answerWithinMs);
@@ -64,15 +65,15 @@ async function post(
     const ends = AbortSignal.any([signal, tooLate]);
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal: ends });
     await response.body?.cancel();
-    return { status: response.status, latency_ms: latency(), detail: null };
+    return { status: response.status, latency_ms: latency(), message: null };
   } catch (error) {
     signal.throwIfAborted();
-    const detail = tooLate.aborted ? 'no answer in time' : reasonOf(error);
-    return { status: null, latency_ms: latency(), detail };
+    const message = tooLate.aborted ? 'no answer in time' : reasonOf(error);
+    return { status: null, latency_ms: latency(), message };
   }
 }
 
-/** `fetch` hides the reason in the cause of its error, which has one for each address where a name has several. */
+/** The cause of a `fetch` error has the reason, or one reason for each address of the host. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
@@ -94,19 +95,17 @@ function signedHeaders(id: string, body: string, secret: string): Record<string,
 
 export const newSecret = (): string => prefix + randomBytes(32).toString('base64');
 
-/** Throws a usage failure unless it is one of Standard Webhooks: 24 to 64 bytes in base64 behind the prefix. */
+/** Throws a usage failure unless it is a Standard Webhooks secret: the prefix, then 24 to 64 bytes in base64. */
 export function readSecret(text: string): string {
   const encoded = text.startsWith(prefix) ? text.slice(prefix.length) : '';
   const bytes = Buffer.from(encoded, 'base64');
   if (bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded) return text;
-  throw usageFailure(
-    'takes a secret such as the one that a webhook has: whsec_ and 24 to 64 bytes in base64.',
-  );
+  throw usageFailure('takes a webhook signing secret: whsec_ and 24 to 64 bytes in base64.');
 }
 
 /**
- * Only to this machine unless `isRemoteAllowed`: a mistyped address must not get the matches of an account, and for a receiver
- * elsewhere there are webhooks.
+ * Allows only this machine unless `isRemoteAllowed`, because a mistyped address must not get the matches of an account. For
+ * receivers on other machines, there are webhooks.
  */
 export function readTarget(text: string, isRemoteAllowed: boolean): URL {
   const url = URL.parse(text);
@@ -114,11 +113,11 @@ export function readTarget(text: string, isRemoteAllowed: boolean): URL {
     throw usageFailure(`--forward-to takes a URL such as http://localhost:3000/hook, not "${text}".`);
   if (isRemoteAllowed || isLoopback(url.hostname)) return url;
   throw usageFailure(
-    `--forward-to takes a URL on this machine, and ${url.hostname} is not. Add --allow-remote if it is meant, or create a webhook: earshot webhooks create.`,
+    `--forward-to takes a URL on this machine, but ${url.hostname} is another one. Add --allow-remote, or create a webhook: earshot webhooks create.`,
   );
 }
 
-/** The URL parser has normalised every spelling of an address. */
+/** Needs a hostname that the URL parser has normalised. */
 function isLoopback(hostname: string): boolean {
   return /^(?:.+\.)?localhost$|^127\.\d+\.\d+\.\d+$|^\[::1\]$/.test(hostname);
 }

@@ -14,17 +14,17 @@ import { selfOf } from './self.ts';
 export async function main(words: readonly string[]): Promise<number> {
   let code: number = exitCodes.done.code;
   let options: Typed['options'] = {};
-  const program = createProgram(earshotCommands, async (command, typed) => {
-    options = typed.options;
-    code = (await command.run(typed, contextOf(typed))) ?? code;
+  const program = createProgram(earshotCommands, async (command, input) => {
+    options = input.options;
+    code = (await command.run(input, contextOf(input))) ?? code;
   });
   const [first = '--help', ...others] = words;
-  const asked = first === 'help' ? [...others, '--help'] : [first, ...others];
+  const typed = first === 'help' ? [...others, '--help'] : [first, ...others];
   try {
-    await program.parseAsync(asked, { from: 'user' });
+    await program.parseAsync(typed, { from: 'user' });
     return code;
   } catch (error) {
-    // It has printed help or the version. Help on stderr is the answer to a group without a command.
+    // Commander has printed help or the version. A group without a command prints help to stderr.
     if (error instanceof CommanderError) return exitCodes[error.exitCode === 0 ? 'done' : 'usage'].code;
     return report(error, { options, isJson: words.includes('--json'), program: commandOf(program, words) });
   }
@@ -64,7 +64,7 @@ function report(error: unknown, { options, isJson, program }: Circumstances): nu
   return exitCodes[ending].code;
 }
 
-// A reader that went away (`| head`) is no failure; commands that go on for long listen for it themselves.
+// A closed output (`| head`) is not a failure. Commands that run for long handle it themselves.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 if (import.meta.main) process.exitCode = await main(process.argv.slice(2));

@@ -4,7 +4,7 @@ import { parseTime, type TimeDirection, timeGrammar } from '@earshot/contract/ti
 import type { Option } from './command.ts';
 import { usageFailure } from './failure.ts';
 
-/** The kinds of values that commands take. What `read` complains about begins with the name of the option. */
+/** The kinds of options. The program puts the option's name before the messages of `read`. */
 
 export function flag(about: string): Option<boolean> {
   return { about, read: (text) => text !== undefined };
@@ -45,7 +45,7 @@ export function oneOf<const Choice extends string>(
   return { ...option, choices };
 }
 
-/** Names with commas between them; spaces and repetitions do no harm. */
+/** Names separated by commas. Spaces and repetitions are allowed. */
 export function listOf<const Choice extends string>(
   choices: readonly Choice[],
   about: string,
@@ -60,7 +60,7 @@ export function listOf<const Choice extends string>(
   });
 }
 
-/** A point in time as the API takes it: a day, a time, or how long ago or from now. */
+/** A timestamp for the API, from a day, a time, or a duration before or after now. */
 export function time(about: string, direction: TimeDirection) {
   const example = direction === 'past' ? '10m, 2h, 3d (ago)' : '2h, 30d (from now)';
   return value('<time>', `${about}: ${example}, 2027-01-31 or 2027-01-31T12:00:00Z`, (given, now) =>
@@ -68,7 +68,7 @@ export function time(about: string, direction: TimeDirection) {
   );
 }
 
-/** A time in the past, now unless it is given. */
+/** A time in the past; by default now. */
 export function timeOrNow(about: string): Option<string> {
   const option = time(about, 'past');
   return { ...option, read: (given, now = new Date()) => option.read(given, now) ?? now.toISOString() };
@@ -82,7 +82,7 @@ export function readTime(given: string, direction: TimeDirection, now: Date): st
   return read;
 }
 
-/** What may be spent: `usd=5/day`. */
+/** A budget: `usd=5/day`. */
 export const budget = (about: string) => value('<budget>', `${about}: ${budgetGrammar}`, readBudget);
 
 /** A budget, or `none`, which is null. */
@@ -97,7 +97,7 @@ function readBudget(given: string): Budget {
   return read;
 }
 
-/** For how long a rule is tried: `30m,matches=50`. */
+/** The limits of a trial: `30m,matches=50`. */
 export const trial = (about: string) =>
   value('<trial>', `${about}: ${trialGrammar}`, (given) => {
     const read = parseTrial(given);
@@ -121,9 +121,9 @@ export const commonOptions = (aboutJson = 'the answer as JSON on stdout, an erro
   'no-color': flag('no colours, as with NO_COLOR or when the output is a file or pipe'),
 });
 
-/** The same words for the same thing in every command. */
+/** Options that several commands share. */
 export const platformFilter = oneOf(platforms, 'only this platform');
 export const ruleFilter = text('<rule id>', 'only this rule, as `earshot rules list` shows it');
 export const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
 export const webhookId = required(text('<webhook id>', 'as `earshot webhooks list` shows it'));
-export const cursor = text('<cursor>', '`next_cursor` of the answer before');
+export const cursor = text('<cursor>', '`next_cursor` of the previous answer');

@@ -3,7 +3,7 @@ import type { Requests } from '@earshot/sdk';
 
 type Values = Pick<Requests['CreateRule'], 'platforms' | 'overrides'>;
 
-/** The values of a rule as a request has them: its platforms are those that have one. */
+/** The `platforms` and `overrides` of a request. Its platforms are those that have a query. */
 export function onPlatforms(values: { readonly [P in Platform]?: string | undefined }): Values {
   const overrides: Values['overrides'] = {};
   for (const platform of platforms) {
@@ -15,7 +15,7 @@ export function onPlatforms(values: { readonly [P in Platform]?: string | undefi
 
 const colours = ['cyan', 'magenta', 'green', 'blue'] as const;
 
-/** Each platform has its own colour in a list of matches. */
+/** The colour of a platform in lists of matches. */
 export function colourOf(platform: Platform): (typeof colours)[number] {
   return colours[platforms.indexOf(platform) % colours.length] ?? 'cyan';
 }

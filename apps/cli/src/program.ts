@@ -14,8 +14,8 @@ export interface Typed {
 type Run = (command: Command, typed: Typed) => Promise<void>;
 
 /**
- * The table as a program of commander, which parses, suggests and prints help. A mistake in the command line is thrown as a
- * Failure; after help or the version a CommanderError is thrown.
+ * Creates a Commander program from the table. It throws a Failure for a mistake in the command line, and a CommanderError
+ * after it has printed help or the version.
  */
 export function createProgram(table: CommandGroup, run: Run): Program {
   const program = new Program(table.name)
@@ -83,7 +83,7 @@ function addOptions(program: Program, options: Options): void {
     if (placeholder !== undefined) {
       added.argParser((text: string, previous: unknown) => {
         if (previous !== undefined) throw usageFailure(`--${name} is given twice.`);
-        // Commander would take the next option for the value.
+        // Commander would use the next option as the value.
         if (program.options.some(({ long }) => long === text))
           throw usageFailure(`--${name} needs a value: ${flags}`);
         return text;

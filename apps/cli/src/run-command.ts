@@ -2,14 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** After the signal a command has this long to end by itself, and as long again once it was asked to. */
+/** Time for a command to end before it gets SIGTERM, and again before SIGKILL. */
 export const graceMs = 5_000;
 
 /**
- * Runs a command line with a text on its standard input, until it ends. Returns its exit code, or the name of the signal that ended it.
+ * Runs a command line with a text on its standard input. Returns its exit code, or the name of the signal that ended it.
  *
- * It is a process group of its own, so that Ctrl+C does not end it in the middle of its work, and so that its children end
- * with it.
+ * The command has its own process group, so that Ctrl+C does not interrupt it, and so that its children end with it.
  */
 export async function runCommand(
   commandLine: string,
@@ -17,7 +16,7 @@ export async function runCommand(
 ): Promise<number | string> {
   const child = spawn('sh', ['-c', commandLine], { stdio: ['pipe', 'inherit', 'inherit'], detached: true });
   const ended = once(child, 'close');
-  // A command that does not read its input closes it.
+  // A command may close its input without reading it.
   child.stdin.on('error', () => undefined).end(input);
   const over = new AbortController();
   const stop = async () => {
@@ -42,6 +41,6 @@ function killGroup(pid: number | undefined, name: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, name);
   } catch {
-    // It has ended meanwhile.
+    // It has already ended.
   }
 }

@@ -1,4 +1,4 @@
-/** What to type for `earshot`: the way in which it was started, from the repository or as the built file. */
+/** How the user started `earshot`: from the repository, or as the built file. */
 export function selfOf(env: Readonly<Record<string, string | undefined>>, file: string): string {
   if (!file.endsWith('.ts')) return 'earshot';
   const { DEV_SCRIPT: dev } = env;

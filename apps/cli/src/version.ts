@@ -1,2 +1,2 @@
-/** Of this package; a test compares. The built file has no package.json beside it. */
+/** The version of this package. A test compares it with package.json, which the built file does not include. */
 export const version = '0.1.0';

@@ -26,7 +26,7 @@ const plan = planRules(
 
 type Caller = Pick<Earshot, 'createRule' | 'updateRule' | 'deleteRule'>;
 
-/** Remembers the idempotency keys; fails where it is told to. */
+/** Records the idempotency keys. `fail` may throw for a call. */
 function recording(fail: (call: string) => void = () => undefined) {
   const keys: (string | undefined)[] = [];
   const record = (call: string, options?: CallOptions) => {
@@ -36,7 +36,7 @@ function recording(fail: (call: string) => void = () => undefined) {
   const caller: Caller = {
     createRule: async (request, options) => {
       record(`create ${request.managed_by?.key}`, options);
-      return { rule_id: 'rule_new', platforms: {} };
+      return { ...ruleOf('a'), rule_id: 'rule_new', platforms: {} };
     },
     updateRule: async (request, options) => {
       record('update', options);
@@ -63,7 +63,7 @@ async function outcomesOf(
   return outcomes.map(({ action, key, outcome }) => `${action} ${key} ${outcome}`);
 }
 
-test('the same changes and deletions have the same keys in every run, and creations have none of ours', async () => {
+test('changes and deletions have the same idempotency keys in every run, and creations have none', async () => {
   const [first, second] = [recording(), recording()];
   expect(await outcomesOf(first.caller)).toEqual([
     'update b done',
@@ -91,13 +91,13 @@ test.each([
     ['update b done', 'create a failed', 'create c done', 'delete d done'],
   ],
   [
-    'a failure that all others would meet as well stops them',
+    'a failure that affects all steps stops them',
     'update',
     new EarshotError('away', { code: 'unavailable' }),
     ['update b failed', 'create a not_tried', 'create c not_tried', 'delete d not_tried'],
   ],
   [
-    'a rule that the budget of the key does not cover does not stop the others',
+    'a rule outside of the budget of the key does not stop the others',
     'update',
     new EarshotError('no', { code: 'permission_denied', details: { request_id: 'r', budget } }),
     ['update b failed', 'create a done', 'create c done', 'delete d done'],
@@ -109,7 +109,7 @@ test.each([
   expect(await outcomesOf(caller)).toEqual(outcomes);
 });
 
-test.each([true, false])('estimates are accepted for changes and creations: %s', async (acceptsEstimate) => {
+test.each([true, false])('changes and creations send accept_estimate: %s', async (acceptsEstimate) => {
   const { caller } = recording();
   const accepted: (boolean | undefined)[] = [];
   const earshot: Caller = {
@@ -128,7 +128,7 @@ test.each([true, false])('estimates are accepted for changes and creations: %s',
   expect(accepted).toEqual(Array.from({ length: 3 }, () => acceptsEstimate || undefined));
 });
 
-test('a full plan stops the creations, and not the deletions that make room', async () => {
+test('a reached plan limit stops creations, but not deletions', async () => {
   const many = planRules({ set: 'launches', rules: ['a', 'b', 'c', 'e', 'f', 'g'].map(wanted) }, [
     ruleOf('d'),
   ]);
@@ -146,7 +146,7 @@ test('a full plan stops the creations, and not the deletions that make room', as
   ]);
 });
 
-test('after a stop what is under way is finished, and nothing more is begun', async () => {
+test('after a stop, running steps finish and no new steps start', async () => {
   const stop = new AbortController();
   const { caller } = recording((call) => {
     if (call === 'create a') stop.abort();

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
-/** What bash itself offers for each line of words, the last of which is being typed. */
+/** The completions of bash for the last word of each line. */
 async function completionsOf(lines: readonly (readonly string[])[]): Promise<string[][]> {
   const script = `source "$1"; shift
     complete -p earshot >/dev/null || exit 3
@@ -59,7 +59,7 @@ test('bash completes commands, their commands, options and values', async () => 
   expect(await completions('rules', 'create', '--name', 'rules', '--inte')).toEqual(['--intent']);
 });
 
-test('after an option that takes anything, nothing is offered', async () => {
+test('bash completes nothing after an option with a free value', async () => {
   expect(await completions('rules', 'create', '--name', '')).toEqual([]);
 });
 

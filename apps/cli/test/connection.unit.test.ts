@@ -18,12 +18,12 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const stored = { url: 'https://earshot.example', key: 'esk_stored' };
 
-test('the file lies where the desktop standard says, or below the home folder', () => {
+test('the file is below $XDG_CONFIG_HOME or the home folder', () => {
   expect(connectionFile({ XDG_CONFIG_HOME: '/c', HOME: '/h' })).toBe('/c/earshot/connection.json');
   expect(connectionFile({ HOME: '/h' })).toBe('/h/.config/earshot/connection.json');
 });
 
-test('what is stored is found again, and only its owner may read it', async () => {
+test('a stored connection is found, and only its owner may read the file', async () => {
   const env = { XDG_CONFIG_HOME: dir };
   const file = await storeConnection(env, stored);
   expect(await findConnection(env)).toEqual(stored);
@@ -41,7 +41,7 @@ test('a file that others could read is replaced by one that they cannot', async 
   expect(await readFile(file, 'utf8')).not.toContain('esk_old');
 });
 
-test('the environment wins over the file', async () => {
+test('the environment overrides the file', async () => {
   const env = { XDG_CONFIG_HOME: dir };
   await storeConnection(env, stored);
   const both = { ...env, EARSHOT_URL: 'http://127.0.0.1:1/', EARSHOT_API_KEY: 'esk_env' };
@@ -53,7 +53,7 @@ test('the environment wins over the file', async () => {
   expect(await findConnection({ ...env, EARSHOT_URL: `${stored.url}/` })).toEqual(stored);
 });
 
-test('a stored key is never sent to a server that it was not given for', async () => {
+test('a stored key is not sent to another server', async () => {
   const env = { XDG_CONFIG_HOME: dir };
   await storeConnection(env, stored);
   await expect(findConnection({ ...env, EARSHOT_URL: 'http://other.example' })).rejects.toMatchObject({
@@ -62,23 +62,23 @@ test('a stored key is never sent to a server that it was not given for', async (
   });
 });
 
-test('without a login it says what to do', async () => {
+test('without a login, the error suggests to log in', async () => {
   const env = { XDG_CONFIG_HOME: dir };
   await expect(findConnection(env)).rejects.toMatchObject({
     ending: 'refused',
     message: expect.stringContaining('earshot login'),
   });
   await expect(findConnection({ ...env, EARSHOT_URL: 'http://127.0.0.1:1' })).rejects.toThrow(
-    'There is no key to work with.',
+    'There is no key.',
   );
   expect(await forgetConnection(env)).toBe(false);
 });
 
-test('a file that is damaged is named', async () => {
+test('the error names a damaged file', async () => {
   const env = { XDG_CONFIG_HOME: dir };
   const file = await storeConnection(env, stored);
   await writeFile(file, '{"url":');
-  await expect(findConnection(env)).rejects.toThrow(`${file} cannot be read`);
+  await expect(findConnection(env)).rejects.toThrow(`${file} is not valid`);
   expect(await forgetConnection(env)).toBe(true);
   await expect(findConnection(env)).rejects.toThrow('earshot login');
 });
@@ -89,6 +89,6 @@ test.for([
   'http://user@earshot.example',
   'http://e.example/?a=1',
   '',
-])('"%s" is no address', (text) => {
-  expect(() => readUrl(text)).toThrow('is not the address of a server');
+])('"%s" is not an address', (text) => {
+  expect(() => readUrl(text)).toThrow('is not a server address');
 });

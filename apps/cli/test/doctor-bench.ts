@@ -9,7 +9,7 @@ import { stepIds } from '../src/doctor/register.ts';
 import type { Report } from '../src/doctor/report.ts';
 import { type DoctorOptions, runDoctor } from '../src/doctor/run-doctor.ts';
 
-/** How many times faster the doctor waits. The platforms are faster still, so that a busy machine makes nothing late. */
+/** How many times faster the doctor waits. The sandbox is even faster, so that a busy machine does not delay it too much. */
 export const pace = 50;
 const speed = 150;
 export const startUpstreams = (options: SandboxOptions = {}) =>
@@ -44,7 +44,7 @@ export async function control({ url }: Sandbox, path: string, body?: object): Pr
   return await response.json();
 }
 
-/** As another program would. */
+/** Uses the platform like another program. */
 export async function addXRule({ url }: Sandbox, rule: { value: string; tag?: string }): Promise<void> {
   const headers = { authorization: `Bearer ${defaultXToken}` };
   const body = JSON.stringify({ add: [rule] });
@@ -56,7 +56,7 @@ export async function addTapRule({ url }: Sandbox, rule: { value: string; tag?: 
   await fetch(`${url}/v1/rules`, { method: 'POST', headers, body: JSON.stringify(rule) });
 }
 
-export const secretText = 'Nobody may read this sentence';
+export const secretText = 'This sentence must stay secret';
 
 /** Publishes posts, each of which quotes another, and pages, until it is disposed. */
 export function publish(sandbox: Sandbox): Disposable {

@@ -35,7 +35,7 @@ function start(args: readonly string[], env: Record<string, string> = {}) {
   };
 }
 
-test('a token comes from a file, and is neither shown nor in the report', async () => {
+test('reads a token from a file, and neither prints nor reports it', async () => {
   const { code, stdout, stderr } = await start(['--x-token-file', 'token', '--report', 'report.json'])
     .outcome;
   expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('X4  the stream of a rule') });
@@ -45,7 +45,7 @@ test('a token comes from a file, and is neither shown nor in the report', async 
   expect(report + stdout + stderr).not.toContain(defaultXToken);
 });
 
-test('a difference ends it with 1', async () => {
+test('exits with 1 if an assumption is wrong', async () => {
   await control(sandbox, 'x/knobs', { usage: 'not_enrolled' });
   const env = { EARSHOT_X_TOKENS: `main=${defaultXToken},second=other` };
   const { code, stdout } = await start(['--steps', 'X0', '--json'], env).outcome;
@@ -60,7 +60,7 @@ test('a difference ends it with 1', async () => {
   );
 });
 
-test('Ctrl+C ends it with 130, its rules deleted and its stream closed', async () => {
+test('Ctrl+C deletes its rules, closes its stream and exits with 130', async () => {
   const { child, outcome } = start(['--x-token-file', 'token', '--steps', 'X3,X4']);
   const during = { connections: { open: 1 }, rules: [{ tag: expect.stringMatching(/^earshot:doctor:/) }] };
   await vi.waitFor(async () => expect(await control(sandbox, 'x/state')).toMatchObject(during), {
@@ -77,7 +77,7 @@ test('Ctrl+C ends it with 130, its rules deleted and its stream closed', async (
   ]);
 });
 
-test('a rule that would send more than is paid for is refused', async () => {
+test('refuses a busy rule that is too broad', async () => {
   const args = ['--x-token-file', 'token', '--steps', 'X5', '--spend', '1', '--busy-rule'];
   expect(await start([...args, 'happy']).outcome).toMatchObject({
     code: 2,
@@ -86,7 +86,7 @@ test('a rule that would send more than is paid for is refused', async () => {
   expect(await control(sandbox, 'x/state')).toMatchObject({ rule_calls: { list: { made: 0 } } });
 });
 
-test('without a token only the public validator can be asked', async () => {
+test('without a token, only F0 runs', async () => {
   expect(await start([]).outcome).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('--x-token-file'),

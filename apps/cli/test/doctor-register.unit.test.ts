@@ -14,13 +14,13 @@ function registerOf(text: string, letter: string) {
   const rows = text.matchAll(new RegExp(`^\\| (${letter}-\\d+) \\| (.+?) \\| (.+?) \\| [\\w.]+ \\|$`, 'gm'));
   return Array.from(rows, ([, number = '', question = '', expected = '']) => ({
     number,
-    // The documents break lines at no hyphen.
+    // The documents have non-breaking hyphens.
     question: question.replaceAll('‑', '-'),
     expected: expected.replaceAll('‑', '-'),
   }));
 }
 
-/** The words that mark something as assumed, but for the legend: `[D/A X-4]`, `| A X-27 |`; `**A F-3:**`, `(A F-4)`. */
+/** The marks of assumptions outside of the legend: `[D/A X-4]`, `| A X-27 |`; `**A F-3:**`, `(A F-4)`. */
 const marks = {
   X: /\[(?:[^\]\s]+\/)?A(?:[ :][^\]]*)?\]|\| (?:[DO]\/)?A(?: X-\d+)?(?: \(strict\))? \|/g,
   F: /\*\*A\b[^*]*\*\*|\(A\b[^)]*\)|, A(?: F-\d+)?\)/g,
@@ -43,7 +43,7 @@ describe.each([
     }
   });
 
-  test('has a number of the register at everything that it calls assumed', () => {
+  test('has a number of the register at every mark of an assumption', () => {
     const lines = text.split('\n').filter((line) => !/^\| \*\*\[?A\b/.test(line));
     const marked = lines.flatMap((line) => Array.from(line.matchAll(marks[letter]), ([mark]) => mark));
     const numbers = marked.map((mark) => /\bA ([XF]-\d+)/.exec(mark)?.[1] ?? mark);
@@ -52,7 +52,7 @@ describe.each([
   });
 });
 
-test('there is a step for every id, and only X5, X6 and F3 cost anything', () => {
+test('every id has a step, and only X5, X6 and F3 are paid', () => {
   const steps = [...doctorOfX.steps, ...doctorOfFirehose.steps];
   expect(steps.map(({ id }) => id)).toEqual([...stepIds]);
   expect(steps.filter(({ usdMax }) => usdMax > 0).map(({ id }) => id)).toEqual(['X5', 'X6', 'F3']);

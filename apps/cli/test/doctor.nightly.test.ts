@@ -11,12 +11,12 @@ import {
   startUpstreams,
 } from './doctor-bench.ts';
 
-// They wait most of the time.
+// The tests mostly wait.
 vi.setConfig({ maxConcurrency: 12 });
 
 const paid: readonly StepId[] = ['X5', 'X6', 'F3'];
 
-/** One knob each, and the numbers that it makes differ: no others. */
+/** One knob each, and the only assumptions that it changes. */
 const xRows = [
   { knob: { batch_policy: 'all_or_nothing' }, numbers: ['X-1'] },
   { knob: { rules_per_call_max: 50 }, numbers: ['X-3'] },
@@ -50,10 +50,10 @@ const paidRows = [
   { path: 'x/knobs', knob: { search_dialect: 'tweet' }, numbers: ['X-45'] },
   { path: 'firehose/knobs', knob: { rule_ids: 'query_id' }, numbers: ['F-40'] },
 ];
-/** X-15 and F-46, which the doctor does not ask about. */
+/** X-15 and F-46, which the doctor does not check. */
 const knobsNotAsked = ['deletion_lag_ms'];
 
-test.concurrent('against platforms that are as we assume, nothing differs and every free step is done', async () => {
+test.concurrent('finds no difference on platforms that behave as assumed, and runs every free step', async () => {
   await using sandbox = await startUpstreams();
   const report = await doctor(sandbox);
   expect(numbersOf(report, 'differs')).toEqual([]);
@@ -64,21 +64,21 @@ test.concurrent('against platforms that are as we assume, nothing differs and ev
   );
 });
 
-describe('a platform that differs from what we assume is found out:', () => {
+describe('finds differences of', () => {
   test.concurrent.each(xRows)('X with $knob', async ({ knob, numbers }) => {
     await using sandbox = await startUpstreams();
     await control(sandbox, 'x/knobs', knob);
     expect(numbersOf(await doctor(sandbox, { firehose: null }), 'differs')).toEqual(numbers);
   });
 
-  test.concurrent('X that does not take a word as a word', async () => {
+  test.concurrent('X that refuses the word NOT', async () => {
     await using sandbox = await startUpstreams();
     await control(sandbox, 'faults', { kind: 'rule_refused', contains: ' NOT ', count: null });
     const report = await doctor(sandbox, { steps: ['X2'] });
     expect(numbersOf(report, 'differs')).toEqual(['X-27']);
   });
 
-  test.concurrent('an X app that has rules of somebody else, whose posts would be billed', async () => {
+  test.concurrent('an X app with rules of others, whose posts would be billed', async () => {
     await using sandbox = await startUpstreams();
     await addXRule(sandbox, { value: 'fjord', tag: 'theirs' });
     const report = await doctor(sandbox, { firehose: null });
@@ -98,7 +98,7 @@ describe('a platform that differs from what we assume is found out:', () => {
   });
 });
 
-test.concurrent('every knob of the sandbox is turned here, or said not to be asked about', async () => {
+test.concurrent('covers every knob of the sandbox', async () => {
   await using sandbox = await startUpstreams();
   const knobs = await Promise.all(['x/knobs', 'firehose/knobs'].map((path) => control(sandbox, path)));
   const all = knobs.flatMap((answer) => Object.keys(Object(answer).knobs));
@@ -109,7 +109,7 @@ test.concurrent('every knob of the sandbox is turned here, or said not to be ask
 describe('paid steps', () => {
   const spending = { steps: paid, spendUsd: 1 };
 
-  test.concurrent('say nothing against platforms that are as we assume, and nothing of what they were sent', async () => {
+  test.concurrent('find no difference on platforms that behave as assumed, and report no content', async () => {
     await using sandbox = await startUpstreams();
     using _ = publish(sandbox);
     const report = await doctor(sandbox, spending);
@@ -141,7 +141,7 @@ describe('paid steps', () => {
     expect(numbersOf(await doctor(sandbox, spending), 'differs')).toEqual(numbers);
   });
 
-  test.concurrent('are left out where they may cost more than is left', async () => {
+  test.concurrent('are skipped if they may exceed the spending limit', async () => {
     await using sandbox = await startUpstreams();
     const report = await doctor(sandbox, { steps: paid, spendUsd: 0.3 });
     expect(report.steps.map(({ step, outcome }) => `${step} ${outcome}`)).toEqual([
@@ -153,7 +153,7 @@ describe('paid steps', () => {
   });
 });
 
-/** What the sandbox would bill. */
+/** The requests and items that would be billed. */
 async function billsOf(sandbox: Parameters<typeof control>[0]) {
   const x = Object(await control(sandbox, 'x/state'));
   const firehose = Object(await control(sandbox, 'firehose/state'));
@@ -164,10 +164,10 @@ async function billsOf(sandbox: Parameters<typeof control>[0]) {
   };
 }
 
-test.concurrent('without money nothing is called that is billed, while posts and pages come', async () => {
+test.concurrent('causes no cost without --spend, although posts and pages arrive', async () => {
   await using sandbox = await startUpstreams();
   using _ = publish(sandbox);
-  // With pages that a rule of before has matched and nobody has read.
+  // With unread pages of an earlier rule.
   await addTapRule(sandbox, { value: 'language:"en"' });
   await vi.waitFor(async () => {
     expect(Object(await control(sandbox, 'firehose/state')).events_in_buffer).toBeGreaterThan(3);
@@ -180,13 +180,13 @@ test.concurrent('without money nothing is called that is billed, while posts and
   expect({ searches, days: posts.length, pages: pages > 0 }).toEqual({ searches: 3, days: 1, pages: true });
 });
 
-test.concurrent('what a platform says in an error is told without secrets, ids and times', async () => {
+test.concurrent('reports error messages of platforms without secrets, ids and times', async () => {
   await using sandbox = await startUpstreams();
   const named = '2026-01-02T03:04:05Z 1234567890 0b3f5c1e-1111-4222-8333-444455556666 fhm_other';
   const refusal = { kind: 'rules_status', status: 422, method: 'POST', count: null };
   await control(sandbox, 'faults', {
     faults: [
-      // The end of what is told falls into the token.
+      // The message is cut within the token.
       { ...refusal, platform: 'x', body: { title: `${'x'.repeat(52)} sandbox-x-token`, reason: named } },
       { ...refusal, platform: 'firehose', body: { message: `${named} fh_sandbox` } },
     ],
@@ -201,7 +201,7 @@ test.concurrent('what a platform says in an error is told without secrets, ids a
   expect(JSON.stringify(report)).not.toMatch(/sandbo|fhm?_|T03|12345|0b3f5c1e/);
 });
 
-test.concurrent('a run leaves the rules as they were, also of others', async () => {
+test.concurrent('does not change existing rules', async () => {
   await using sandbox = await startUpstreams();
   await addXRule(sandbox, { value: 'fjord', tag: 'theirs' });
   await addTapRule(sandbox, { value: 'title:fjord', tag: 'theirs' });
@@ -214,11 +214,11 @@ test.concurrent('a run leaves the rules as they were, also of others', async () 
   expect(xBefore).toHaveLength(2);
   const report = await doctor(sandbox);
   expect(report.left_behind).toBe(0);
-  // But for what an earlier run had left.
+  // Only the rule of an earlier run is deleted.
   expect(await rules()).toEqual([[xBefore[0]], tapBefore]);
 });
 
-test.concurrent('a rule whose answer was lost is deleted all the same, and the step tells that it failed', async () => {
+test.concurrent('deletes a rule whose answer was lost, and reports the step as failed', async () => {
   await using sandbox = await startUpstreams();
   await control(sandbox, 'faults', {
     faults: [
@@ -234,7 +234,7 @@ test.concurrent('a rule whose answer was lost is deleted all the same, and the s
   expect(report.left_behind).toBe(0);
 });
 
-test.concurrent('what could not be deleted at first is deleted later', async () => {
+test.concurrent('retries deletions', async () => {
   await using sandbox = await startUpstreams();
   const running = doctor(sandbox, { steps: ['X4'] });
   const hasRule = async () =>
@@ -246,13 +246,13 @@ test.concurrent('what could not be deleted at first is deleted later', async () 
   expect(await control(sandbox, 'x/state')).toMatchObject({ rules: [] });
 });
 
-describe('where somebody works with the token,', () => {
+describe('with a token in use', () => {
   const ours = 'earshot:1033a29bab21:slot_01kb2m9x4c7q5t8w3y6z1v0n2p';
 
   test.concurrent.each([
     { what: 'rules of Earshot on X', add: addXRule, value: 'fjord' },
     { what: 'rules of Earshot on Firehose', add: addTapRule, value: 'title:fjord' },
-  ])('it refuses to run: $what', async ({ add, value }) => {
+  ])('refuses to run: $what', async ({ add, value }) => {
     await using sandbox = await startUpstreams();
     await add(sandbox, { value, tag: ours });
     const changes = async () => Object(await control(sandbox, 'x/state')).rule_calls.change;
@@ -261,7 +261,7 @@ describe('where somebody works with the token,', () => {
     expect(await changes()).toEqual(before);
   });
 
-  test.concurrent('it refuses to run beside an open stream', async () => {
+  test.concurrent('refuses to run beside an open stream', async () => {
     await using sandbox = await startUpstreams();
     await addXRule(sandbox, { value: 'fjord' });
     const stop = new AbortController();
@@ -271,7 +271,7 @@ describe('where somebody works with the token,', () => {
     stop.abort();
   });
 
-  test.concurrent('it leaves the streams alone when it is told to run', async () => {
+  test.concurrent('opens no streams with --beside-others', async () => {
     await using sandbox = await startUpstreams();
     await addXRule(sandbox, { value: 'fjord', tag: ours });
     await addTapRule(sandbox, { value: 'title:fjord', tag: ours });

@@ -20,7 +20,7 @@ test('each kind of error has its exit code', () => {
   expect(codeOf(new Error('a bug'))).toBe(1);
 });
 
-test('a rate limit asks to try again, a limit of the plan does not', () => {
+test('a rate limit is temporary, and a plan limit is not', () => {
   const limit = (fields: object) => codeOf(new EarshotError('', { code: 'resource_exhausted', ...fields }));
   expect(limit({ retryAfterMs: 1_000, details: { limit: 600, used: 600 } })).toBe(6);
   expect(limit({ retryAfterMs: 900_000, details: { reason: 'rate_limit', platform: 'x' } })).toBe(6);
@@ -28,7 +28,7 @@ test('a rate limit asks to try again, a limit of the plan does not', () => {
   expect(limit({ details: { reason: 'plan_limit', limit: 10, used: 10 } })).toBe(4);
 });
 
-test('a violation is shown in what was typed', () => {
+test('a violation names the option and quotes its value', () => {
   const violations = [
     { field: 'overrides.x', code: 'c', message: 'Wrong.', span: { start: 0, end: 3 } },
     { field: 'expires_at', code: 'd', message: 'Too early.' },
@@ -45,7 +45,7 @@ test('a violation is shown in what was typed', () => {
   ]);
 });
 
-test('programs get the error as the API wrote it, and one of the same shape for everything else', () => {
+test('programs get the error of the API unchanged, and local errors in the same form', () => {
   const details = { request_id: 'req_1' };
   const error = new EarshotError('Gone.', { code: 'not_found', details });
   expect(JSON.parse(errorAsJson(error))).toEqual({ code: 'not_found', message: 'Gone.', details });
@@ -56,7 +56,7 @@ test('programs get the error as the API wrote it, and one of the same shape for 
   });
 });
 
-test('why nothing could be reached is said', () => {
+test('an unreachable server is explained with its cause', () => {
   const refused = new Error('fetch failed', {
     cause: new AggregateError([new Error('connect ECONNREFUSED ::1:1')]),
   });
@@ -66,7 +66,7 @@ test('why nothing could be reached is said', () => {
   );
 });
 
-test('what a platform said cannot move the cursor', () => {
+test('control characters of a platform are escaped', () => {
   const error = new EarshotError('"x" refused it: \u001b[2Jno\u202e', { code: 'failed_precondition' });
   expect(explainError(error, {}, 80)).toBe('"x" refused it: [2Jno ');
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { renderFinding } from '../src/output/findings.ts';
 import { shellQuoted } from '../src/output/printable.ts';
 
-test('a mistake stands with carets below its place, and a fix is something to paste', () => {
+test('a finding has carets below its position, and fixes to paste', () => {
   const finding = {
     code: 'ambiguous_and',
     message: 'X has no AND.',
@@ -28,7 +28,7 @@ test('a mistake stands with carets below its place, and a fix is something to pa
   );
 });
 
-test('without a place or a value only the words remain, and a fix that leaves nothing is not offered', () => {
+test('a finding without position or value has only its message, and empty fixes are omitted', () => {
   const typed = { option: '--x', value: undefined, columns: 80 };
   const fixes = [
     { title: 'Remove it', certainty: 'certain' as const, edits: [{ span: { start: 0, end: 4 }, text: '' }] },
@@ -42,14 +42,14 @@ test('without a place or a value only the words remain, and a fix that leaves no
   );
 });
 
-test('carets are below what they mean, also with wide and invisible characters, and at the end', () => {
+test('carets are aligned with wide and invisible characters, and at the end', () => {
   expect(underline('ロケ AND b', [3, 6], 80)).toEqual(['ロケ AND b', '     ^^^']);
   expect(underline('🚀 AND b', [3, 6], 80)).toEqual(['🚀 AND b', '   ^^^']);
   expect(underline('a\n\u200bAND', [3, 6], 80)).toEqual(['a··AND', '   ^^^']);
   expect(underline('a OR', [4, 4], 80)).toEqual(['a OR', '    ^']);
 });
 
-test('of a long rule the place is shown', () => {
+test('a long query is cut around the position', () => {
   const value = `${'word '.repeat(200)}AND ${'more '.repeat(200)}`;
   const [line, carets] = underline(value, [1_000, 1_003], 70);
   expect(line.length).toBeLessThanOrEqual(71);
@@ -58,7 +58,7 @@ test('of a long rule the place is shown', () => {
   expect(line.slice(carets.indexOf('^'), carets.length)).toBe('AND');
 });
 
-test('edits are made from the end, so that their places stay right', () => {
+test('edits are applied from the end, so that offsets stay valid', () => {
   const edits = [
     { span: { start: 0, end: 0 }, text: '(' },
     { span: { start: 13, end: 13 }, text: ')' },
@@ -73,7 +73,7 @@ test('edits are made from the end, so that their places stay right', () => {
   expect(renderFinding(finding, typed).split('\n').at(-1)).toBe("    --x '(rust OR cargo) -is:retweet'");
 });
 
-test('a shell reads a quoted value back as it was', () => {
+test('a shell restores a quoted value', () => {
   expect(shellQuoted('plain-word')).toBe('plain-word');
   expect(shellQuoted("it's")).toBe("'it'\\''s'");
   expect(shellQuoted('a $(b) `c`')).toBe("'a $(b) `c`'");

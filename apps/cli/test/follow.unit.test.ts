@@ -6,19 +6,19 @@ import { expect, test } from 'vitest';
 import { json, startAnsweringServer } from '../../../packages/sdk/test/answering-server.ts';
 import { followFrom, noticingFetch } from '../src/follow.ts';
 
-/** Answers one status after the other, the last for good. */
+/** Answers with these statuses in order, then always with the last one. */
 const startServer = (...statuses: readonly number[]) =>
   startAnsweringServer(...statuses.map((status) => json(status, {})));
 
-test('trouble is told once, and its end', async () => {
+test('noticingFetch reports an outage once, and its end', async () => {
   await using server = await startServer(503, 503, 200);
   const notes: string[] = [];
   const ask = noticingFetch((text) => notes.push(text));
   for (let times = 0; times < 4; times += 1) await ask(server.url);
-  expect(notes).toEqual(['Earshot answers with 503; trying again …', 'Earshot is there again.']);
+  expect(notes).toEqual(['Earshot answers with 503; trying again …', 'Earshot is available again.']);
 });
 
-test('a limit that waiting does not lift, and an answer that nobody tries again, are not called trouble', async () => {
+test('noticingFetch does not report errors that are not retried', async () => {
   const lifted = json(429, {}, { 'retry-after': '60' });
   await using server = await startAnsweringServer(json(429, {}), json(500, {}), json(404, {}), lifted);
   const notes: string[] = [];
@@ -29,7 +29,7 @@ test('a limit that waiting does not lift, and an answer that nobody tries again,
   expect(notes).toEqual(['Earshot answers with 429; trying again …']);
 });
 
-test('nobody there is trouble, and giving up oneself is not', async () => {
+test('noticingFetch reports an unreachable server, but not an aborted request', async () => {
   const { url, ...server } = await startServer(200);
   await server[Symbol.asyncDispose]();
   const notes: string[] = [];
@@ -40,21 +40,23 @@ test('nobody there is trouble, and giving up oneself is not', async () => {
   expect(notes).toEqual(['Earshot cannot be reached; trying again …']);
 });
 
-/** A past of `a`, removals and `b`, of which `b` came after the stream was opened, and `a` was taken back; then `c`. */
+/**
+ * Lists `a`, removals and `b`. After the stream has opened, `a` is removed, and `b` and `c` arrive.
+ */
 async function startLog() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   let stream: ServerResponse | undefined;
   const isClosed = Promise.withResolvers<void>();
   const event = (id: string) => `id: ${id}\nevent: match\ndata: ${JSON.stringify({ id })}\n\n`;
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requests.push(request.url ?? '');
     if (request.url === '/matches/stream') {
       stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
       stream.on('close', isClosed.resolve).write('id: open\nevent: open\ndata: {}\n\n');
       return;
     }
     response.writeHead(200, { 'content-type': 'application/json' });
-    const page = asked.filter((path) => path === '/matches').length - 1;
+    const page = requests.filter((path) => path === '/matches').length - 1;
     const [matches = [], removed] = [[[{ id: 'a' }]], [[], [{}]], [[{ id: 'b' }]]][page] ?? [];
     response.end(JSON.stringify({ matches, removed, next_cursor: 'n', coverage: null }));
     const taken = `id: r\nevent: removed\ndata: ${JSON.stringify({ match_id: 'a' })}\n\n`;
@@ -63,7 +65,7 @@ async function startLog() {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     streamIsClosed: isClosed.promise,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
@@ -73,12 +75,12 @@ async function startLog() {
   };
 }
 
-/** What a tail of the log gives up to `c`: ids of matches, and of those that were removed. */
+/** Tails the log up to `c`. Returns the ids of matches and removals. */
 async function tailUpToC(options: EarshotOptions): Promise<string[]> {
   const ids: string[] = [];
   const following = {
     filter: {},
-    since: '2026-11-15T00:00:00Z',
+    from: '2026-11-15T00:00:00Z',
     signal: AbortSignal.timeout(30_000),
     note: () => undefined,
     onRemoved: ({ match_id }: Removal) => void ids.push(`${match_id} removed`),
@@ -90,19 +92,19 @@ async function tailUpToC(options: EarshotOptions): Promise<string[]> {
   return ids;
 }
 
-test('the past and what comes are joined without a hole and without a repetition, and the stream ends with the loop', async () => {
+test('followFrom joins past and new matches without gaps or repetitions, and closes the stream with the loop', async () => {
   await using log = await startLog();
   expect(await tailUpToC({ url: log.url, key: 'esk_1' })).toEqual(['a', 'b', 'a removed', 'c']);
-  expect(log.asked).toEqual(['/matches/stream', '/matches', '/matches', '/matches', '/matches']);
+  expect(log.requests).toEqual(['/matches/stream', '/matches', '/matches', '/matches', '/matches']);
   await log.streamIsClosed;
 });
 
-test('a server that is gone while the past is listed is waited for', async () => {
+test('followFrom retries if the server is unreachable while the past is listed', async () => {
   await using log = await startLog();
   let refusals = 3;
   const ask: typeof fetch = async (input, init) => {
     const isList = new URL(input instanceof Request ? input.url : input).pathname === '/matches';
-    if (isList && log.asked.includes('/matches') && refusals-- > 0) throw new TypeError('fetch failed');
+    if (isList && log.requests.includes('/matches') && refusals-- > 0) throw new TypeError('fetch failed');
     return fetch(input, init);
   };
   const ids = await tailUpToC({ url: log.url, key: 'esk_1', fetch: ask, timeoutMs: 200 });
@@ -110,12 +112,12 @@ test('a server that is gone while the past is listed is waited for', async () =>
   expect(refusals).toBeLessThan(1);
 });
 
-test('a stream that is refused ends the tail with the reason', async () => {
+test('followFrom throws if the stream is refused', async () => {
   await using server = await startServer(401);
   const earshot = createEarshot({ url: server.url, key: 'esk_1' });
   const following = {
     filter: {},
-    since: '2026-11-15T00:00:00Z',
+    from: '2026-11-15T00:00:00Z',
     signal: AbortSignal.timeout(30_000),
     note: () => undefined,
   };

@@ -20,19 +20,19 @@ test.each([
   'http://notlocalhost/',
   'http://[::2]/',
   'http://0.0.0.0/',
-])('%s is not, and needs a word more', (url) => {
+])('%s is on another machine, and needs --allow-remote', (url) => {
   expect(() => readTarget(url, false)).toThrow('--allow-remote');
   expect(readTarget(url, true).href).toBe(new URL(url).href);
 });
 
 test.each(['localhost:3000', 'ftp://localhost/', 'http://user@localhost/', ''])(
-  '"%s" is no URL to post to',
+  '"%s" is not a URL to post to',
   (url) => {
     expect(() => readTarget(url, true)).toThrow('takes a URL such as');
   },
 );
 
-test('a secret is one of Standard Webhooks, or refused before anything is signed with it', () => {
+test('only Standard Webhooks secrets are accepted', () => {
   const made = newSecret();
   expect(readSecret(made)).toBe(made);
   const bytes = (count: number) => Buffer.alloc(count, 1).toString('base64');
@@ -46,5 +46,5 @@ test('a secret is one of Standard Webhooks, or refused before anything is signed
     `${made}!`,
     'whsec_not base64',
   ])
-    expect(() => readSecret(wrong)).toThrow('takes a secret');
+    expect(() => readSecret(wrong)).toThrow('takes a webhook signing secret');
 });

@@ -10,11 +10,11 @@ import { test as testFile } from '../src/commands/test.ts';
 import { errorAsJson } from '../src/explain-error.ts';
 import { jsonLine } from '../src/output/printable.ts';
 
-/** What a terminal obeys, turns round or does not show. */
+/** Characters that terminals interpret, reorder or hide. */
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 const words = 'a\u001b[2J\u007f\u0085\u009b2J\u202e\u2066\u200b\u200d\ufeff\u2028\u{e0041}\u3164z';
 
-test('JSON on a terminal shows and obeys nothing of a stranger, and has the same value', () => {
+test('jsonLine escapes control characters and keeps the value', () => {
   const hostile = {
     text: words,
     'k\u202e': ['é🚀日本'],
@@ -28,9 +28,9 @@ test('JSON on a terminal shows and obeys nothing of a stranger, and has the same
   expect(JSON.parse(line)).toEqual(hostile);
 });
 
-describe('--json prints nothing that a terminal obeys:', () => {
+describe('--json escapes control characters of', () => {
   const hostile = { matches: [{ payload: { text: words } }] };
-  /** A command line without a terminal, and a server that tells what strangers wrote. */
+  /** Runs a command without a terminal, with a server that returns untrusted content. */
   const run = async (command: (typeof matches.commands)[number] | undefined, file: string) => {
     if (command === undefined || isGroup(command)) throw new Error('there is no such command');
     const printed: string[] = [];
@@ -48,7 +48,7 @@ describe('--json prints nothing that a terminal obeys:', () => {
     return printed.join('\n');
   };
 
-  test('an answer with the words of strangers', async () => {
+  test('an answer with untrusted content', async () => {
     const printed = await run(matches.commands[0], '');
     expect(JSON.parse(printed)).toEqual(hostile);
     expect(printed).not.toMatch(unseen);
@@ -56,7 +56,7 @@ describe('--json prints nothing that a terminal obeys:', () => {
 
   test.each([
     { what: 'findings of a rules file', command: testFile, field: '"\\u202e\\u009b": a' },
-    { what: 'why a rules file is refused', command: plan, field: '"\\u202e\\u009b": a' },
+    { what: 'findings that refuse a plan', command: plan, field: '"\\u202e\\u009b": a' },
     { what: 'a plan', command: plan, field: 'x: \'"rocket" "\u00ad"\'' },
   ])('$what', async ({ command, field }) => {
     const folder = await mkdtemp(join(tmpdir(), 'earshot-json-'));
@@ -71,7 +71,7 @@ describe('--json prints nothing that a terminal obeys:', () => {
     }
   });
 
-  test('an error that repeats them', () => {
+  test('an error', () => {
     const error = new EarshotError(words, { code: 'invalid_argument' });
     expect(errorAsJson(error)).not.toMatch(unseen);
     expect(JSON.parse(errorAsJson(error))).toMatchObject({ message: words });

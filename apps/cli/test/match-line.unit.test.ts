@@ -46,18 +46,18 @@ function because(match: Match, ...evidence: Partial<Evidence>[]): Match {
 const withText = (match: Match, text: string): Match => ({ ...match, payload: { ...match.payload, text } });
 
 const plain = (columns: number) => ({ columns, paint: (_: Style, text: string) => text });
-/** Hits in brackets, everything else as it is. */
+/** Renders hits in brackets. */
 const marked = (columns: number) => ({
   columns,
   paint: (style: Style, text: string) => (Array.isArray(style) ? `[${text}]` : text),
 });
 
-test('a line has the time, the platform, who wrote it and what', () => {
+test('a line has time, platform, author and text', () => {
   expect(matchLine(post, plain(100))).toMatch(/^\d\d:\d\d:\d\d {2}x {9}@mira {20}.*Liftoff!$/);
   expect(matchLine(page, plain(100))).toMatch(/^\d\d:\d\d:\d\d {2}firehose {2}news\.example {14}A title$/);
 });
 
-test('the words that made it match stand out, where they overlap as one', () => {
+test('matching words are highlighted, and overlapping ones are merged', () => {
   const match = because(
     withText(post, 'A rocket launch, at last'),
     { text_span: { start: 2, end: 8 }, text: 'rocket' },
@@ -67,7 +67,7 @@ test('the words that made it match stand out, where they overlap as one', () => 
   expect(matchLine(match, marked(120))).toMatch(/ A \[rocket launch\], at \[last\]$/);
 });
 
-test('a span that counts in another piece of the item is found by its words', () => {
+test('a span of another part of the item is found by its words', () => {
   const match = because(withText(post, 'first piece\nsecond rocket'), {
     text_span: { start: 7, end: 13 },
     text: 'rocket',
@@ -75,7 +75,7 @@ test('a span that counts in another piece of the item is found by its words', ()
   expect(matchLine(match, marked(120))).toMatch(/ first piece second \[rocket\]$/);
 });
 
-test('a page shows its title, and the place in its text when the title does not say why', () => {
+test('a page shows its title, and its text if only the text has a hit', () => {
   const inTitle = because(page, { path: 'document.title', text_span: { start: 2, end: 7 }, text: 'title' });
   expect(matchLine(inTitle, marked(120))).toMatch(/ A \[title\]$/);
   const inText = because(page, {
@@ -86,19 +86,19 @@ test('a page shows its title, and the place in its text when the title does not 
   expect(matchLine(inText, marked(120))).toMatch(/ A title · much \[text\]$/);
 });
 
-test('a match far behind in a long text is in sight', () => {
+test('a hit far into a long text is visible', () => {
   const text = `${'long '.repeat(100)}rocket ${'more '.repeat(100)}`;
   const match = because(withText(post, text), { text_span: { start: 500, end: 506 }, text: 'rocket' });
   expect(matchLine(match, marked(100))).toMatch(/ {2}…[long ]+\[rocket\][more ]+…$/);
   expect(matchLine(match, plain(100))).toHaveLength(100);
 });
 
-test('what the text does not show is said in words', () => {
+test('reasons that the text does not show are listed', () => {
   const match = because(post, { field: 'from', text: 'mira' });
   expect(matchLine(match, plain(120))).toMatch(/Liftoff! {2}\(from mira\)$/);
 });
 
-test('what the item does not decide is named with a question mark, unless the text shows why it matched', () => {
+test('undecided clauses have a question mark, unless the text has a hit', () => {
   const undecided = [{ rule_span: { start: 0, end: 9 }, field: 'sample', why: 'only X can decide this' }];
   const unsure = (match: Match): Match => ({ ...match, why: { ...match.why, undecided } });
   expect(matchLine(unsure(post), plain(120))).toMatch(/Liftoff! {2}\(sample\?\)$/);

@@ -16,7 +16,7 @@ const examples = {
   must_not_match: [],
 };
 
-test('a plan shows what is created, changed field by field, and deleted, and nothing that moves the cursor', () => {
+test('a plan shows creations, changed fields and deletions, without control characters', () => {
   const wanted = [
     { key: 'a', name: 'A\u001b[2J\nB', ...common, examples },
     { key: 'b', name: 'b', ...common, examples },
@@ -40,6 +40,6 @@ test('a plan shows what is created, changed field by field, and deleted, and not
     `      + ${JSON.stringify(examples)}`,
     '<- c  (rule_c, Old) with its matches>',
     'Plan for the set "launches": 1 to create, 1 to change, 1 to delete, 0 unchanged.',
-    '1 other rule of the account: not touched.',
+    '1 other rule of the account: not affected.',
   ]);
 });

@@ -25,8 +25,8 @@ const examples = {
   must_not_match: [],
 };
 
-describe('the plan', () => {
-  test('changes options that differ, and takes a default that is written for one that is not', () => {
+describe('planRules', () => {
+  test('changes options that differ, and treats explicit defaults as unchanged', () => {
     const firehose = 'title:"a"';
     const overrides = { firehose };
     const rule = ruleOf('a');
@@ -41,14 +41,14 @@ describe('the plan', () => {
     expect(update && updateRequest(update)).not.toHaveProperty('overrides');
   });
 
-  test('creates what is missing, deletes what is left over, and leaves the rest', () => {
+  test('creates missing rules, deletes extra ones, and keeps the others', () => {
     const plan = planRules({ set, rules: [wanted('a'), wanted('b')] }, [ruleOf('b'), ruleOf('c')]);
     expect(plan).toMatchObject({ updates: [], unchanged: 1, others: 0 });
     expect(plan.creates.map(({ key }) => key)).toEqual(['a']);
     expect(plan.deletes.map(({ id }) => id)).toEqual(['rule_c']);
   });
 
-  test('never touches rules that were made by hand or belong to another set, whatever they are called', () => {
+  test('ignores rules without a set or of another set, even with the same name', () => {
     const others = [
       ruleOf('a', { id: 'rule_1', managed_by: null }),
       ruleOf('a', { id: 'rule_2', managed_by: { set: 'another', key: 'a' } }),
@@ -87,7 +87,7 @@ describe('the plan', () => {
     expect(unchanged).toBe(0);
   });
 
-  test('takes the same moment, the same examples, and a rule that is paused, for unchanged', () => {
+  test('treats equal times, equal examples and paused rules as unchanged', () => {
     const same = wanted('a', { expiresAt: '2027-01-01T01:00:00+01:00', examples });
     const present = ruleOf('a', {
       expires_at: '2027-01-01T00:00:00.000Z',
@@ -99,7 +99,7 @@ describe('the plan', () => {
 });
 
 describe('requests', () => {
-  test('an update sends what differs, and the version that was compared', () => {
+  test('an update sends the fields that differ, and the compared version', () => {
     const [update] = planRules({ set, rules: [wanted('a', { name: 'new' })] }, [ruleOf('a')]).updates;
     expect(update && updateRequest(update)).toEqual({ rule_id: 'rule_a', if_version: 3, name: 'new' });
     const overrides = { firehose: 'rocket' };
@@ -119,7 +119,7 @@ describe('requests', () => {
     expect(changed && updateRequest(changed)).toMatchObject({ accept_suspicious: true });
   });
 
-  test('a creation marks the rule as the file’s, and a deletion names the version', () => {
+  test('a creation has the set and key, and a deletion the version', () => {
     expect(createRequest(set, wanted('a', { examples }))).toEqual({
       name: 'a',
       intent: 'to know',

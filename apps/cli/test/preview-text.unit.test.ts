@@ -40,20 +40,20 @@ const sample: Previewed['sample'] = {
   ],
 };
 
-test('a preview in words: bounds, money, what it rests on, and what it would change', () => {
+test('a preview shows bounds, cost, basis and changes', () => {
   const against = { added: 14, removed: 203, undecided: 0, is_estimate: true };
   const previewed = { translated_value: 'aurora', estimate, sample: { ...sample, matches: [] }, against };
   expect(previewText('x', previewed, { screen, days: 7 }).split('\n')).toEqual([
     'aurora on x',
     '  a day         at least 1,240 matches, 1,710 on the busiest of 7 days',
     '  costs         at least $6.20 to $18.60 a day',
-    '  rests on      counts: By the platform’s counts of the last 7 days. The estimate cost $0.005.',
-    '  stored items  206 of 2,000 match (a random part of about 20,480), 3 do not decide it, of the last 7 days',
+    '  based on      counts: By the platform’s counts of the last 7 days. The estimate cost $0.005.',
+    '  stored items  206 of 2,000 match (a random sample of about 20,480), 3 undecided, of the last 7 days',
     '  would change  about +14, −203 of the last 7 days',
   ]);
 });
 
-test('what is not known is said, and items cannot write on the terminal', () => {
+test('a preview shows unknown figures, and escapes control characters of items', () => {
   const unknown = {
     ...estimate,
     matches_per_day: null,
@@ -65,7 +65,7 @@ test('what is not known is said, and items cannot write on the terminal', () => 
   } as const;
   const previewed = { translated_value: 'aurora', estimate: unknown, sample };
   const text = previewText('x', previewed, { screen, days: 2 });
-  expect(text).toContain('  a day         unknown\n  rests on      unknown: Nothing is stored.\n');
+  expect(text).toContain('  a day         unknown\n  based on      unknown: Nothing is stored.\n');
   expect(text).toContain('an aurora');
   expect(text).not.toContain('\u001b');
 });

@@ -4,7 +4,7 @@ import { earshotCommands } from '../src/commands.ts';
 import { createProgram, type Typed } from '../src/program.ts';
 import { allCommands } from './all-commands.ts';
 
-/** What a command would run with. */
+/** Parses a command line, and returns the input of the command. */
 async function parse(...words: string[]): Promise<Typed | undefined> {
   let parsed: Typed | undefined;
   const program = createProgram(earshotCommands, async (_, typed) => {
@@ -28,7 +28,7 @@ async function helpOf(...words: string[]): Promise<string> {
   return help;
 }
 
-test('options and arguments are read wherever they stand', async () => {
+test('options and arguments may be in any order', async () => {
   const words = ['--json', 'rules', 'update', '--name', 'A', 'rule_1', '--x=-is:retweet', '--no-color'];
   expect(await parse(...words)).toMatchObject({
     options: { name: 'A', x: '-is:retweet', intent: undefined, 'never-expires': false },
@@ -43,7 +43,7 @@ test('options and arguments are read wherever they stand', async () => {
   });
 });
 
-test('a rule may begin with a dash', async () => {
+test('a query may begin with a dash', async () => {
   expect(await parse('rules', 'validate', '--x', '-is:retweet cats')).toMatchObject({
     options: { x: '-is:retweet cats' },
   });
@@ -75,24 +75,24 @@ test.for([
   await expect(parse(...typed.split(' '))).rejects.toMatchObject({ ending: 'usage', message: words });
 });
 
-test('an empty value is not enough where one is required', async () => {
+test('a required value must not be empty', async () => {
   await expect(parse('rules', 'get', '')).rejects.toThrow('<rule id> is required.');
 });
 
-test('--help comes before what is missing', async () => {
+test('--help works without required options', async () => {
   const help = await helpOf('rules', 'create');
   expect(help).toContain('Usage: earshot rules create --name <name> [options]');
   expect(help).toMatch(/^ {2}--name <name> +name of the rule, for people \(required\)$/m);
 });
 
-test('the help of a group lists its commands, that of the program under headings', async () => {
+test('the help of a group lists its commands, and the help of the program has headings', async () => {
   expect(await helpOf()).toMatch(/^Rules:\n {2}rules +create/m);
   const help = await helpOf('admin', 'accounts');
   expect(help).toContain('Usage: earshot admin accounts <command> [options]');
   expect(help).toMatch(/^Commands:\n {2}list +list all accounts/m);
 });
 
-/** What a shell would give to earshot, as far as the examples need it: quotes, pipes, and `<( … )`. */
+/** Splits a command line like a shell, as far as the examples need it: quotes, pipes, and `<( … )`. */
 function shellWords(example: string): string[] {
   const [, typed = ''] = /(?:^|\()earshot (.*)$/.exec(example) ?? [];
   const words = Array.from(typed.matchAll(/'([^']*)'|"([^"]*)"|([^\s)]+)/g), (found) => ({
@@ -116,7 +116,7 @@ test.for(allCommands())(
   },
 );
 
-test('every group and command says what it is for', () => {
+test('every group and command has a summary', () => {
   const check = (entry: Command | CommandGroup, path: readonly string[]) => {
     expect(entry.summary).toMatch(/^[a-zX].*[^.]$/);
     if (!isGroup(entry)) return;

@@ -1,6 +1,6 @@
 import type { Rule } from '@earshot/sdk';
 
-/** A rule of the set `launches` as the server answers it. */
+/** A rule of the set `launches`, as the server returns it. */
 export function ruleOf(key: string, more: Partial<Rule> = {}): Rule {
   return {
     id: `rule_${key}`,
@@ -12,6 +12,7 @@ export function ruleOf(key: string, more: Partial<Rule> = {}): Rule {
     state: 'active',
     expires_at: null,
     budget: null,
+    effective_budget: null,
     pause: null,
     examples: null,
     managed_by: { set: 'launches', key },
@@ -26,10 +27,8 @@ export function onPlatform(value: string): NonNullable<Rule['platforms']['x']> {
     platform_rule_id: '1',
     translated_value: value,
     status: 'active',
-    heard: 'live',
-    heard_reason: null,
+    listening: { state: 'live', reason: null, since: null },
     rule_type: 'premium',
-    active_since: null,
     last_match_at: null,
     match_count: 0,
   };

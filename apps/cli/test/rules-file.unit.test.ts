@@ -26,8 +26,8 @@ rules:
           payload: { text: cake }
 `;
 
-describe('a rules file', () => {
-  test('that is right has its rules, named by their keys unless told', () => {
+describe('checkRulesFile', () => {
+  test('returns the rules of a valid file, named by their keys by default', () => {
     expect(check(good)).toMatchObject({
       set: 'launches',
       findings: [],
@@ -35,7 +35,7 @@ describe('a rules file', () => {
     });
   });
 
-  test('with a suspicious query is wrong, unless the rule sets accept_suspicious', () => {
+  test('refuses a suspicious query unless the rule sets accept_suspicious', () => {
     const suspicious = good.replace('x: rocket launch', 'x: rocket launch NOT cake');
     const accepted = suspicious.replace('    overrides:', '    accept_suspicious: true\n    overrides:');
     expect(check(suspicious).findings).toMatchObject([{ severity: 'error', code: 'not_is_a_word' }]);
@@ -45,7 +45,7 @@ describe('a rules file', () => {
     });
   });
 
-  test('that is no YAML is shown where it breaks', () => {
+  test('shows the position of a YAML error', () => {
     expect(findingsOf('set: a\nrules: {\n')).toEqual([
       expect.stringMatching(/^rules\.yaml:3:1: error\[yaml\]: .+\n/),
     ]);
@@ -54,7 +54,7 @@ describe('a rules file', () => {
     ]);
   });
 
-  test('with misspelt, missing and impossible fields shows each with its place', () => {
+  test('shows unknown, missing and invalid fields with their positions', () => {
     const text = `set: a b
 rules:
   rockets:
@@ -77,7 +77,7 @@ rules:
   test.each([
     ['plain', 'x: glacier AND lake', '6:18'],
     ['quoted', 'x: "glacier AND lake"', '6:19'],
-    ['on lines of its own', 'x: |-\n        glacier AND lake', '7:17'],
+    ['in a block scalar', 'x: |-\n        glacier AND lake', '7:17'],
     ['moved by escapes', 'x: "gl\\u0061cier AND lake"', '6:10'],
   ])('shows the mistake of a rule that is %s, with a caret and the fix', (_, line, place) => {
     const [first] = findingsOf(`set: a\nrules:\n  lakes:\n    intent: i\n    overrides:\n      ${line}\n`);
@@ -85,13 +85,13 @@ rules:
     expect(first).toContain('\n  glacier AND lake\n          ^^^\n  fix: Remove AND\n    glacier lake');
   });
 
-  test('has no examples judged by a value with a mistake', () => {
+  test('does not evaluate examples with an invalid query', () => {
     const { findings, examples } = check(good.replace('rocket launch', 'rocket AND launch'));
     expect(findings).toHaveLength(1);
     expect(examples).toEqual([]);
   });
 
-  test('has its examples judged, each with its place and the clause that decided', () => {
+  test('evaluates examples, each with its position and the clause that decided', () => {
     const { examples } = check(good);
     expect(examples.map(({ outcome }) => outcome)).toEqual(['holds', 'fails', 'holds']);
     expect(examples[1]?.finding?.rendered).toBe(
@@ -99,7 +99,7 @@ rules:
     );
   });
 
-  test('of a stranger writes nothing to the terminal that moves its cursor, turns its text or cannot be seen', () => {
+  test('escapes control and invisible characters of an untrusted file', () => {
     const hostile = String.raw`\e[2J\x9b2J\x7f\u202e\u200b\u2066\U000e0041`;
     const inValue = good.replace('x: rocket launch', `x: "rocket${hostile} AND launch"`);
     const inFields = good
@@ -118,14 +118,14 @@ rules:
     }
   });
 
-  test('shows a fix with the characters that cannot be printed as dots, below them the carets', () => {
+  test('shows unprintable characters of a fix as dots, with aligned carets', () => {
     const [first] = findingsOf(good.replace('x: rocket launch', String.raw`x: "a\e[2J AND b"`)).filter(
       (one) => one.includes('Remove AND'),
     );
     expect(first).toContain('\n  a·[2J AND b\n        ^^^\n  fix: Remove AND\n    a·[2J b');
   });
 
-  test('with a rule of the key "__proto__" is refused: it would not be there', () => {
+  test('refuses a rule with the key "__proto__"', () => {
     const rule = '  __proto__:\n    intent: i\n    overrides: { x: cake }\n';
     expect(findingsOf(good + rule)).toEqual([
       expect.stringMatching(

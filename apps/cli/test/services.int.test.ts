@@ -10,7 +10,7 @@ let dir: string;
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'earshot-services-'));
-  // As root, PostgreSQL runs as a user who must be able to enter.
+  // If root starts PostgreSQL, it runs as another user, who needs access to the folder.
   await chmod(dir, 0o755);
 });
 afterEach(async () => {
@@ -47,7 +47,7 @@ async function status(): Promise<{
   return JSON.parse((await services('status', '--json')).stdout);
 }
 
-test('services stay up after the command, keep their addresses and end with down', async () => {
+test('services run until "down", and keep their addresses', async () => {
   const first = await services('up');
   const database = (user: string) => `postgres://${user}:[0-9a-f]{48}@127\\.0\\.0\\.1:\\d+/earshot`;
   const settings = [
@@ -74,7 +74,7 @@ test('services stay up after the command, keep their addresses and end with down
   expect((await services('up')).stdout).toBe(first.stdout);
 });
 
-test('up starts a server again that died, and status tells which one is down', async () => {
+test('status shows a server that died, and "up" restarts it', async () => {
   const { stdout } = await services('up', '--cluster');
   expect(stdout.match(/nats:/g)).toHaveLength(3);
   const node = (await status()).servers.find(({ name }) => name === 'nats n2');
@@ -86,21 +86,21 @@ test('up starts a server again that died, and status tells which one is down', a
   expect(await status()).toMatchObject({ running: true });
 });
 
-test('down stops what it started and leaves a stranger alone that has the pid of a dead server', async () => {
+test('down does not stop another process that has the pid of a dead server', async () => {
   await services('up');
   const [postgres] = (await status()).servers;
   process.kill(postgres?.pid ?? 0, 'SIGKILL');
-  const stranger = spawn('sleep', ['60']);
+  const other = spawn('sleep', ['60']);
   const stateFile = join(dir, 'state.json');
   const state = await readFile(stateFile, 'utf8');
-  await writeFile(stateFile, state.replace(`"pid": ${postgres?.pid}`, `"pid": ${stranger.pid}`));
+  await writeFile(stateFile, state.replace(`"pid": ${postgres?.pid}`, `"pid": ${other.pid}`));
   expect(await services('down')).toMatchObject({ code: 0, stderr: 'Stopped nats n1.\n' });
-  expect(stranger.kill('SIGKILL')).toBe(true);
-  const [, signal] = await once(stranger, 'exit');
+  expect(other.kill('SIGKILL')).toBe(true);
+  const [, signal] = await once(other, 'exit');
   expect(signal).toBe('SIGKILL');
 });
 
-test('a nats-server that was named and does not exist fails with what to do', async () => {
+test('fails if the configured nats-server does not exist', async () => {
   const outcome = await servicesWith('/nowhere/nats-server', ['up']);
   expect(outcome.code).toBe(1);
   expect(outcome.stderr).toContain('/nowhere/nats-server is not a nats-server of version 2.14.5 or newer');

@@ -16,7 +16,7 @@ const answer = {
 };
 const paint = (_: unknown, text: string) => text;
 
-test('a terminal gets a bar for each day, solid up to the least and light up to the most', () => {
+test('a terminal shows a bar per day, solid up to the minimum and light up to the maximum', () => {
   const text = usageText(answer, { paint, columns: 62 + 16, isTerminal: true });
   expect(text.split('\n')).toEqual([
     'DAY         PLATFORM  MATCHES  COST',
@@ -27,7 +27,7 @@ test('a terminal gets a bar for each day, solid up to the least and light up to 
   ]);
 });
 
-test('bars are no longer than fits, and left out where nobody looks or nothing fits', () => {
+test('bars fit the width, and are omitted without a terminal or room', () => {
   const longest = (columns: number, isTerminal = true) =>
     Math.max(
       ...usageText(answer, { paint, columns, isTerminal })
@@ -40,11 +40,11 @@ test('bars are no longer than fits, and left out where nobody looks or nothing f
   expect(usageText(answer, { paint, columns: 200, isTerminal: false })).not.toMatch(/[█░]/);
 });
 
-test('small amounts keep their digits, and no usage is said in words', () => {
+test('small amounts keep their digits, and a missing usage has a message', () => {
   const small = { ...answer, usage: [entry('2026-11-13', 0.005, 0.015)] };
   expect(usageText(small, { paint, columns: 80, isTerminal: false })).toContain('$0.0050–$0.0150');
   const none = { ...answer, usage: [], total: { matches: 0, resources, usd: { min: 0, max: 0 } } };
   expect(usageText(none, { paint, columns: 80, isTerminal: true })).toBe(
-    'Nothing was matched in this time: 0 matches, $0.00, at the prices of 2026-08-22.',
+    'There are no matches in this time: 0 matches, $0.00, at the prices of 2026-08-22.',
   );
 });

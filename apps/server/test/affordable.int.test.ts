@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 
 let template: Template;
 let world: PreviewWorld;
-let asked: number;
+let countRequests: number;
 let bound: 'none' | 'at_most';
 let answers: Promise<void>;
 let allowance: Allowance;
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 beforeEach(async () => {
-  asked = 0;
+  countRequests = 0;
   bound = 'none';
   answers = Promise.resolve();
   allowance = { remainingUsd: 1, reached: null };
@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => world?.[Symbol.asyncDispose]());
 
-/** A platform that counts 240 a day, whatever it is asked; with its author each costs $0.015: $3.60. */
+/** A platform that counts 240 a day for every query; with its author each costs $0.015: $3.60. */
 const tenAnHour: ItemCounts = {
   sourceId: 'x:main',
   countabilityOf: (value) => ({
@@ -43,7 +43,7 @@ const tenAnHour: ItemCounts = {
     misses: [],
   }),
   async count(_query, { fromMs }) {
-    asked++;
+    countRequests++;
     await answers;
     const first = Math.ceil(fromMs / hourMs) * hourMs;
     return { kind: 'counted', fromMs: first, counts: Array.from({ length: 168 }, () => 10) };
@@ -62,7 +62,7 @@ async function refusal(checked: Promise<void>): Promise<Failure | null> {
   );
 }
 
-describe('a rule whose average day is above a budget is refused, with the estimate', () => {
+describe('a rule whose average day is above a budget is refused, with the estimate: the budget is', () => {
   test('its own', async () => {
     const failure = await refusal(world.assertAffordable(withOwn('usd=3.5/day')));
     expect(failure).toMatchObject({
@@ -76,13 +76,13 @@ describe('a rule whose average day is above a budget is refused, with the estima
     expect(await refusal(world.assertAffordable(withOwn('usd=3.7/day')))).toBeNull();
   });
 
-  test('the one of the operator, where it has none of its own', async () => {
+  test("the operator's, if the rule has none", async () => {
     const ruleBudget = budgetOf('matches=239/day');
     expect(await refusal(world.assertAffordable({}, { ruleBudget }))).not.toBeNull();
     expect(await refusal(world.assertAffordable(withOwn('matches=240/day'), { ruleBudget }))).toBeNull();
   });
 
-  test('that of the key, or of the key that it was made with; or that of the account', async () => {
+  test('that of the key, of the key that created the key, or of the account', async () => {
     await world.database.run(
       `insert into api_keys (id, account_id, display, hash, scopes, budget, spends_from) values
          ('key_1', 'acc_1', 'parent', 'a', '{}', '{"period":"day","usd":1,"on_reached":"pause"}', 'key_1'),
@@ -99,7 +99,7 @@ describe('a rule whose average day is above a budget is refused, with the estima
     expect((await by('key_3'))?.message).toMatch('the budget of the account (usd=50/month)');
   });
 
-  test('that of the rule that is resumed', async () => {
+  test('that of a rule that is resumed', async () => {
     await world.database.run(
       `update rules set state = 'paused', budget = '{"period":"day","matches":9,"on_reached":"pause"}' where id = 'rule_1'`,
     );
@@ -108,51 +108,51 @@ describe('a rule whose average day is above a budget is refused, with the estima
   });
 });
 
-describe('nothing is refused', () => {
-  test('and nothing asked, where there is no budget that pauses', async () => {
+describe('a rule is created', () => {
+  test('without a count if no budget pauses', async () => {
     expect(await refusal(world.assertAffordable({}))).toBeNull();
     expect(await refusal(world.assertAffordable(withOwn('usd=1/day:notify')))).toBeNull();
-    expect(asked).toBe(0);
+    expect(countRequests).toBe(0);
   });
 
-  test('by stored items, or by what is known to be too much', async () => {
+  test('without a count if stored items or a known rate decide', async () => {
     await world.store(
       Array.from({ length: 50 }, () => ({ text: 'an aurora', rules: ['rule_3'], hoursAgo: 5 })),
     );
     bound = 'at_most';
     expect(await refusal(world.assertAffordable(withOwn('matches=1/day')))).toBeNull();
-    expect(asked).toBe(1);
+    expect(countRequests).toBe(1);
   });
 
-  test('and nothing asked, when the installation has spent its own budget', async () => {
+  test('without a count if the installation has spent its budget', async () => {
     allowance = { remainingUsd: 0, reached: { resetsAt: new Date(), isSure: true } };
     expect(await refusal(world.assertAffordable(withOwn('usd=1/day')))).toBeNull();
-    expect(asked).toBe(0);
+    expect(countRequests).toBe(0);
   });
 
-  test('when the account may not ask more often today', async () => {
+  test('if the account may count no more often today', async () => {
     const bounds = [];
     for (const value of ['one', 'two', 'three', 'four'])
       bounds.push((await refusal(world.assertAffordable({ value, ...withOwn('usd=1/day') })))?.code ?? null);
     expect(bounds.filter((code) => code === null)).toHaveLength(1);
-    expect(asked).toBe(3);
+    expect(countRequests).toBe(3);
   });
 
-  test('when the platform does not answer in time; what it says then is known the next time', async () => {
+  test('if the platform does not answer in time; its late answer is known the next time', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     answers = promise;
     const draft = withOwn('usd=1/day');
     expect(await refusal(world.assertAffordable(draft, { answerWithinMs: 50 }))).toBeNull();
     resolve();
     await expect.poll(() => refusal(world.assertAffordable(draft))).not.toBeNull();
-    expect(asked).toBeLessThanOrEqual(2);
+    expect(countRequests).toBeLessThanOrEqual(2);
   });
 });
 
-test('what was asked less than an hour ago costs nothing; another account asks for itself', async () => {
+test('with a count of the last hour at no cost; another account pays for its own count', async () => {
   await world.preview({ value: 'aurora' });
   expect(await refusal(world.assertAffordable(withOwn('usd=1/day')))).not.toBeNull();
-  expect(asked).toBe(1);
+  expect(countRequests).toBe(1);
   await refusal(world.assertAffordable({ accountId: 'acc_2', ...withOwn('usd=1/day') }));
-  expect(asked).toBe(2);
+  expect(countRequests).toBe(2);
 });

@@ -5,20 +5,20 @@ import { listenOnLoopback } from '@earshot/testkit';
 export interface Answer {
   readonly status: number;
   readonly body?: unknown;
-  /** Instead of a JSON body. */
+  /** Sent instead of a JSON body. */
   readonly text?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface AnsweringServer extends AsyncDisposable {
   readonly url: string;
-  /** What was asked so far: the body of a call, or its path when it had none. */
+  /** The requests so far: the body of a request, or its path if it had none. */
   readonly asked: readonly unknown[];
-  /** The headers of the same. */
+  /** The headers of the same requests. */
   readonly headers: readonly IncomingHttpHeaders[];
 }
 
-/** Gives these answers, one after the other, and 500 when there are no more. */
+/** Sends these answers, one after the other, and then only 500. */
 export async function startAnsweringServer(answers: readonly Answer[]): Promise<AnsweringServer> {
   const asked: unknown[] = [];
   const askedHeaders: IncomingHttpHeaders[] = [];

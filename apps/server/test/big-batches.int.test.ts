@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-/** As in `match-worker.ts`. */
+/** The same limits as in `match-worker.ts`. */
 const matchesAtOnceMax = 5_000;
 
 interface Written {
@@ -78,7 +78,7 @@ test('a batch of events that many rules match is stored in transactions of a bou
   expect(await countMatches(database)).toBe(events * 1_000);
   const sizes = await database.many<{ count: number }>('select count(*) from matches group by created_at');
   expect(Math.max(...sizes.map(({ count }) => count))).toBe(matchesAtOnceMax);
-  // What is stored is settled, so that it is not done again when the rest takes too long.
+  // Stored events are settled, so that they are not processed again if the rest takes too long.
   expect(writes.map(({ settled }) => settled.length)).toEqual([
     ...Array.from({ length: Math.floor(events / 5) }, () => 5),
     ...(events % 5 === 0 ? [] : [events % 5]),
@@ -87,7 +87,7 @@ test('a batch of events that many rules match is stored in transactions of a bou
   expect(await settledIn(database)).toEqual(numbers(events));
 });
 
-test('an event that alone matches more is settled with the last of its matches, and stored once when it comes again', async () => {
+test('an event with more matches than a transaction is settled with its last match, and stored once if it is redelivered', async () => {
   await using rules = await openRules(11_000);
   const { database, writes, acknowledged } = rules;
   const store = createMatchStore(database);
@@ -131,7 +131,7 @@ test('a batch whose statement takes too long is halved until it passes', async (
   expect(writes.length).toBeGreaterThan(1);
 });
 
-test('when one event takes too long also alone, what was stored before it is not stored again', async () => {
+test('if a single event takes too long, the events before it are not stored again', async () => {
   await using rules = await openRules(1_000);
   const { database, writes, acknowledged } = rules;
   const store = createMatchStore(database);

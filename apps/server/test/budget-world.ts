@@ -30,7 +30,7 @@ interface NewBudgetedRule {
   readonly budget?: Budget | null;
 }
 
-/** Two accounts whose rules on the same value share a slot, matches that cost $0.005 each, and nodes that watch budgets. */
+/** Two accounts whose rules with the same query share a slot, matches that cost $0.005 each, and nodes that watch budgets. */
 export async function openBudgetWorld(template: Template) {
   await using stack = new AsyncDisposableStack();
   const clone = stack.use(await template.clone());
@@ -69,7 +69,7 @@ export async function openBudgetWorld(template: Template) {
   };
   const pass = (ms: number) =>
     database.transaction(async (sql) => {
-      // Not in one step: each row would come upon where the one before it was.
+      // In two steps: with one, a row would collide with the previous position of another.
       await sql.run(`update match_times set began = began - interval '100 years'`);
       await sql.run(`update match_times set began = began + interval '100 years' - $1 * interval '1 ms'`, [
         ms,
@@ -105,7 +105,7 @@ export async function openBudgetWorld(template: Template) {
       await store.activate(completionOf({ ...changeBy(accountId), actor: key }, id));
       return id;
     },
-    /** So many posts that match the value. */
+    /** Stores this many posts that match the query. */
     async match(value: string, count: number) {
       const rules = [{ upstreamRuleId: `up_${value}`, tag: null }];
       const events = Array.from({ length: count }, () => xEvent(++delivered, { rules }));
@@ -123,9 +123,9 @@ export async function openBudgetWorld(template: Template) {
         })),
       );
     },
-    /** What was matched so far is as if it came so much earlier. */
+    /** Moves all matches so far into the past. */
     pass,
-    calmDown: () => pass(600_000),
+    endBurst: () => pass(600_000),
     watch: (ruleBudget: Budget | null = null, on: Database = database) =>
       createBudgetWatch({ ...common, database: on, ruleBudget }),
     notifyUnusualRates: () => notifyUnusualRates({ database, bells }),
@@ -150,7 +150,7 @@ export async function openBudgetWorld(template: Template) {
   };
 }
 
-/** A database whose connection is lost in a transaction, before the statement with the value. */
+/** A database whose connection is lost in a transaction, before the statement that contains the text. */
 export function dyingAt(
   database: Database,
   statement: string,

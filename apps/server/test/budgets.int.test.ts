@@ -18,26 +18,26 @@ const tomorrowMs = 24 * 3_600_000;
 const types = (notices: ReadonlyArray<{ type: string }>) =>
   notices.flatMap(({ type }) => (type === 'budget.forecast' ? [] : [type])).toSorted();
 
-describe('a rule at its budget', () => {
-  test('is told of on the way, stopped before it is spent, and stores nothing more', async () => {
+describe('a rule with a budget', () => {
+  test('raises a notice on the way, is paused before the budget is spent, and stores no more matches', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('usd=1/day') });
-    const look = world.watch();
+    const check = world.watch();
     await world.match('cats', 100);
-    await world.calmDown();
-    await look();
+    await world.endBurst();
+    await check();
     expect(types(await world.notices())).toEqual(['budget.threshold']);
     expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
       spent: 0.5,
       remaining: 0.5,
     });
-    // 60 in a minute are 70 until X applies the stop: $0.80 are spent, and $0.35 are reserved.
+    // 60 in a minute become 70 until X applies the pause: $0.80 are spent, and $0.35 are reserved.
     await world.match('cats', 60);
     expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
       spent: 0.8,
       reserved: 0.35,
     });
-    await look();
+    await check();
     const stopped = await world.store.get('acc_1', ruleId);
     expect(stopped).toMatchObject({ state: 'paused', pause: { reason: 'budget' } });
     const midnight = new Date(Math.ceil(Date.now() / tomorrowMs) * tomorrowMs).toISOString();
@@ -54,7 +54,7 @@ describe('a rule at its budget', () => {
     });
   });
 
-  test('of the operator applies to a rule without its own, and the rule shows it', async () => {
+  test("is limited by the operator's budget if it has none, and shows it", async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats');
     await world.match('cats', 100);
@@ -64,7 +64,7 @@ describe('a rule at its budget', () => {
     expect(await world.store.get('acc_1', ruleId)).toMatchObject({ budget: null, effective_budget: null });
   });
 
-  test('leaves the slot to another account, which misses nothing and is told nothing', async () => {
+  test('leaves the slot to another account, which misses nothing and gets no notice', async () => {
     await using world = await openBudgetWorld(template);
     const mine = await world.create('cats', { budget: budgetOf('matches=5/day') });
     const theirs = await world.create('cats', { accountId: 'acc_2', key: 'key_2' });
@@ -77,7 +77,7 @@ describe('a rule at its budget', () => {
     expect(await world.store.get('acc_2', theirs)).toMatchObject({ state: 'active', pause: null });
   });
 
-  test('goes on where only a notice was asked for', async () => {
+  test('continues if the budget only notifies', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=5/month:notify') });
     await world.match('cats', 6);
@@ -86,13 +86,13 @@ describe('a rule at its budget', () => {
     expect(types(await world.notices())).toContain('budget.reached');
   });
 
-  test('is counted from the start of its period', async () => {
+  test('counts from the start of its period', async () => {
     await using world = await openBudgetWorld(template);
     const daily = await world.create('cats', { budget: budgetOf('matches=6/day') });
     const forLife = await world.create('dogs', { budget: budgetOf('matches=6/lifetime') });
     await world.match('cats', 5);
     await world.match('dogs', 5);
-    await world.calmDown();
+    await world.endBurst();
     await world.database.run(
       `update usage set day = day - 40, last_match_at = last_match_at - interval '40 days'`,
     );
@@ -110,7 +110,7 @@ describe('a rule at its budget', () => {
     });
   });
 
-  test('without one of its own has that of the operator, unless there is none', async () => {
+  test("without its own budget has the operator's, unless the operator has none", async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats');
     await world.match('cats', 10);
@@ -120,14 +120,14 @@ describe('a rule at its budget', () => {
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
   });
 
-  test('that is lowered below what is spent stops without another match', async () => {
+  test('is paused at once if the budget is lowered below its spending', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=100/day') });
     await world.match('cats', 10);
-    const look = world.watch();
-    await look();
+    const check = world.watch();
+    await check();
     await setBudget(world, ruleId, budgetOf('matches=10/day'));
-    await look();
+    await check();
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
   });
 });
@@ -152,8 +152,8 @@ const setBudget = (
     changeBy('acc_1'),
   );
 
-describe('exactly once', () => {
-  test('four nodes that look at the same time, again and again, tell and pause once', async () => {
+describe('the watch of budgets', () => {
+  test('notifies and pauses once, with four nodes that check at the same time again and again', async () => {
     await using world = await openBudgetWorld(template);
     await using other = openTestDatabase(world.clone.url, 20);
     const ruleIds = [];
@@ -162,9 +162,9 @@ describe('exactly once', () => {
     const nodes = [world.watch(), world.watch(), world.watch(null, other), world.watch(null, other)];
     for (const count of [5, 2, 1, 2, 3]) {
       for (const value of ['a', 'b', 'c', 'd', 'e']) await world.match(value, count);
-      await Promise.all([...nodes, ...nodes].map((look) => look()));
+      await Promise.all([...nodes, ...nodes].map((check) => check()));
     }
-    // One that starts later has nothing to add.
+    // A node that starts later changes nothing.
     await world.watch()();
     for (const ruleId of ruleIds) {
       const own = (await world.notices()).filter(({ subject }) => subject.id === ruleId);
@@ -175,7 +175,7 @@ describe('exactly once', () => {
     expect(pauses).toHaveLength(5);
   });
 
-  test('a node that dies in the middle has done nothing, and another does all of it', async () => {
+  test('does nothing in a node that crashes halfway, and everything in the next node', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=5/day') });
     await world.match('cats', 5);
@@ -193,25 +193,25 @@ describe('exactly once', () => {
     expect(types(await world.notices())).toEqual(['budget.reached', 'budget.threshold', 'budget.threshold']);
   });
 
-  test('a look that failed is made up for by the next', async () => {
+  test('makes up for a failed check with the next one', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=5/day') });
     let isDying = true;
-    const look = world.watch(
+    const check = world.watch(
       null,
       dyingAt(world.database, 'insert into audit', 'StopForBudget', () => isDying),
     );
-    await look();
+    await check();
     await world.match('cats', 5);
-    await expect(look()).rejects.toThrow('gone');
+    await expect(check()).rejects.toThrow('gone');
     isDying = false;
-    await look();
+    await check();
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
   });
 });
 
 describe('a budget of several rules', () => {
-  test('of a key counts what its rules have spent, those that are gone included, and stops them all', async () => {
+  test('of a key counts the spending of all its rules, deleted ones included, and pauses them all', async () => {
     await using world = await openBudgetWorld(template);
     await world.database.run(
       `insert into api_keys (id, account_id, hash, display, scopes, budget, spends_from) values
@@ -225,14 +225,14 @@ describe('a budget of several rules', () => {
     await world.match('gone', 6);
     await world.store.delete(changeBy('acc_1'), gone);
     await world.database.run('delete from rules where id = $1', [gone]);
-    const look = world.watch();
+    const check = world.watch();
     await world.match('first', 2);
     await world.match('others', 20);
-    await world.calmDown();
-    await look();
+    await world.endBurst();
+    await check();
     expect(types(await world.notices())).toEqual(['budget.threshold', 'budget.threshold']);
     await world.match('second', 2);
-    await look();
+    await check();
     const states = [first, second, others].map(async (id) => (await world.store.get('acc_1', id))?.state);
     expect(await Promise.all(states)).toEqual(['paused', 'paused', 'active']);
     expect((await world.notices()).find(({ type }) => type === 'budget.reached')?.subject).toEqual({
@@ -242,7 +242,7 @@ describe('a budget of several rules', () => {
     });
   });
 
-  test('of an account stops all its rules, and none of another', async () => {
+  test('of an account pauses all its rules, and none of another account', async () => {
     await using world = await openBudgetWorld(template);
     await world.database.run(
       `update accounts set budget = '{"period":"month","usd":0.05,"on_reached":"pause"}' where id = 'acc_1'`,
@@ -257,8 +257,8 @@ describe('a budget of several rules', () => {
   });
 });
 
-describe('after a stop', () => {
-  /** A rule that was stopped, and what resumes it with a registrar that answers at once. */
+describe('after a pause', () => {
+  /** A rule that its budget paused, and a resume with a registrar that answers at once. */
   async function stopped(text: string) {
     const world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf(text) });
@@ -273,7 +273,7 @@ describe('after a stop', () => {
     return { world, ruleId, resume };
   }
 
-  test('the rule resumes when the next period begins, and what was told is resolved', async () => {
+  test('the rule resumes when the next period begins, and its notices are resolved', async () => {
     const { world, ruleId, resume } = await stopped('matches=5/day');
     await using _ = world;
     expect(await resume()).toBe('paused');
@@ -286,21 +286,21 @@ describe('after a stop', () => {
     expect(await world.matchesOf(ruleId)).toBe(6);
   });
 
-  test('it does not resume while the period lasts, although it is looked at and has become quiet', async () => {
+  test('the rule stays paused while the period lasts, even if it is checked and has become quiet', async () => {
     const { world, ruleId, resume } = await stopped('matches=7/day');
     await using _ = world;
-    await world.calmDown();
+    await world.endBurst();
     await world.database.run('update rules set budget_check_at = now()');
     expect(await resume()).toBe('paused');
     const until = (await world.store.get('acc_1', ruleId))?.pause?.resumes_at;
     expect(new Date(until ?? 0).getTime()).toBeGreaterThan(Date.now());
   });
 
-  test('nobody resumes it by hand, but a larger budget does', async () => {
+  test('a request cannot resume the rule, but a larger budget does', async () => {
     const { world, ruleId, resume } = await stopped('matches=5/lifetime');
     await using _ = world;
-    const asked = { accountId: 'acc_1', ruleId, premiumRulesMax: 9 };
-    expect(await world.changes.beginResume(asked)).toEqual({ kind: 'budget_reached', resumesAt: null });
+    const request = { accountId: 'acc_1', ruleId, premiumRulesMax: 9 };
+    expect(await world.changes.beginResume(request)).toEqual({ kind: 'budget_reached', resumesAt: null });
     await setBudget(world, ruleId, budgetOf('matches=50/lifetime'));
     expect(await resume()).toBe('active');
     expect((await world.notices()).every(({ resolved_at }) => resolved_at !== null)).toBe(true);
@@ -318,7 +318,7 @@ describe('after a stop', () => {
     expect(resumed).toHaveLength(1);
   });
 
-  test('who pauses it keeps it paused', async () => {
+  test('a rule that its owner pauses meanwhile stays paused', async () => {
     const { world, ruleId, resume } = await stopped('matches=5/day');
     await using _ = world;
     await world.changes.pause(ruleId, changeBy('acc_1'));
@@ -327,16 +327,16 @@ describe('after a stop', () => {
     expect((await world.store.get('acc_1', ruleId))?.pause).toEqual({ reason: 'request', resumes_at: null });
   });
 
-  test('notices of a period that is over are resolved, also those of rules that were not stopped', async () => {
+  test('notices of a past period are resolved, also those of rules that were not paused', async () => {
     await using world = await openBudgetWorld(template);
     await world.create('cats', { budget: budgetOf('matches=10/day') });
     await world.match('cats', 5);
-    await world.calmDown();
-    const look = world.watch();
-    await look();
+    await world.endBurst();
+    const check = world.watch();
+    await check();
     expect((await world.notices()).map(({ resolved_at }) => resolved_at)).toContain(null);
     await world.database.run('update budget_marks set ends_at = now()');
-    await look();
+    await check();
     expect((await world.notices()).map(({ resolved_at }) => resolved_at)).not.toContain(null);
   });
 });

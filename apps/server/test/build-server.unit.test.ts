@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(dir, { recursive: true }));
 
-test('what is built needs no file but its own, and says as the sources do what is missing in its configuration', async () => {
+test('the built server needs no other files, and reports missing settings as the sources do', async () => {
   const run = promisify(execFile)(process.execPath, [join(dir, 'main.mjs')], { env: {} });
   await expect(run).rejects.toMatchObject({
     code: 1,
@@ -28,7 +28,7 @@ test('what is built needs no file but its own, and says as the sources do what i
   });
 });
 
-test('what a start does not need is in files of its own, and can be loaded', async () => {
+test('code that a start does not need is in separate files that can be loaded', async () => {
   const later = files.filter((file) =>
     /^(authorization-server|trusted-issuer|mailer|span-export)-/.test(file),
   );
@@ -45,14 +45,14 @@ test.for(['items-thread.mjs', 'examples-thread.mjs'])('the thread %s starts', as
   await thread.terminate();
 });
 
-test('what the server finds by its address is there', async () => {
+test('files that the server finds by their path exist', async () => {
   const texts = await Promise.all(files.map((file) => readFile(join(dir, file), 'utf8')));
   const addresses = texts.flatMap((text) =>
     [...text.matchAll(/new URL\("([^"]+)", import\.meta\.url\)/g)].map(([, address = '']) => address),
   );
   expect(addresses).toHaveLength(5);
   expect(addresses.filter((address) => address.includes('node_modules'))).toEqual([]);
-  // The console is built by a command of its own.
+  // Another command builds the console.
   const missing = addresses.filter(
     (address) => !existsSync(join(dir, address.replace('console/dist', 'console'))),
   );

@@ -14,7 +14,7 @@ export const testLimits: AccountLimits = {
   counts: 100,
 };
 
-/** A call of an operation by a key that may do everything, as the HTTP server would hand it over. */
+/** A call of an operation with a key that has all scopes, as the HTTP server would pass it. */
 export function callOf<Id extends OperationId>(
   operation: Id,
   request: RequestOf<Id>,

@@ -44,7 +44,7 @@ async function fill(world: UpstreamWorld, platform: Platform, words: readonly st
 const placed = async (world: UpstreamWorld) =>
   (await slotRows(world)).map((slot) => `${slot.value} ${slot.state}`);
 
-/** A second source of the platform, in a sandbox of its own. */
+/** A second source of the platform, in a separate sandbox. */
 async function openSecond(world: UpstreamWorld, platform: Platform) {
   const stack = new AsyncDisposableStack();
   const { url } = stack.use(await startSandbox({ rateLimits: false, ruleDelayMs: 0 }));
@@ -64,8 +64,8 @@ async function openSecond(world: UpstreamWorld, platform: Platform) {
   };
 }
 
-describe('what X says about its cap', () => {
-  test('is the capacity, without the places that others use, and survives a start with a larger setting', async () => {
+describe("X's reported cap", () => {
+  test('is the capacity, without the rules of other programs, and survives a start with a larger setting', async () => {
     await using world = await openUpstreamWorld(template, xCap(5));
     await addTheirs(world, ['theirs', 'theirs too']);
     {
@@ -83,7 +83,7 @@ describe('what X says about its cap', () => {
     expect(outcome).toEqual({ kind: 'sources_full', platform: 'x', capacity: 3 });
   });
 
-  test('is asked again, so that room which others gave back is used', async () => {
+  test('is queried again, so that rules deleted by other programs make room', async () => {
     await using world = await openUpstreamWorld(template, xCap(2));
     await addTheirs(world, ['theirs']);
     const timing = { reconcileEveryMs: 50, learnCapacityEveryMs: 50 };
@@ -95,16 +95,16 @@ describe('what X says about its cap', () => {
   });
 });
 
-describe('a source that turns out to be full', () => {
-  test('x: registers what fits of a batch, and another source takes the rest', async () => {
+describe('a source that is unexpectedly full', () => {
+  test('x: registers the part of a batch that fits, and another source takes the rest', async () => {
     await using world = await openUpstreamWorld(template, xCap(3));
     await using second = await openSecond(world, 'x');
-    // It looks when it is told to, and not before.
+    // It queries the cap only when it is triggered.
     await using _first = startRegistrar(world, 'x', {
       timing: { pollIntervalMs: 600_000, reconcileEveryMs: 600_000 },
     });
     await eventually(async () => expect(await capacityOf(world, 'x:main')).toBe(3), soon);
-    // Nobody told us of these; and all three slots are placed before the second source is there.
+    // These rules of other programs were not announced; and all three slots are placed before the second source exists.
     await addTheirs(world, ['theirs', 'theirs too']);
     await announce(world, 'x:second', 0);
     await fill(world, 'x', ['ash', 'birch', 'cedar']);
@@ -121,7 +121,7 @@ describe('a source that turns out to be full', () => {
     expect(await capacityOf(world, 'x:main')).toBe(1);
   });
 
-  test('firehose: its 422 is the capacity, and another tap takes what does not fit', async () => {
+  test('firehose: its 422 reveals the capacity, and another Firehose token takes what does not fit', async () => {
     await using world = await openUpstreamWorld(template, tapCap(1));
     await using second = await openSecond(world, 'firehose');
     await announce(world, 'firehose:second', 0);
@@ -138,17 +138,17 @@ describe('a source that turns out to be full', () => {
     expect((await world.sandbox.tapRules()).map(({ value }) => value)).toEqual(['ash']);
     expect(await second.rules()).toEqual(['birch', 'cedar']);
     expect(await capacityOf(world, 'firehose:main')).toBe(1);
-    // The third was not even asked for.
+    // The third rule was not even sent.
     expect(client.calls.filter(({ method, path }) => method === 'POST' && path === '/v1/rules')).toHaveLength(
       2,
     );
   });
 
   test.each(['x', 'firehose'] as const)(
-    '%s: with no room anywhere the slot fails and says so',
+    '%s: without room anywhere the slot fails and says so',
     async (platform) => {
       await using world = await openUpstreamWorld(template, { ...xCap(1), ...tapCap(1) });
-      // X's own numbers are not asked for here: it is the refusal that counts.
+      // X's own numbers are not queried here: the refusal counts.
       const upstream = { ...rulesOf(platform, world.client(platform)), room: () => Promise.resolve(null) };
       await using _registrar = startRegistrar(world, platform, { upstream });
       await fill(world, platform, ['ash']);
@@ -171,7 +171,7 @@ describe('a source that turns out to be full', () => {
     },
   );
 
-  test('that says it has room is believed no more than its refusals', async () => {
+  test('that reports room is still treated as full after a refusal', async () => {
     await using world = await openUpstreamWorld(template, xCap(1));
     await addTheirs(world, ['theirs']);
     const client = world.client('x');

@@ -9,15 +9,15 @@ import { dyingAt, openBudgetWorld } from './budget-world.ts';
 import { createMigratedTemplate } from './support.ts';
 
 /*
- * Caps against upstreams that deliver at random rates, in bursts, and apply a stop late. The upstream is a model here and its time
- * passes in steps (what was matched is made older); what is counted, decided and paused is the product, on PostgreSQL.
+ * Caps against upstreams that deliver at random rates, in bursts, and apply a pause late. The upstream is a model, and its time
+ * passes in steps that make past matches older. Counting, deciding and pausing is the real product on PostgreSQL.
  *
- * The promise (docs/budgets.md): a budget is exceeded at most by what arrives in the 70 s of a stop beyond the rate of the minute before.
+ * The promise (docs/budgets.md): a budget is exceeded at most by what arrives in the 70 s of a pause beyond the rate of the minute before.
  */
 
 const runs = lengthOf({ always: 6, nightly: 200 });
 const postUsd = 0.005;
-/** What the product assumes that X needs at most. */
+/** The longest delay of X that the product assumes. */
 const appliedWithinS = 70;
 /** The product checks every second; here it is late. */
 const checkEveryS = 3;
@@ -35,9 +35,9 @@ interface Run {
   readonly burst: { readonly fromS: number; readonly toS: number; readonly rate: number } | null;
   readonly capMatches: number;
   readonly inUsd: boolean;
-  /** From the pause to the last post: the call, another holder of the lease, and the upstream's own time. */
+  /** From the pause to the last post: the call, another lease holder, and the upstream's own delay. */
   readonly lateS: number;
-  /** The node that stops the rule dies while it does. */
+  /** Whether the node crashes while it pauses the rule. */
   readonly dies: boolean;
 }
 
@@ -55,7 +55,7 @@ function randomRun(random: () => number, isSteady: boolean): Run {
       : null,
     capMatches: Math.max(3, Math.ceil(rate * (seconds + appliedWithinS))),
     inUsd: random() < 0.5,
-    // Steady ones take all the time that is promised, less two checks: the node that makes the first may die.
+    // Steady ones use the whole promised time, less two checks: the node that makes the first may crash.
     lateS: isSteady ? lateSMax : between(0, lateSMax),
     dies: random() < 0.3,
   };
@@ -64,7 +64,7 @@ function randomRun(random: () => number, isSteady: boolean): Run {
 const rateAt = ({ rate, burst }: Run, s: number) =>
   burst && s >= burst.fromS && s < burst.toS ? burst.rate : rate;
 
-/** As many as come by chance when so many are expected. */
+/** The random number of matches if so many are expected. */
 function poisson(expected: number, random: () => number): number {
   if (expected > 50) {
     const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
@@ -98,7 +98,7 @@ const matchesBetween = (arrivals: readonly Arrival[], fromS: number, toS: number
 interface Outcome {
   readonly run: Run;
   readonly billed: number;
-  /** How many matches the cap may be exceeded by. */
+  /** The largest number of matches by which the cap may be exceeded. */
   readonly bound: number;
   readonly stored: number | undefined;
   readonly counted: number;
@@ -124,10 +124,10 @@ async function spend(world: World, run: Run, random: () => number, { early = tru
   let safe = { s: 0, reserved: 0 };
   for (;;) {
     const rate = rateAt(run, s);
-    // Where little comes, straight to the next.
+    // If few matches arrive, skips to the next one.
     const isRare = rate * checkEveryS < 0.15;
     const stepS = Math.max(checkEveryS, isRare ? -Math.log(1 - random()) / rate : 0);
-    // A machine that needs longer for a step would check later than the product does: then time goes back to when it was due.
+    // A slow machine would check later than the product does. In that case, time is set back to when the check was due.
     const elapsedS = (performance.now() - steppedAt) / 1_000;
     steppedAt = performance.now();
     const count = isRare ? 1 : poisson(rate * stepS, random);
@@ -161,7 +161,7 @@ async function spend(world: World, run: Run, random: () => number, { early = tru
   }
 }
 
-test(`of ${runs} random rules none is billed beyond its cap by more than the bound`, {
+test(`none of ${runs} random rules is billed beyond its cap by more than the bound`, {
   timeout: lengthOf({ always: 240_000, nightly: 2_400_000 }),
 }, async () => {
   const seed = lengthOf({ always: 7, nightly: Date.now() % 1_000_000 });
@@ -179,7 +179,7 @@ test(`of ${runs} random rules none is billed beyond its cap by more than the bou
   expect(outcomes.filter(({ run, billed, bound }) => billed > run.capMatches + bound)).toEqual([]);
 });
 
-test('without the early stop it is not kept', { timeout: 240_000 }, async () => {
+test('control: without the early pause the bound is exceeded', { timeout: 240_000 }, async () => {
   const random = seededRandom(3);
   await using world = await openBudgetWorld(template);
   const run = { ...randomRun(random, true), rate: 20, burst: null, capMatches: 2_000, lateS: 60 };
@@ -194,7 +194,7 @@ interface Upstream extends UpstreamStream {
   billed(): number;
 }
 
-/** Pages with ascending numbers; a connection resumes behind the one it names, and ends after so many as it asked for. */
+/** Pages with ascending numbers. A connection resumes behind the given page, and ends after the requested number. */
 function createPages(random: () => number): Upstream {
   let billed = 0;
   return {
@@ -207,12 +207,12 @@ function createPages(random: () => number): Upstream {
         billed = Math.max(billed, number);
         yield { kind: 'item', text: '', upstreamId: String(number) };
       }
-      throw new StreamEnded({ kind: 'finished' }, 'as many as were asked for');
+      throw new StreamEnded({ kind: 'finished' }, 'the requested number was delivered');
     },
   };
 }
 
-test(`of ${runs} random installations none is sent more pages than its cap pays for`, async () => {
+test(`none of ${runs} random installations is sent more pages than its cap pays for`, async () => {
   const random = seededRandom(lengthOf({ always: 11, nightly: Date.now() % 1_000_000 }));
   await using world = await openBudgetWorld(template);
   const used: number[] = [];
@@ -240,7 +240,7 @@ test(`of ${runs} random installations none is sent more pages than its cap pays 
       now: () => new Date(),
     });
     if (!budget) throw new Error('there is no budget');
-    // Nodes that die, or lose the source, in the middle of what they were sent; the next resumes behind what is in the log.
+    // Nodes that crash, or lose the source, in the middle of a delivery; the next one resumes at the end of the log.
     for (let connection = 0; connection < 12; connection++) {
       const stream = capStream(upstream, {
         budget,
@@ -271,6 +271,6 @@ test(`of ${runs} random installations none is sent more pages than its cap pays 
     expect(upstream.billed()).toBeLessThanOrEqual(pagesMax);
     used.push(upstream.billed() / pagesMax);
   }
-  // It is the cap that ended them, and not that nothing came.
+  // Control: the cap ended the connections, and pages arrived.
   expect(used.filter((share) => share > 0.5).length).toBeGreaterThan(runs / 2);
 });

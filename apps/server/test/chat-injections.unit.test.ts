@@ -1,11 +1,11 @@
 import type { ChatFormat } from '@earshot/contract';
 import { harmless, injections } from '@earshot/mcp/injections';
 import { describe, expect, test, vi } from 'vitest';
-import { chatBody, harmIn, linksIn, messageOf, strangersMatch } from './read-chat.ts';
+import { chatBody, harmIn, linksIn, messageOf, untrustedMatch } from './read-chat.ts';
 
 const formats: readonly ChatFormat[] = ['slack', 'discord', 'teams'];
 
-/** Written for chats; the others are those of the MCP server. */
+/** Texts for chats, in addition to those of the MCP server. */
 const forChats = [
   '<!channel> look',
   '<!here|here>',
@@ -39,20 +39,20 @@ const corpus = [
 ];
 
 const everywhere = (words: string) => [
-  strangersMatch(1, words),
-  strangersMatch(2, words, 'https://x.com/a/status/2'),
+  untrustedMatch(1, words),
+  untrustedMatch(2, words, 'https://x.com/a/status/2'),
 ];
 
 describe.each(formats)('in a message for %s', { timeout: 60_000 }, (format) => {
   const rendered = (words: string) => messageOf(format, chatBody(everywhere(words), { more: 1 }, words));
 
-  test.each(corpus)('%# strangers mention, link and break out of nothing: $family', ({ text }) => {
+  test.each(corpus)('%# untrusted content cannot mention, link or leave its place: $family', ({ text }) => {
     expect(harmIn(format, rendered(text), rendered(harmless(text)))).toEqual([]);
   });
 
   test.each(corpus)('%# an address leads to the web or nowhere: $family', ({ text }) => {
     for (const url of [text, `https://pages.example/?q=${text}`, `javascript:${text}`]) {
-      const message = messageOf(format, chatBody([strangersMatch(1, 'words', url)]));
+      const message = messageOf(format, chatBody([untrustedMatch(1, 'words', url)]));
       const expected = URL.parse(url);
       const isWeb = expected !== null && /^https?:$/.test(expected.protocol) && expected.href.length <= 2_000;
       const hasUser = expected !== null && expected.username + expected.password !== '';
@@ -61,12 +61,12 @@ describe.each(formats)('in a message for %s', { timeout: 60_000 }, (format) => {
   });
 });
 
-test('the texts are those of the MCP server and some for chats', () => {
+test('the corpus has the texts of the MCP server and some for chats', () => {
   expect(new Set(corpus.map(({ text }) => text)).size).toBeGreaterThanOrEqual(202 + forChats.length);
 });
 
-describe('control: what these tests find', { timeout: 60_000 }, () => {
-  const notHarmless = (format: ChatFormat, spoil: (message: object) => object) =>
+describe('control: the checks find', { timeout: 60_000 }, () => {
+  const foundIn = (format: ChatFormat, spoil: (message: object) => object) =>
     corpus.filter(({ text }) => {
       const [message, twin] = [text, harmless(text)].map((words) =>
         spoil(messageOf(format, chatBody(everywhere(words), { more: 1 }, words))),
@@ -79,22 +79,22 @@ describe('control: what these tests find', { timeout: 60_000 }, () => {
     );
 
   test('in Slack, words in mrkdwn instead of rich text', () => {
-    const found = notHarmless('slack', (message) =>
+    const found = foundIn('slack', (message) =>
       JSON.parse(JSON.stringify(message).replaceAll('{"type":"text",', '{"type":"mrkdwn",')),
     );
     expect(found.map(({ text }) => text)).toEqual(expect.arrayContaining(forChats.slice(0, 8)));
   });
 
   test('in Discord, words without the escape', () => {
-    const found = notHarmless('discord', (message) => rewritten(message, /\\([!-/:-@[-`{-~])/g, '$1'));
+    const found = foundIn('discord', (message) => rewritten(message, /\\([!-/:-@[-`{-~])/g, '$1'));
     expect(found.map(({ text }) => text)).toEqual(expect.arrayContaining(forChats.slice(9, 18)));
     expect(found.length).toBeGreaterThan(corpus.length / 2);
   });
 
   test('in Teams, the beginning of a tag, and Markdown', () => {
-    const tags = notHarmless('teams', (message) => rewritten(message, /\\u\{3c\}/g, '<'));
+    const tags = foundIn('teams', (message) => rewritten(message, /\\u\{3c\}/g, '<'));
     expect(tags.map(({ text }) => text)).toContain('<at>Everyone</at> <at id="0">x</at>');
-    const marked = notHarmless('teams', (message) =>
+    const marked = foundIn('teams', (message) =>
       JSON.parse(JSON.stringify(message).replaceAll('"TextRun"', '"TextBlock"')),
     );
     expect(marked.map(({ text }) => text)).toContain('[your bank](https://evil.example)');
@@ -102,17 +102,17 @@ describe('control: what these tests find', { timeout: 60_000 }, () => {
 });
 
 test.each(formats)(
-  'control: without making words visible, what nobody sees is found in %s',
+  'control: unless invisible characters are made visible, they are found in %s',
   async (format) => {
     const same = (words: string) => words;
     vi.doMock('@earshot/mcp/visible', () => ({ visible: same, unhidden: same }));
     vi.resetModules();
     const chat = await import('./read-chat.ts');
-    const rendered = (words: string) => chat.messageOf(format, chat.chatBody([strangersMatch(1, words)]));
+    const rendered = (words: string) => chat.messageOf(format, chat.chatBody([untrustedMatch(1, words)]));
     const found = injections('').filter(
       ({ text }) => harmIn(format, rendered(text), rendered(harmless(text))).length > 0,
     );
-    const unseen = ['escapes of the terminal', 'letters that run the other way', 'letters that nobody sees'];
+    const unseen = ['escapes of the terminal', 'letters that run the other way', 'invisible letters'];
     expect(found.map(({ family }) => family)).toEqual(expect.arrayContaining(unseen));
   },
 );

@@ -28,25 +28,25 @@ async function open() {
   };
 }
 
-const asked = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.alloc(32, 1) };
-const other = { ...asked, fingerprint: Buffer.alloc(32, 2) };
+const request = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.alloc(32, 1) };
+const other = { ...request, fingerprint: Buffer.alloc(32, 2) };
 const by = (attempt: string) => ({ key: 'k', attempt });
 const record = { targetId: 'rule_1', before: null, after: { name: 'a' }, answer: { rule_id: 'rule_1' } };
 
-test('of a hundred attempts at once one is the first', async () => {
+test('one of a hundred concurrent attempts is the first', async () => {
   await using world = await open();
   const outcomes = await Promise.all(
-    Array.from({ length: 100 }, (_, n) => world.claims.claim(asked, by(`try_${n}`))),
+    Array.from({ length: 100 }, (_, n) => world.claims.claim(request, by(`try_${n}`))),
   );
   const kinds = outcomes.map(({ kind }) => kind);
   expect(kinds.filter((kind) => kind === 'first')).toHaveLength(1);
   expect(kinds.filter((kind) => kind === 'running')).toHaveLength(99);
 });
 
-test('the answer is there exactly when the change is', async () => {
+test('the answer exists exactly if the change does', async () => {
   await using world = await open();
   const { database, claims } = world;
-  await claims.claim(asked, by('try_1'));
+  await claims.claim(request, by('try_1'));
   const change = changeBy('acc_1', by('try_1'));
   await expect(
     database.transaction(async (sql) => {
@@ -54,25 +54,28 @@ test('the answer is there exactly when the change is', async () => {
       throw new Error('the change failed after all');
     }),
   ).rejects.toThrow('the change failed after all');
-  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'running' });
+  expect(await claims.claim(request, by('try_2'))).toEqual({ kind: 'running' });
   expect(await database.many('select 1 from audit')).toEqual([]);
   await database.transaction((sql) => recordChange(sql, change, record));
   // Neither a late failure nor a late answer changes what is stored.
-  await claims.free(asked, by('try_1'));
-  await claims.keep(asked, by('try_1'), 'other');
-  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'answered', body: '{"rule_id":"rule_1"}' });
+  await claims.free(request, by('try_1'));
+  await claims.keep(request, by('try_1'), 'other');
+  expect(await claims.claim(request, by('try_2'))).toEqual({
+    kind: 'answered',
+    body: '{"rule_id":"rule_1"}',
+  });
   expect(await claims.claim(other, by('try_3'))).toEqual({ kind: 'other_request' });
 });
 
-test('an attempt that died loses its key in time, and cannot take effect any more when it was only slow', async () => {
+test('a crashed attempt loses its key in time, and cannot take effect later if it was only slow', async () => {
   await using world = await open();
   const { database, claims } = world;
-  await claims.claim(asked, by('slow'));
-  expect(await claims.claim(asked, by('next'))).toEqual({ kind: 'running' });
+  await claims.claim(request, by('slow'));
+  expect(await claims.claim(request, by('next'))).toEqual({ kind: 'running' });
   await database.run(`update idempotency_keys set lease_until = now() - interval '1 ms'`);
-  // The first one had no effect, so the key may now stand for another request.
+  // The first attempt had no effect, so the key may now stand for another request.
   expect(await claims.claim(other, by('next'))).toEqual({ kind: 'first' });
-  await claims.free(asked, by('slow'));
+  await claims.free(request, by('slow'));
   const late = database.transaction(async (sql) => {
     await sql.run(`update accounts set name = 'changed' where id = 'acc_1'`);
     await recordChange(sql, changeBy('acc_1', by('slow')), record);
@@ -83,28 +86,28 @@ test('an attempt that died loses its key in time, and cannot take effect any mor
   expect(await claims.claim(other, by('third'))).toMatchObject({ kind: 'answered' });
 });
 
-test('answers are forgotten after 24 hours and not before', async () => {
+test('answers are deleted after 24 hours and not before', async () => {
   await using world = await open();
   const { database, claims } = world;
   const answer = async (attempt: string) => {
-    expect(await claims.claim(asked, by(attempt))).toEqual({ kind: 'first' });
-    await claims.keep(asked, by(attempt), '{}');
+    expect(await claims.claim(request, by(attempt))).toEqual({ kind: 'first' });
+    await claims.keep(request, by(attempt), '{}');
   };
   const age = (interval: string) =>
     database.run('update idempotency_keys set created_at = now() - $1::interval', [interval]);
   await answer('try_1');
   await age('23 hours 59 minutes');
   expect(await claims.forgetSome()).toBe(0);
-  expect(await claims.claim(asked, by('try_2'))).toEqual({ kind: 'answered', body: '{}' });
+  expect(await claims.claim(request, by('try_2'))).toEqual({ kind: 'answered', body: '{}' });
   await age('24 hours 1 minute');
-  // Also where the worker has not come by yet.
+  // Also if the worker has not deleted it yet.
   await answer('try_3');
   await age('24 hours 1 minute');
   expect(await claims.forgetSome()).toBe(1);
   expect(await database.many('select 1 from idempotency_keys')).toEqual([]);
 });
 
-test('the audit of an account goes with the account, and no other with it', async () => {
+test('the audit of an account is deleted with the account, and no other audit with it', async () => {
   await using world = await open();
   const { database } = world;
   for (const account of ['acc_1', 'acc_2'])
@@ -122,7 +125,7 @@ test('the audit cannot be changed or emptied', async () => {
   await using world = await open();
   const { database } = world;
   await database.transaction((sql) => recordChange(sql, changeBy('acc_1'), record));
-  for (const sql of [`update audit set actor = 'nobody'`, 'delete from audit', 'truncate audit']) {
+  for (const sql of [`update audit set actor = 'another'`, 'delete from audit', 'truncate audit']) {
     await expect(database.run(sql)).rejects.toThrow('append only');
   }
   expect(await readAudit(database, 'acc_2', { before: null, limit: 10 })).toEqual([]);
@@ -137,7 +140,7 @@ test('the audit cannot be changed or emptied', async () => {
   ]);
 });
 
-test('an account gets exactly as many keys as it may, whoever asks at once', async () => {
+test('an account gets exactly as many keys as its plan allows, with concurrent requests', async () => {
   await using world = await open();
   const keys = createKeyStore(world.database);
   const create = (n: number, expiresAt: Date | null = null) =>
@@ -155,12 +158,12 @@ test('an account gets exactly as many keys as it may, whoever asks at once', asy
   expect(kinds.filter((kind) => kind === 'keys_limit')).toHaveLength(5);
   const listed = await keys.listKeys('acc_1', { before: null, limit: 100 });
   expect(listed).toHaveLength(3);
-  // A revoked key makes room; neither it nor one that expired counts.
+  // A revoked key makes room; neither it nor an expired key counts.
   await keys.revokeKey(changeBy('acc_1', null, 'RevokeKey'), listed[0]?.id ?? '');
   expect(await create(9)).toMatchObject({ kind: 'created' });
 });
 
-test('a key that was revoked or has expired makes no other, also where it is not yet known to have ended', async () => {
+test('a revoked or expired key creates no other key, even if its end was not noticed yet', async () => {
   await using world = await open();
   const keys = createKeyStore(world.database);
   const create = (id: string, callingKeyId: string | null, expiresAt: Date | null = null) =>

@@ -63,7 +63,7 @@ const kept = async () =>
     ({ key }) => key,
   );
 
-test('once a day, posts that are gone on X are removed with the reason that X gives, and stay away', async () => {
+test("once a day, posts that were deleted on X are removed with X's reason, and stay removed", async () => {
   await store([1, 2, 3, 4, 5]);
   await control('/sandbox/x/taken-down', {
     posts: [{ id: xEvent(2).key }, { id: xEvent(4).key, reason: 'suspended' }, { id: xEvent(9).key }],
@@ -89,7 +89,7 @@ test('once a day, posts that are gone on X are removed with the reason that X gi
   expect(await kept()).toEqual([3, 5].map((number) => xEvent(number).key));
 });
 
-test('while X refuses, nothing is removed, and it is tried again', async () => {
+test('while X refuses, nothing is removed, and the check is retried', async () => {
   await store([1]);
   await control('/sandbox/x/taken-down', { id: xEvent(1).key });
   await control('/sandbox/x/plan', { plan: 'out_of_credit' });

@@ -38,16 +38,16 @@ const hasty = {
   waits: { ...xProtocol.waits, connection: { grows: 'not', firstMs: 200, maxMs: 200 } },
 } as const;
 
-describe('what X says inside the stream', () => {
+describe('messages of X inside the stream', () => {
   test.each<[disconnectType: string, kind: EndingKind, state: string]>([
     ['OperationalDisconnect', 'dropped', 'live'],
     ['ForceDisconnect', 'displaced', 'reconnecting'],
-  ])('%s ends it as %s, and then the source is %s', async (disconnect_type, kind, state) => {
+  ])('%s ends the stream as %s, and then the source is %s', async (disconnect_type, kind, state) => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     await using ingest = startIngest(world, 'x', createMemoryLog());
     await open(world, 'x');
-    // The socket stays open: it is we who must close it.
+    // The socket stays open: we must close it.
     await world.sandbox.arm({ kind: 'stream_control', platform: 'x', disconnect_type, hang: true });
     expect(await world.sandbox.fired()).toEqual([1]);
     await eventually(async () => expect(await ingest.endings()).toEqual([kind]), soon);
@@ -56,8 +56,8 @@ describe('what X says inside the stream', () => {
   });
 });
 
-describe('what keeps a source from listening is shown to people', () => {
-  test('on X without credit: its words, and the next attempt', async () => {
+describe('the state of a source shows', () => {
+  test("on X without credit: X's message and the next attempt", async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     const body = JSON.stringify({ plan: 'out_of_credit' });
@@ -71,7 +71,7 @@ describe('what keeps a source from listening is shown to people', () => {
     expect(await stateMetric(ingest)).toEqual(['no_credit']);
   });
 
-  test('and the gap says what keeps it open, not only what began it', async () => {
+  test('in the gap, the reason that keeps it open, not only the one that began it', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     await using ingest = startIngest(world, 'x', createMemoryLog());
@@ -86,7 +86,7 @@ describe('what keeps a source from listening is shown to people', () => {
     expect(await world.sandbox.fired()).toEqual([1, 1]);
   });
 
-  test('an open stream is live, and a stopped one stopped', async () => {
+  test('live while a stream is open, and stopped after a shutdown', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'firehose');
     {
@@ -99,7 +99,7 @@ describe('what keeps a source from listening is shown to people', () => {
   });
 });
 
-describe('the gauges of a source that this node has left show nothing', () => {
+describe('the gauges of a source show nothing on a node that no longer has it', () => {
   const gauges = async ({ metrics }: ReturnType<typeof startIngest>) => ({
     states: (await metrics.sourceState.get()).values.map(({ labels }) => labels.state),
     live: (await metrics.streamLive.get()).values.map(({ value }) => value),
@@ -107,7 +107,7 @@ describe('the gauges of a source that this node has left show nothing', () => {
   });
   const nothing = { states: [], live: [], quiet: [] };
 
-  test('when another node has taken the lease', async () => {
+  test('if another node has taken the lease', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     await using ingest = startIngest(world, 'x', createMemoryLog(), { leaseTtlMs: 300 });
@@ -122,7 +122,7 @@ describe('the gauges of a source that this node has left show nothing', () => {
     await eventually(async () => expect(await gauges(ingest)).toEqual(nothing), soon);
   });
 
-  test('when the worker failed, and is started again', async () => {
+  test('if the worker failed and is started again', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     const sources = createSourceStore(world.database);
@@ -131,7 +131,7 @@ describe('the gauges of a source that this node has left show nothing', () => {
       sources: {
         ...sources,
         async recordConnect(...given) {
-          if (++attempts === 2) throw new Error('the database is away');
+          if (++attempts === 2) throw new Error('the database is down');
           return await sources.recordConnect(...given);
         },
       },
@@ -140,13 +140,13 @@ describe('the gauges of a source that this node has left show nothing', () => {
     await world.sandbox.arm({ kind: 'stream_status', platform: 'x', status: 503 });
     await world.sandbox.arm({ kind: 'stream_cut', platform: 'x' });
     await eventually(() => expect(attempts).toBe(2), soon);
-    await expect(ingest[Symbol.asyncDispose]()).rejects.toThrow('the database is away');
+    await expect(ingest[Symbol.asyncDispose]()).rejects.toThrow('the database is down');
     expect(await gauges(ingest)).toEqual(nothing);
   });
 });
 
-describe('a connection of a dead process that X still counts', () => {
-  async function strand(world: UpstreamWorld): Promise<void> {
+describe('a connection of a crashed process that X still counts', () => {
+  async function leaveStaleConnection(world: UpstreamWorld): Promise<void> {
     await addRule(world, 'x');
     await world.sandbox.arm({ kind: 'stuck_connection', platform: 'x' });
     {
@@ -156,9 +156,9 @@ describe('a connection of a dead process that X still counts', () => {
     await eventually(async () => expect(await world.sandbox.fired()).toEqual([1]), soon);
   }
 
-  test('is ended when the slot stays busy, and the stream opens', async () => {
+  test('is closed if the connection stays in use, and the stream opens', async () => {
     await using world = await openUpstreamWorld(template);
-    await strand(world);
+    await leaveStaleConnection(world);
     const log = createMemoryLog();
     const endStaleConnections = createEndStaleConnections(world.client('x'));
     await using ingest = startIngest(world, 'x', log, { protocol: hasty, endStaleConnections });
@@ -169,9 +169,9 @@ describe('a connection of a dead process that X still counts', () => {
     expect(await ingest.endings()).toEqual(['connection_in_use']);
   });
 
-  test('control: without the Connections API the slot stays busy', async () => {
+  test('control: without the Connections API the connection stays in use', async () => {
     await using world = await openUpstreamWorld(template);
-    await strand(world);
+    await leaveStaleConnection(world);
     await using ingest = startIngest(world, 'x', createMemoryLog(), {
       protocol: hasty,
       endStaleConnections: null,
@@ -183,9 +183,9 @@ describe('a connection of a dead process that X still counts', () => {
     expect((await shown(world, 'x:main'))?.state).toBe('connection_in_use');
   });
 
-  test('is left alone by a worker that lost its lease: the stream may be the new holder’s', async () => {
+  test("is not closed by a worker that lost its lease: it may be the new holder's", async () => {
     await using world = await openUpstreamWorld(template);
-    await strand(world);
+    await leaveStaleConnection(world);
     let frees = 0;
     let assertions = 0;
     const sources = createSourceStore(world.database);
@@ -195,7 +195,7 @@ describe('a connection of a dead process that X still counts', () => {
       sources: {
         ...sources,
         async assertHeld(lease) {
-          // Somebody took over between our last renewal and now.
+          // Another node took over between our last renewal and now.
           await world.database.run('update leases set epoch = epoch + 1 where name = $1', [lease.name]);
           await sources.assertHeld(lease).catch((error: unknown) => {
             expect(error).toBeInstanceOf(LeaseLost);
@@ -210,7 +210,7 @@ describe('a connection of a dead process that X still counts', () => {
   });
 });
 
-describe('a storm of cuts', () => {
+describe('many cuts in a row', () => {
   const windowMs = 60_000;
   const withBudget = (calls: number) => ({
     ...xProtocol,
@@ -218,7 +218,7 @@ describe('a storm of cuts', () => {
     connects: { bucket: 'connect', calls, windowMs },
   });
 
-  /** Cuts whatever opens, with a restart in the middle; the most attempts in any window. */
+  /** Cuts each stream that opens, with a restart in the middle. Returns the most attempts in any window. */
   async function mostConnects(calls: number, isOver: (attempts: number, ms: number) => boolean) {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
@@ -248,11 +248,11 @@ describe('a storm of cuts', () => {
     );
   }
 
-  test.concurrent('does not make us connect more often than planned, also over a restart', async () => {
+  test.concurrent('do not exceed the planned number of connections, also across a restart', async () => {
     expect(await mostConnects(8, (_attempts, ms) => ms > 2_500)).toBeLessThanOrEqual(8);
   });
 
-  test.concurrent('shows that somebody works on the source, also after a restart', async () => {
+  test.concurrent('show the source as reconnecting, also after a restart', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     const options = { protocol: withBudget(1) };
@@ -270,7 +270,7 @@ describe('a storm of cuts', () => {
     expect((await shown(world, 'x:main'))?.wait_s).toBeGreaterThan(10);
   });
 
-  test.concurrent('control: without the budget it does', async () => {
+  test.concurrent('control: exceed it without the budget', async () => {
     expect(await mostConnects(1_000_000, (attempts) => attempts > 8)).toBeGreaterThan(16);
   });
 });

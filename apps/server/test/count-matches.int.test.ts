@@ -24,23 +24,23 @@ beforeAll(async () => {
   database = stack.use(openTestDatabase(url, 1));
   await seedRules(database, size.rules);
   await fillDay(database, size);
-  // Rules that are not listed any more, although their matches are still there.
+  // Rules that are no longer listed, although their matches still exist.
   await database.run(`update rules set state = 'deleted' where id in ('rule_8', 'rule_9')`);
 });
 afterAll(() => stack?.disposeAsync());
 
 /** A time of the day, which has the matches from its beginning to its end. */
 const at = (hours: number) => new Date(Date.parse(yesterday) + hours * hour * 1_000).toISOString();
-const request = (asked: Partial<RequestOf<'CountMatches'>>): RequestOf<'CountMatches'> => ({
+const request = (partial: Partial<RequestOf<'CountMatches'>>): RequestOf<'CountMatches'> => ({
   from: at(0),
   to: at(24),
   step: hour,
-  ...asked,
+  ...partial,
 });
 
-const count = (asked: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1', max?: number) =>
+const count = (partial: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1', max?: number) =>
   countMatches({ database, rules: createRuleStore(database), ...(max !== undefined && { max }) })(
-    callOf('CountMatches', request(asked), accountId),
+    callOf('CountMatches', request(partial), accountId),
   );
 
 interface Listed {
@@ -49,9 +49,9 @@ interface Listed {
   readonly created_at: Date;
 }
 
-/** Every match one by one, told by the account's own rows alone. */
-async function bruteForce(asked: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1') {
-  const { from, to, step, rule_id, platform, by } = request(asked);
+/** Counts match by match, from the account's own rows only. */
+async function bruteForce(partial: Partial<RequestOf<'CountMatches'>>, accountId = 'acc_1') {
+  const { from, to, step, rule_id, platform, by } = request(partial);
   const rows = await database.many<Listed>(
     `select rule_id, platform, created_at from matches where account_id = $1
        and rule_id in (select id from rules where state not in ('creating', 'deleted'))`,
@@ -74,29 +74,35 @@ async function bruteForce(asked: Partial<RequestOf<'CountMatches'>>, accountId =
 
 const sum = (counts: readonly number[]) => counts.reduce((total, one) => total + one, 0);
 
-describe('a count is what one gets by going through all matches', () => {
+describe('a count equals the number of matches counted one by one', () => {
   test.each<[string, Partial<RequestOf<'CountMatches'>>]>([
     ['of the account', {}],
     ['by platform', { by: 'platform' }],
     ['of a platform', { platform: 'firehose' }],
     ['of a rule', { rule_id: 'rule_7' }],
     ['of a rule, by platform', { rule_id: 'rule_7', by: 'platform' }],
-    ['of a rule with few', { rule_id: 'rule_120', by: 'rule' }],
+    ['of a rule with few matches', { rule_id: 'rule_120', by: 'rule' }],
     ['of a rule and a platform', { rule_id: 'rule_3', platform: 'firehose' }],
-    ['of a part of the day that begins anywhere', { from: at(3.1234), to: at(5.4321), step: 7 * 60 }],
+    ['of an arbitrary part of the day', { from: at(3.1234), to: at(5.4321), step: 7 * 60 }],
     ['in steps of seconds', { from: at(12), to: at(12.01), step: 1 }],
-    ['in one step that is longer than the time', { from: at(1), to: at(2), step: 30 * 24 * hour }],
+    ['in one step that is longer than the range', { from: at(1), to: at(2), step: 30 * 24 * hour }],
     ['over a month', { from: at(-20 * 24), to: at(10 * 24), step: 6 * hour }],
-  ])('%s', async (_, asked) => {
-    const expected = await bruteForce(asked);
+  ])('%s', async (_, partial) => {
+    const expected = await bruteForce(partial);
     expect(sum([...expected.values()].map(sum))).toBeGreaterThan(0);
-    const { series, ...rest } = await count(asked);
-    expect(rest).toEqual({ from: request(asked).from, to: request(asked).to, step: request(asked).step });
-    const told = new Map(series.map(({ rule_id, platform, counts }) => [rule_id ?? platform ?? '', counts]));
-    expect(told).toEqual(expected);
+    const { series, ...rest } = await count(partial);
+    expect(rest).toEqual({
+      from: request(partial).from,
+      to: request(partial).to,
+      step: request(partial).step,
+    });
+    const counted = new Map(
+      series.map(({ rule_id, platform, counts }) => [rule_id ?? platform ?? '', counts]),
+    );
+    expect(counted).toEqual(expected);
   });
 
-  test('by rule: the hundred that have the most, those first, and none that is deleted', async () => {
+  test('by rule: the hundred with the most matches, those first, and no deleted rule', async () => {
     const expected = await bruteForce({ by: 'rule', from: at(0.5) });
     expect(expected.size).toBe(118);
     const { series } = await count({ by: 'rule', from: at(0.5) });
@@ -112,13 +118,13 @@ describe('a count is what one gets by going through all matches', () => {
     expect(series.map(({ rule_id }) => rule_id)).not.toContain('rule_8');
   });
 
-  test('of nothing: zeros, and no series when they are told apart', async () => {
-    const asked = { from: at(-48), to: at(-24), step: 8 * hour };
-    expect((await count(asked)).series).toEqual([{ counts: [0, 0, 0] }]);
-    expect((await count({ ...asked, by: 'rule' })).series).toEqual([]);
+  test('without matches: zeros, and no series when they are split', async () => {
+    const partial = { from: at(-48), to: at(-24), step: 8 * hour };
+    expect((await count(partial)).series).toEqual([{ counts: [0, 0, 0] }]);
+    expect((await count({ ...partial, by: 'rule' })).series).toEqual([]);
   });
 
-  test('of another account: its own alone', async () => {
+  test('another account counts only its own matches', async () => {
     const { series } = await count({}, 'quiet_5');
     expect(sum(series.flatMap(({ counts }) => counts))).toBe(1);
     expect(new Map([['', series[0]?.counts]])).toEqual(await bruteForce({}, 'quiet_5'));
@@ -126,21 +132,21 @@ describe('a count is what one gets by going through all matches', () => {
   });
 });
 
-describe('a count reads what it counts, and little else', () => {
+describe('a count reads hardly more than it counts', () => {
   test.each<[string, Partial<RequestOf<'CountMatches'>>]>([
     ['an hour of the account', { from: at(5), to: at(6), step: 60 }],
     ['an hour of a rule', { from: at(5), to: at(6), step: 60, rule_id: 'rule_7' }],
-    ['a rule with few, the whole day', { rule_id: 'rule_119', from: at(0), to: at(24) }],
+    ['a rule with few matches, the whole day', { rule_id: 'rule_119', from: at(0), to: at(24) }],
     ['a rare platform, the whole day', { platform: 'firehose' }],
-    ['nothing', { from: at(-48), to: at(-24) }],
-  ])('%s', async (_, asked) => {
-    const counted = sum([...(await bruteForce(asked)).values()].map(sum));
-    const { rows } = await countReads(database, () => count(asked));
-    // Matches of rules that are deleted, and those in the ten seconds around both ends.
+    ['a range without matches', { from: at(-48), to: at(-24) }],
+  ])('%s', async (_, partial) => {
+    const counted = sum([...(await bruteForce(partial)).values()].map(sum));
+    const { rows } = await countReads(database, () => count(partial));
+    // Matches of deleted rules, and those in the ten seconds around both ends.
     expect(rows).toBeLessThanOrEqual(1.05 * counted + 30);
   });
 
-  test('and no more than it may: what is above that is refused', async () => {
+  test('no more than the maximum, beyond which it is refused', async () => {
     const max = 1_000;
     const { rows } = await countReads(database, async () => {
       await expect(count({}, 'acc_1', max)).rejects.toMatchObject({
@@ -160,8 +166,8 @@ describe('a count reads what it counts, and little else', () => {
   });
 });
 
-test('a count that takes too long is ended, and says what to ask for', async () => {
-  // A statement that never gets to its end, as one that a lock keeps waiting.
+test('a count that takes too long is ended, and says what to request instead', async () => {
+  // A statement that never ends, like one that waits for a lock.
   await using other = openTestDatabase(url, 2);
   const release = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();

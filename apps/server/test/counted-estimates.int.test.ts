@@ -12,7 +12,7 @@ let template: Template;
 let stack: AsyncDisposableStack;
 let world: PreviewWorld;
 let publish: (posts: readonly object[]) => Promise<void>;
-let asked: string[];
+let paths: string[];
 beforeAll(async () => {
   template = await createMigratedTemplate();
 });
@@ -21,11 +21,11 @@ beforeEach(async () => {
   stack = new AsyncDisposableStack();
   const { url } = stack.use(await startSandbox({ rateLimits: false }));
   const client = stack.use(createUpstreamClient({ baseUrl: url, token: defaultXToken, name: 'X' }));
-  asked = [];
+  paths = [];
   const watched: typeof client = {
     ...client,
     call: (method, path, options) => {
-      asked.push(path);
+      paths.push(path);
       return client.call(method, path, options);
     },
   };
@@ -53,7 +53,7 @@ const posts = (text: string) =>
     created_at: new Date(Date.now() - (24 + n / 2) * hourMs).toISOString(),
   }));
 
-test('the platform is asked for a week by hour, and its fee is on the bill of the source', async () => {
+test('the platform counts a week by hour, and its fee is on the bill of the source', async () => {
   await publish([...posts('an aurora'), ...posts('a glacier')]);
   const { estimate } = await world.preview({ value: 'aurora -is:retweet -is:quote' });
   expect(estimate).toMatchObject({
@@ -74,33 +74,33 @@ test.each([
   ['aurora', 'at_least', /leave out reposts and quoted text: more/],
   ['aurora -is:retweet -is:quote bio:pilot', 'at_most', /do not know bio: less/],
   ['aurora bio:pilot', null, /more will come.*less will come/],
-])('of %s the counts are %s', async (value, bound, note) => {
+])("the platform's counts of %s are a bound of the kind %s", async (value, bound, note) => {
   await publish(posts('an aurora'));
   const { estimate } = await world.preview({ value });
   expect(estimate).toMatchObject({ basis: 'counts', bound });
   expect(estimate.basis_note).toMatch(note);
 });
 
-describe('the platform is not asked', () => {
-  test('again within an hour by the same account; another account pays for itself', async () => {
+describe('the platform is not requested to count', () => {
+  test('again within an hour for the same account; another account pays for its own count', async () => {
     await publish(posts('an aurora'));
     const fees = [];
     for (const accountId of ['acc_1', 'acc_1', 'acc_2', 'acc_2'])
       fees.push((await world.preview({ value: 'aurora' }, { accountId })).estimate.fee_usd);
     expect(fees).toEqual([0.005, 0, 0.005, 0]);
-    expect(asked).toHaveLength(2);
+    expect(paths).toHaveLength(2);
     await world.database.run(`update platform_counts set counted_at = counted_at - interval '61 minutes'`);
     expect((await world.preview({ value: 'aurora' })).estimate.fee_usd).toBe(0.005);
   });
 
-  test('more often than the account may have it asked a day', async () => {
+  test("more often than the account's daily limit", async () => {
     const bases = [];
     for (const value of ['one', 'two', 'three', 'four'])
       bases.push((await world.preview({ value })).estimate.basis_note);
     expect(bases.filter((note) => note.includes('requested its counts 3 times today'))).toHaveLength(1);
-    expect(asked).toHaveLength(3);
+    expect(paths).toHaveLength(3);
     await world.preview({ value: 'one' }, { accountId: 'acc_2' });
-    expect(asked).toHaveLength(4);
+    expect(paths).toHaveLength(4);
   });
 
   test('while its source is not live', async () => {
@@ -108,12 +108,12 @@ describe('the platform is not asked', () => {
     const { estimate } = await world.preview({ value: 'aurora' });
     expect(estimate).toMatchObject({ basis: 'unknown', fee_usd: 0 });
     expect(estimate.basis_note).toMatch('do not help: its source is not live (no_credit).');
-    expect(asked).toEqual([]);
+    expect(paths).toEqual([]);
   });
 
-  test('for what it cannot count', async () => {
+  test('a query that it cannot count', async () => {
     const { estimate } = await world.preview({ value: 'bio:pilot' });
     expect(estimate.basis_note).toMatch('do not help: counts do not know bio.');
-    expect(asked).toEqual([]);
+    expect(paths).toEqual([]);
   });
 });

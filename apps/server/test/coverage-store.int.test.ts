@@ -64,7 +64,7 @@ async function history(database: Database, { xRuleDelayMs = 0, hours = 24 } = {}
 const minutes = (count: number) => `now() - interval '${count} minutes'`;
 
 describe('the ledger of a rule', () => {
-  test('knows when it held its slot, also after the slot is gone', async () => {
+  test('has the times in which it held its slot, also after the slot is gone', async () => {
     await using world = await openLedger();
     const { database } = world;
     await database.run(`update watches set from_at = ${minutes(60)}`);
@@ -101,7 +101,7 @@ describe('the ledger of a rule', () => {
     ]);
   });
 
-  test('follows its slot to another source, which serves it before the first gives it up', async () => {
+  test('follows its slot to another source, which serves it before the first source gives it up', async () => {
     await using world = await openLedger();
     const { database } = world;
     await database.run(`insert into sources (id, platform, capacity) values ('x:second', 'x', 10)`);
@@ -123,7 +123,7 @@ describe('the ledger of a rule', () => {
     ]);
   });
 
-  test('counts a registration anew when the slot was removed upstream and taken again', async () => {
+  test('counts a registration from its new beginning if the slot was removed upstream and taken again', async () => {
     await using world = await openLedger();
     const { database } = world;
     await database.run(`update slots set state = 'releasing'`);
@@ -139,14 +139,14 @@ describe('the ledger of a rule', () => {
 });
 
 describe('an interval', () => {
-  test('that a dead process left open is closed at its last proven moment when the next opens', async () => {
+  test('of a crashed process is closed at its last proven moment when the next interval opens', async () => {
     await using world = await openLedger();
     const { database } = world;
     const store = createCoverageIntervals(database);
     const first = await store.openCoverage('x:main');
     await database.run(`update coverage set from_at = ${minutes(9)}, proven_until = ${minutes(5)}`);
     await store.openCoverage('x:main');
-    // A holder that was paused and wakes up late changes nothing.
+    // A holder that was paused and continues late changes nothing.
     expect(await store.proveCoverage('x:main', first, 0)).toBeNull();
     await store.closeCoverage('x:main', first.id, { because: 'dropped', uncoveredMs: 0 });
     const rows = await database.many(
@@ -160,7 +160,7 @@ describe('an interval', () => {
   });
 });
 
-test('what an end leaves uncovered is taken from the interval, and nothing from before its beginning', async () => {
+test('loses the uncovered time at its end, and nothing from before its beginning', async () => {
   await using world = await openLedger();
   const { database } = world;
   const store = createCoverageIntervals(database);
@@ -186,7 +186,7 @@ const proofOf = (database: Database) =>
     'select proven_until, received_until, live_until from coverage join sources on sources.id = source_id',
   );
 
-test('a proof that is stored late does not move the ledger back', async () => {
+test('is not shortened by a proof that is stored late', async () => {
   await using world = await openLedger();
   const { database } = world;
   const store = createCoverageIntervals(database);
@@ -204,7 +204,7 @@ test('a proof that is stored late does not move the ledger back', async () => {
   ).not.toBeNull();
 });
 
-test('a proof that comes after the end does not make the source live again', async () => {
+test('is not made live again by a proof that is stored after its end', async () => {
   await using world = await openLedger();
   const { database } = world;
   const store = createCoverageIntervals(database);
@@ -215,7 +215,7 @@ test('a proof that comes after the end does not make the source live again', asy
   expect(await proofOf(database)).toEqual(before);
 });
 
-test('a process that dies while its stream is silent leaves the silence to the gap', async () => {
+test('of a process that crashes while its stream is silent leaves the silence to the gap', async () => {
   await using world = await openLedger();
   const { database } = world;
   const store = createCoverageIntervals(database);
@@ -230,7 +230,7 @@ test('a process that dies while its stream is silent leaves the silence to the g
   expect(row).toEqual({ gap_because: 'process_died', gap_ago: 2 });
 });
 
-describe('with 100,000 rows on the ledger', () => {
+describe('with 100,000 rows in the ledger', () => {
   /** Rows of the ledger that one connection has read so far. */
   async function rowsRead(database: Database): Promise<number> {
     await database.one('select pg_stat_force_next_flush()');
@@ -246,7 +246,7 @@ describe('with 100,000 rows on the ledger', () => {
     return (await rowsRead(database)) - before;
   }
 
-  test('one answer reads those of its window and no more; control: without the index it reads all', async () => {
+  test('an answer reads only the rows of its window; control: without the index it reads all', async () => {
     await using clone = await template.clone();
     await using database = openTestDatabase(clone.url, 1);
     await seedLedger(database);

@@ -16,14 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-/** Counts what goes to the server; a transaction is two more. */
+/** Counts statements that go to the server; a transaction is two more. */
 function countStatements(database: Database) {
   const counter = { statements: 0 };
   const counted = (sql: Sql): Sql => ({
-    many: (...asked) => (counter.statements++, sql.many(...asked)),
-    one: (...asked) => (counter.statements++, sql.one(...asked)),
-    prepared: (...asked) => (counter.statements++, sql.prepared(...asked)),
-    run: (...asked) => (counter.statements++, sql.run(...asked)),
+    many: (...args) => (counter.statements++, sql.many(...args)),
+    one: (...args) => (counter.statements++, sql.one(...args)),
+    prepared: (...args) => (counter.statements++, sql.prepared(...args)),
+    run: (...args) => (counter.statements++, sql.run(...args)),
   });
   const counting: Database = {
     ...database,
@@ -61,7 +61,7 @@ async function openRules() {
     database,
     store,
     counter,
-    /** A rule of `acc_2` whose slots are registered and listened to. */
+    /** A rule of `acc_2` whose slots are registered and live. */
     async register(values: { x?: string; firehose?: string }) {
       const { ruleId } = await beginRule(store, values, { accountId: 'acc_2' });
       await database.run(`update slots set state = 'registered', upstream_rule_id = 'up_' || value`);
@@ -69,7 +69,7 @@ async function openRules() {
       await store.activate(completionOf(changeBy('acc_2'), ruleId));
       return ruleId;
     },
-    /** As the API creates a rule when all its slots are registered: write, look when it is served, activate. */
+    /** As the API creates a rule when all its slots are registered: write, check when it is served, activate. */
     async create(
       values: { x?: string; firehose?: string },
       { claim = null, premiumRulesMax = 1_000 }: { claim?: Claim | null; premiumRulesMax?: number } = {},
@@ -85,14 +85,14 @@ async function openRules() {
   };
 }
 
-describe('a rule of registered values', () => {
+describe('a rule with registered queries', () => {
   test('is active after a few statements, with all that belongs to it', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word', firehose: 'word' });
     const first = await rules.create({ x: 'word', firehose: 'word' });
     rules.counter.statements = 0;
     const { id, outcome, slots, activated } = await rules.create({ x: 'word', firehose: 'word' });
-    // Two for the transaction, the count, the rule with the equal one, two per slot; one look; one to activate.
+    // Two for the transaction, the count, the equal rule, two per slot; one check; one to activate.
     expect(rules.counter.statements).toBeLessThanOrEqual(10);
     expect(outcome).toEqual({ kind: 'begun', equivalentRuleId: first.id, answer: null });
     expect(activated).not.toBeNull();
@@ -110,7 +110,7 @@ describe('a rule of registered values', () => {
     ).toEqual([{ account_id: 'acc_1', operation: 'CreateRule', request_id: 'req_1' }]);
   });
 
-  test('is active with its first transaction, also when only another account holds them', async () => {
+  test('is active with its first transaction, also if only another account holds its slots', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word', firehose: 'word' });
     const shown: string[] = [];
@@ -134,15 +134,15 @@ describe('a rule of registered values', () => {
       );
     rules.counter.statements = 0;
     const { ruleId, outcome } = await begin();
-    // Two for the transaction, the count, the rule with the equal one, two per slot, one to activate.
+    // Two for the transaction, the count, the equal rule, two per slot, one to activate.
     expect(rules.counter.statements).toBeLessThanOrEqual(9);
     expect(outcome).toMatchObject({
       kind: 'begun',
       equivalentRuleId: null,
       answer: { rule_id: ruleId, state: 'active' },
     });
-    const told = await rules.store.slotStates(ruleId);
-    expect(shown).toEqual(['', ...told.map(({ platformRuleId }) => platformRuleId)]);
+    const states = await rules.store.slotStates(ruleId);
+    expect(shown).toEqual(['', ...states.map(({ platformRuleId }) => platformRuleId)]);
     const rows = await rules.database.many(
       `select state, (select count(*) from audit where target_id = rules.id) as audited,
          (select count(*) from watches where rule_id = rules.id) as watches
@@ -170,7 +170,7 @@ describe('a rule of registered values', () => {
     expect(await named({ x: 'word' })).toBe(first.id);
   });
 
-  test('has room again when others are gone, and is told the exact number when there is none', async () => {
+  test('is refused with the exact number if there is no room, and created when others are deleted', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word' });
     const create = () => rules.create({ x: 'word' }, { premiumRulesMax: 3 });
@@ -204,7 +204,7 @@ describe('a rule of registered values', () => {
     expect(await pagesOf(`premium_rules_reached('{x}', 'acc_1', 1000000)`)).toBeLessThan(counting / 10);
   });
 
-  test('does not believe in a slot that its last holder is just leaving', async () => {
+  test('does not use a slot that its last holder is leaving', async () => {
     await using rules = await openRules();
     const last = await rules.register({ x: 'word' });
     const leaver = new Client({ connectionString: rules.url });
@@ -230,13 +230,13 @@ describe('a rule of registered values', () => {
     expect(await rules.database.many('select state from slots')).toEqual([{ state: 'wanted' }]);
   });
 
-  test('is not made when another attempt took its Idempotency-Key over', async () => {
+  test('is not created if another attempt took its Idempotency-Key over', async () => {
     await using rules = await openRules();
     await rules.register({ x: 'word' });
     const claims = createClaimStore(rules.database);
-    const asked = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.from('same') };
+    const request = { accountId: 'acc_1', operation: 'CreateRule', fingerprint: Buffer.from('same') };
     const claim = { key: 'once', attempt: 'try_2' };
-    expect(await claims.claim(asked, claim)).toEqual({ kind: 'first' });
+    expect(await claims.claim(request, claim)).toEqual({ kind: 'first' });
     await expect(
       rules.create({ x: 'word' }, { claim: { key: 'once', attempt: 'try_1' } }),
     ).rejects.toMatchObject({ code: 'aborted' });
@@ -248,19 +248,19 @@ describe('a rule of registered values', () => {
       beginRule(rules.store, { x: 'word' }, { completionOf: (ruleId) => completionOf(taken, ruleId) }),
     ).rejects.toMatchObject({ code: 'aborted' });
     const { id } = await rules.create({ x: 'word' }, { claim });
-    expect(await claims.claim(asked, { ...claim, attempt: 'try_3' })).toEqual({
+    expect(await claims.claim(request, { ...claim, attempt: 'try_3' })).toEqual({
       kind: 'answered',
       body: expect.stringContaining(`"rule_id":"${id}"`),
     });
   });
 });
 
-test('a hundred creations that are woken by the same ring look and become active in a few statements', async () => {
+test('a hundred creations woken by the same wake-up become active in a few statements', async () => {
   await using rules = await openRules();
   const begun = await Promise.all(
     Array.from({ length: 100 }, (_, n) => beginRule(rules.store, { x: `word${n}` })),
   );
-  // Each takes a slot of its own in one transaction.
+  // Each takes another slot in one transaction.
   expect(rules.counter.statements).toBeLessThanOrEqual(8 * begun.length);
   rules.counter.statements = 0;
   const seen = await Promise.all(begun.map(({ ruleId }) => rules.store.slotStates(ruleId)));
@@ -276,7 +276,7 @@ test('a hundred creations that are woken by the same ring look and become active
   expect(await rules.database.many('select 1 from audit')).toHaveLength(99);
 });
 
-test('the slots of a source are counted without counting them, whatever comes, goes and moves', async () => {
+test('slots of a source are counted without a scan while slots come, go and move', async () => {
   await using rules = await openRules();
   const { database, store } = rules;
   const isRight = async () => {
@@ -301,7 +301,7 @@ test('the slots of a source are counted without counting them, whatever comes, g
      where id in (select id from slots where platform = 'x' order by id limit 3)`,
   );
   expect(await isRight()).toEqual([5, 2, 3]);
-  // What was noted is taken off when the next one is placed: there is room for exactly two more.
+  // The counter is decreased when the next slot is placed: there is room for exactly two more.
   await database.run(`update sources set capacity = 2 where id = 'x:main'`);
   const more = await Promise.all(Array.from({ length: 5 }, (_, n) => beginRule(store, { x: `more${n}` })));
   expect(more.filter(({ outcome }) => outcome.kind === 'begun')).toHaveLength(2);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-/** Files of the log that are full: the last one is still written to. */
+/** Full files of the log: the server still writes to the last one. */
 async function closedBlocks(node: NatsNode): Promise<string[]> {
   const dir = join(node.storeDir, 'jetstream/$G/streams', eventsStream, 'msgs');
   const blocks = (await readdir(dir)).filter((name) => name.endsWith('.blk'));
@@ -43,7 +43,7 @@ async function truncate(file: string): Promise<void> {
   await writeFile(file, (await readFile(file)).subarray(0, Math.floor(size / 2)));
 }
 
-/** Makes the node lead the log and its consumer, so that whatever it misses is missed by everybody. */
+/** Makes the node lead the log and its consumer, so that events that it has lost reach no worker. */
 async function makeLeader(nats: Nats, node: NatsNode): Promise<void> {
   const { streams, consumers } = nats.manager;
   const leads = async () => {
@@ -67,9 +67,9 @@ async function caughtUp(nats: Nats): Promise<void> {
   await eventually(current, { timeoutMs: 60_000 });
 }
 
-/** How many messages the leader's own copy cannot give. */
+/** How many messages are missing in the leader's own copy. */
 async function missingFromLeader({ manager }: Nats): Promise<number> {
-  const look = async (seq: number): Promise<'there' | 'missing'> => {
+  const stateOf = async (seq: number): Promise<'there' | 'missing'> => {
     try {
       return (await manager.streams.getMessage(eventsStream, { seq })) === null ? 'missing' : 'there';
     } catch (error) {
@@ -78,22 +78,22 @@ async function missingFromLeader({ manager }: Nats): Promise<number> {
     }
   };
   const { state } = await eventually(() => manager.streams.info(eventsStream), { timeoutMs: 60_000 });
-  const looks = await Promise.all(
+  const states = await Promise.all(
     Array.from({ length: state.last_seq }, (_, index) =>
-      eventually(() => look(index + 1), { timeoutMs: 60_000 }),
+      eventually(() => stateOf(index + 1), { timeoutMs: 60_000 }),
     ),
   );
-  return looks.filter((one) => one === 'missing').length;
+  return states.filter((one) => one === 'missing').length;
 }
 
-/** Now and then a node heals its copy when it starts, from the others: then it is damaged again. */
+/** A node that starts sometimes repairs its copy from the others: then the test damages it again. */
 const damagesMax = 10;
 
 async function withDamage(
   damage: (file: string) => Promise<void>,
   run: (world: LogWorld) => Promise<void>,
 ): Promise<void> {
-  // With production's permissions: here the leadership of the log moves, which nothing else asks for.
+  // With production's permissions. Only this test moves the leadership of the log, which needs another one.
   await using servers = await startTestNats({ nodes: 3, password: 'test' });
   await using clone = await template.clone();
   await using database = openTestDatabase(clone.url);
@@ -121,11 +121,11 @@ async function withDamage(
 }
 
 describe.each([
-  ['flipped bits', flipBits],
-  ['a cut', truncate],
+  ['damage by flipped bits', flipBits],
+  ['damage by a cut', truncate],
 ])('%s in one copy of the log, on the node that delivers', (_, damage) => {
-  /** There is a look every second. */
-  test('are found at the second look after the delivery, and every event is stored all the same', async () => {
+  /** The check runs every second. */
+  test('is found by the second check after the delivery, and every event is stored', async () => {
     await withDamage(damage, async (world) => {
       await using _workers = world.startWorkers();
       await world.idle();
@@ -144,7 +144,7 @@ describe.each([
   });
 
   testNightly(
-    'control: without the check they are missing, and the log says that nothing is pending',
+    'control: without the check events are missing, and the log reports no pending ones',
     {},
     async () => {
       await withDamage(damage, async (world) => {

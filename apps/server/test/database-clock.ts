@@ -2,7 +2,7 @@ import type { Database } from '../src/engines/database.ts';
 
 const clockSchema = 'test_clock';
 
-/** The database then looks for functions in the schema of the test's clock first. */
+/** Makes the database find functions in the schema of the test's clock first. */
 export function withClock(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.searchParams.set('options', `-c search_path=${clockSchema},public,pg_catalog`);
@@ -13,11 +13,11 @@ export interface DatabaseClock {
   /** How far `now()` of the database is ahead of the real time. */
   readonly offsetMs: number;
   pass(ms: number): Promise<void>;
-  /** Until this time, if it is not over. */
+  /** Advances to this time, unless it has passed. */
   passTo(time: string): Promise<void>;
 }
 
-/** Moves `now()` of the database for all statements of the server, but not what the schema itself does (defaults, functions). */
+/** Moves `now()` of the database for all statements of the server, but not for the schema itself (defaults, functions). */
 export function createDatabaseClock(database: Database, onPassed = () => {}): DatabaseClock {
   let offsetMs = 0;
   const pass = async (ms: number): Promise<void> => {
@@ -34,7 +34,7 @@ export function createDatabaseClock(database: Database, onPassed = () => {}): Da
   };
 }
 
-/** Lets `now()` of the database stand still at this time. */
+/** Stops `now()` of the database at this time. */
 export async function freezeDatabase(database: Database, time: Date): Promise<void> {
   await setNow(database, `timestamptz '${time.toISOString()}'`);
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.disposeAsync());
 
-/** As when PostgreSQL crashes or is shut down: the server ends the connection that `sql` runs on. */
+/** As when PostgreSQL crashes or is shut down: the server closes the connection that `sql` runs on. */
 async function cut(sql: Sql): Promise<void> {
   const row = await sql.one<{ pid: number }>('select pg_backend_pid() as pid');
   await database.run('select pg_terminate_backend($1, 10000)', [row?.pid]);
@@ -35,24 +35,24 @@ test('a connection that breaks during a statement of a transaction is "unavailab
   await expect(database.transaction((sql) => sql.one('select 1 as one'))).resolves.toEqual({ one: 1 });
 });
 
-test('PostgreSQL compiles no statement of ours', async () => {
+test('PostgreSQL JIT-compiles none of our statements', async () => {
   await expect(database.one(`select current_setting('jit') as jit`)).resolves.toEqual({ jit: 'off' });
 });
 
 test.each([
   ['nothing', []],
   [
-    'JSON, empty texts and what an array in text would have to escape',
+    'JSON, empty texts and characters that arrays in text form must escape',
     ['{"a":"b\\n"}', '', 'NULL', '{,}', '"\\', ' a '],
   ],
   ['characters of two, three and four bytes', ['é', '漢字', '👋🏽']],
   ['many', Array.from({ length: 1_000 }, (_, n) => `${n}`.repeat(n % 50))],
-])('PostgreSQL reads an array of %s as it was given', async (_, values) => {
+])('PostgreSQL reads an array of %s unchanged', async (_, values) => {
   const row = await database.one<{ given: string[] }>('select $1::text[] as given', [textArray(values)]);
   expect(row?.given).toEqual(values);
 });
 
-test('a text with U+0000 is refused as data, not taken shorter', async () => {
-  const asked = database.one('select $1::text[]', [textArray(['a\0b'])]);
-  await expect(asked).rejects.toMatchObject({ code: '22021' });
+test('a text with U+0000 is refused as invalid data, not truncated', async () => {
+  const query = database.one('select $1::text[]', [textArray(['a\0b'])]);
+  await expect(query).rejects.toMatchObject({ code: '22021' });
 });

@@ -18,7 +18,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 
 const poison = new Set([3, 77, 150].map((number) => xEvent(number).key));
 
-/** Data that PostgreSQL refuses, however often it comes. */
+/** Data that PostgreSQL refuses on every attempt. */
 function refusing(store: MatchStore): MatchStore {
   return {
     ...store,
@@ -49,7 +49,7 @@ async function openMatching() {
   return { world, letters, retry, database, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-test('events that cannot be stored become dead letters after five tries, and hold up nobody else', async () => {
+test('events that cannot be stored become dead letters after five attempts, and delay no other events', async () => {
   await using matching = await openMatching();
   const { world, letters, retry } = matching;
   await world.append(0, 200);
@@ -62,7 +62,7 @@ test('events that cannot be stored become dead letters after five tries, and hol
     buried.map(() => ({ deliveries: 5, error: 'invalid byte sequence' })),
   );
   expect((await world.metrics.deadLetters.get()).values[0]?.value).toBe(3);
-  // They are settled: the check of the log does not take them for holes.
+  // They are settled: the check of the log does not report them as gaps.
   await eventually(
     async () => {
       await world.check();
@@ -83,7 +83,7 @@ test('events that cannot be stored become dead letters after five tries, and hol
   expect(await world.stored()).toHaveLength(200);
 });
 
-test('a message that is no event is a dead letter at once', async () => {
+test('a message that is not an event becomes a dead letter at once', async () => {
   await using matching = await openMatching();
   const { world, letters, retry } = matching;
   const broken = '{"platform":"x"\0';
@@ -97,7 +97,7 @@ test('a message that is no event is a dead letter at once', async () => {
   expect(await letters.list()).toMatchObject([{ sequence: 1, retry_requested: false }]);
 });
 
-test('an event in the log that is nested too deep to be stored is a dead letter, and holds up nobody else', async () => {
+test('an event that is nested too deeply to be stored becomes a dead letter, and delays no other events', async () => {
   await using matching = await openMatching();
   const { world, letters } = matching;
   const deep = JSON.stringify(xEvent(9)).replace(
@@ -114,7 +114,7 @@ test('an event in the log that is nested too deep to be stored is a dead letter,
   expect(await world.stored()).toHaveLength(5);
 });
 
-test('a database whose schema is wrong makes no dead letters: the events wait', async () => {
+test('a database with a wrong schema makes no dead letters: the events wait', async () => {
   await using matching = await openMatching();
   const { world, letters, database } = matching;
   await database.run('alter table usage rename to usage_away');

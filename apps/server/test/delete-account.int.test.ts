@@ -5,7 +5,7 @@ import { openTestDatabase, seedRules } from './support.ts';
 
 const many = 12_000;
 
-test('what belongs to an account goes in bounded steps, and nothing of another with it', async () => {
+test('deletes the rows of an account in bounded steps, and no row of another account', async () => {
   await using clone = await migratedTemplate().clone();
   await using database = openTestDatabase(clone.url);
   await seedRules(database, 150);
@@ -31,7 +31,7 @@ test('what belongs to an account goes in bounded steps, and nothing of another w
      values (current_date, 'x:main', 'post', 'acc_1', 'rule_1', 3, 5), (current_date, 'x:main', 'post', '', '', 1, 1),
        (current_date, 'x:main', 'post', 'acc_2', 'rule_2', 7, 7)`,
   );
-  // A digest refers to its webhook, and its issue to it.
+  // A digest refers to its webhook, and its digest message to it.
   await database.run(
     `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
      values ('whk_1', 'acc_1', 'n', 'u', 'active', 0, 1, now(), 's')`,
@@ -50,7 +50,7 @@ test('what belongs to an account goes in bounded steps, and nothing of another w
   const deleted = await deleteAccount(database, 'acc_1', {
     onProgress: (one) => {
       said.push(one);
-      // The registrar: it removes what nobody holds.
+      // The registrar removes slots without holders.
       if (one.step === 'upstream') void database.run(`delete from slots where state = 'releasing'`);
     },
     settleMs: 0,
@@ -61,7 +61,7 @@ test('what belongs to an account goes in bounded steps, and nothing of another w
     said.flatMap((one) => (one.step === 'rows' && one.table === table ? [one.removed] : []));
   expect(steps('matches').at(-1)).toBe((2 * many) / 3);
   expect(steps('matches').length).toBeGreaterThanOrEqual(2);
-  // With what the deletion itself has recorded.
+  // With the entries that the deletion itself has recorded.
   expect(steps('audit')).toEqual([5_000, many / 2 + 151]);
   expect(said.some(({ step }) => step === 'upstream')).toBe(true);
 

@@ -12,13 +12,13 @@ import type { EventConsumer } from '../src/event-log/event-consumer.ts';
 import { createEventLog } from '../src/event-log/event-log.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
 import { readLog } from './log-chaos.ts';
-import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
+import { acknowledgeEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { makeEventsStream, openTestDatabase } from './support.ts';
 
 const command = promisify(execFile);
 
-/** A small disk of its own. */
+/** A separate small disk. */
 async function openSmallDisk(size: string) {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-disk-'));
   try {
@@ -69,7 +69,7 @@ describe('a full disk', skipUnless('mount', missing), () => {
     await world.append(0, events, 'x'.repeat(4_000));
     await eventually(() => failures() > 0, { timeoutMs: 60_000 });
     await disk.free();
-    // It ends itself when it cannot write its log; whoever runs it starts it again.
+    // It exits when it cannot write its log; the operator's supervisor starts it again.
     await postgres.restart();
     await world.idle();
     return await world.stored();
@@ -80,12 +80,12 @@ describe('a full disk', skipUnless('mount', missing), () => {
     expect(await run(false)).toEqual(keys);
   });
 
-  test('of the database, control: with events acknowledged before they are stored, some are lost', async () => {
-    expect((await run(true, acknowledgedEarly)).length).toBeLessThan(events);
+  test('of the database, control: if events are acknowledged before they are stored, some are lost', async () => {
+    expect((await run(true, acknowledgeEarly)).length).toBeLessThan(events);
   });
 
   testNightly(
-    'of NATS refuses events until nats-server is restarted, then it takes those that wait',
+    'of NATS makes it refuse events until nats-server is restarted; then it accepts the waiting ones',
     {},
     async () => {
       await using disk = await openSmallDisk('64m');
@@ -96,7 +96,7 @@ describe('a full disk', skipUnless('mount', missing), () => {
       const log = createEventLog(nats, { watch });
       await log.append(xEvent(0), null);
       await disk.fill();
-      // nats-server makes its files longer only now and then.
+      // nats-server extends its files only now and then.
       const waiting = Array.from({ length: 200 }, (_, index) => {
         const event = xEvent(index + 1);
         return log.append({ ...event, payload: { ...event.payload, text: 'x'.repeat(20_000) } }, null);
@@ -107,7 +107,7 @@ describe('a full disk', skipUnless('mount', missing), () => {
         intervalMs: 50,
       });
       expect(performance.now() - refusedAt).toBeLessThan(5_000);
-      // As compose.yaml checks it, and as it did before.
+      // The health checks of compose.yaml, now and before.
       const health = async (query: string) =>
         (await fetch(`${servers.nodes[0]?.monitorUrl}/healthz${query}`)).ok;
       expect(await health('')).toBe(false);

@@ -15,7 +15,7 @@ async function messages({ manager }: Nats): Promise<number> {
 }
 
 describe('the event log on one node', () => {
-  test('tells where to resume, from the last event of the source', async () => {
+  test("returns the resume position from the source's last event", async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
@@ -30,7 +30,7 @@ describe('the event log on one node', () => {
     expect(await log.consumedBy('firehose:other')).toBeNull();
   });
 
-  test('remembers what was consumed behind its last event, until there is another one', async () => {
+  test('stores what was consumed behind its last event, until there is another event', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
@@ -49,7 +49,7 @@ describe('the event log on one node', () => {
     expect(await log.consumedBy('x:main')).toBeNull();
   });
 
-  test('keeps the order of events that come together, and of those that come while others are under way', async () => {
+  test('keeps the order of events that arrive together or while others are being appended', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
@@ -57,7 +57,7 @@ describe('the event log on one node', () => {
     const appending: Promise<void>[] = [];
     for (let n = 1; n <= 200; n++) {
       appending.push(log.append(xEvent(n), null));
-      // Within a turn of the event loop, and between two of them.
+      // In the same event loop turn, and between two of them.
       if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
       else if (n % 3 === 0) await Promise.resolve();
     }
@@ -66,7 +66,7 @@ describe('the event log on one node', () => {
     expect([...(await readLog(nats)).keys()]).toEqual(keys);
   });
 
-  test('takes the same event once, and the same event with another rule again', async () => {
+  test('stores the same event once, and again for another rule', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
@@ -82,7 +82,7 @@ describe('the event log on one node', () => {
     expect(await messages(nats)).toBe(2);
   });
 
-  test('takes an event that comes again on another UTC day again: it is billed again', async () => {
+  test('stores a redelivered event again on another UTC day: it is billed again', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
@@ -101,7 +101,7 @@ describe('the event log on one node', () => {
     }
   });
 
-  test('keeps its settings when a node starts again, and refuses instead of forgetting when it is full', async () => {
+  test('keeps its settings when a node starts again, and refuses events instead of deleting old ones when it is full', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
@@ -117,7 +117,7 @@ describe('the event log on one node', () => {
     expect(state.first_seq).toBe(1);
   });
 
-  test('is refused, with the reason, when it would not fit into what the server may use', async () => {
+  test("is refused, with the reason, if it exceeds the server's limits", async () => {
     await using server = await startTestNats({ maxFileStore: '10MB' });
     await using nats = await connectNats(server.url, 'test');
     const tooMuch = ensureEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
@@ -127,7 +127,7 @@ describe('the event log on one node', () => {
     await expect(grown).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
   });
 
-  test('goes on trying while the server is away, and takes the event when it is back', async () => {
+  test('retries while the server is down, and stores the event when it is back', async () => {
     await using server = await startTestNats();
     await using nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
@@ -145,12 +145,12 @@ describe('the event log on one node', () => {
     expect(await log.consumedBy('x:main')).toMatchObject({ position: '1' });
   });
 
-  test('says why when it is given up, and names call and server', async () => {
+  test('reports why an append was given up, with the call and the server', async () => {
     await using server = await startTestNats();
     const nats = await connectNats(server.url, 'test');
     await makeEventsStream(nats, { replicas: 1, bytesMax: 16 * mebibyte });
     const [node] = server.nodes;
-    // It answers nothing and keeps the connection, as it does when its disk is full.
+    // It keeps the connection without an answer, as with a full disk.
     await node?.kill('SIGSTOP');
     const startedAt = performance.now();
     const named = `events.x.main at nats-server ${node?.url.replace('nats://', '')}`;
@@ -163,14 +163,14 @@ describe('the event log on one node', () => {
   });
 });
 
-test('is refused on three nodes as well when it would not fit', async () => {
+test('is also refused on three nodes if it exceeds the limits', async () => {
   await using server = await startTestNats({ nodes: 3, maxFileStore: '10MB' });
   await using nats = await connectNats(server.url, 'test');
   const tooMuch = ensureEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });
   await expect(tooMuch).rejects.toThrow(/EARSHOT_EVENTS_BYTES_MAX/);
 });
 
-test('on three nodes there are three copies of log and consumer, and it takes events with one node away', async () => {
+test('on three nodes has three copies of log and consumer, and stores events with one node down', async () => {
   await using server = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(server.url, 'test');
   await makeEventsStream(nats, { replicas: copiesOn(nats), bytesMax: 16 * mebibyte });
@@ -189,7 +189,7 @@ test('on three nodes there are three copies of log and consumer, and it takes ev
 });
 
 /** An attempt waits 5 s for an answer, so two without one are less than 15 s. */
-test('a node that hangs, with us connected to it, costs an event no more than two attempts without an answer', async () => {
+test('loses no more than two attempts to a node that hangs while we are connected to it', async () => {
   await using server = await startTestNats({ nodes: 3 });
   await using nats = await connectNats(server.url, 'test');
   await makeEventsStream(nats, { replicas: 3, bytesMax: 16 * mebibyte });

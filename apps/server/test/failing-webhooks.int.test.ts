@@ -17,8 +17,8 @@ const within = { timeoutMs: 100_000 };
 
 const texts = (count: number) => Array.from({ length: count }, (_, index) => `post ${index}`);
 
-describe('a dead endpoint', () => {
-  /** Lets time pass until there were so many attempts, and the last one is recorded. */
+describe('a failing endpoint', () => {
+  /** Moves the time until there were so many attempts, and the last one is recorded. */
   const attempted = async (world: WebhookWorld, endpoint: WebEndpoint, count: number) => {
     await eventually(async () => {
       await passToNextAttempt(world);
@@ -69,7 +69,7 @@ describe('a dead endpoint', () => {
       );
     }));
 
-  /** In virtual time the library's check of the age cannot hold. */
+  /** In virtual time the library's check of the age cannot succeed. */
   const textsIn = ({ body }: Received): string[] =>
     Object(JSON.parse(body)).matches.map((match: { payload: { text: string } }) => match.payload.text);
 
@@ -78,7 +78,7 @@ describe('a dead endpoint', () => {
     'being made active': (world: WebhookWorld, id: string) =>
       world.webhooks.update(world.change('UpdateWebhook'), id, { state: 'active' }),
   };
-  /** With a wait that no test sits out. */
+  /** With a wait that is too long for a test. */
   const notNow = (response: ServerResponse) => {
     response.writeHead(503, { 'retry-after': '3600' }).end();
     return undefined;
@@ -110,7 +110,7 @@ describe('a dead endpoint', () => {
       }),
   );
 
-  test('is retried at once after a good test also when an attempt hangs meanwhile', () =>
+  test('is retried at once after a successful test, even if an attempt hangs meanwhile', () =>
     withWebhookWorld(async (world) => {
       const hangs = Promise.withResolvers<void>();
       const over = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ describe('a dead endpoint', () => {
       expect(endpoint.received[2]?.body).toBe(endpoint.received[0]?.body);
     }));
 
-  test('lists its first three failures, one in sixty, and each whose answer is another', () =>
+  test('lists its first three failures, one in sixty, and each with another answer', () =>
     withWebhookWorld(async (world, database) => {
       let status = 503;
       await using endpoint = await startEndpoint(() => status);
@@ -164,12 +164,12 @@ describe('a dead endpoint', () => {
 });
 
 describe('many failing endpoints', () => {
-  /** 10,000 by hand: EARSHOT_FAILING_WEBHOOKS=10000. */
+  /** For 10,000, run with EARSHOT_FAILING_WEBHOOKS=10000. */
   const count = Number(process.env['EARSHOT_FAILING_WEBHOOKS'] ?? '200');
   const patiently = { timeoutMs: 100_000 + count * 20 };
 
   test(
-    'get a request each in a minute, for a bounded number of statements, and do not delay a healthy one',
+    'get a request each per minute, with a bounded number of statements, and do not delay a healthy one',
     async () => {
       await using clone = await migratedTemplate().clone();
       const metrics = createMetrics();
@@ -196,7 +196,7 @@ describe('many failing endpoints', () => {
       };
       const allFailed = (times: number) => async () =>
         expect(await failed()).toEqual({ least: times, most: times });
-      /** How many requests to others went out while this one waited. */
+      /** How many requests to others were sent while this one waited. */
       const sendToHealthy = async (): Promise<number> => {
         const [before, sent] = [failing.received.length, healthy.received.length];
         await world.storeMatches(['for the healthy one'], 'rule_2');
@@ -212,7 +212,7 @@ describe('many failing endpoints', () => {
       await eventually(allFailed(1), patiently);
       await world.clock.pass(10_000);
       await eventually(allFailed(2), patiently);
-      // Too early for the others. When the second message is out, the worker has looked for them at this time.
+      // Too early for the others. When the second message is sent, the worker has checked for them at this time.
       await world.clock.pass(40_000);
       for (const _ of [1, 2]) await sendToHealthy();
       await allFailed(2)();

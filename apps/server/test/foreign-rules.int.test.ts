@@ -5,7 +5,7 @@ import { listForeignRules } from '../src/compose/foreign-rules.ts';
 import { slotTag } from '../src/slots/slot.ts';
 import { byHand, openUpstreamWorld, rulesOf } from './upstream-world.ts';
 
-test('rules that are not ours are listed, and deleted where that is asked for; ours stay', async () => {
+test('rules of other programs are listed, and deleted only on request; our rules stay', async () => {
   await using world = await openUpstreamWorld(migratedTemplate());
   const rules = rulesOf('x', world.client('x'));
   const ours = { value: 'acme', tag: slotTag(world.installation, 'slot_1') };

@@ -5,18 +5,18 @@ import { listenOnLoopback } from '@earshot/testkit';
 
 export interface HostileUpstream extends AsyncDisposable {
   readonly url: string;
-  /** Of each connection of a stream so far, the id behind which it was to be resumed. */
+  /** The resume position of each connection of a stream so far. */
   readonly opened: ReadonlyArray<string | null>;
-  /** Sends bytes on the open stream. Firehose keeps what has an id, and sends it again to who resumes before it. */
+  /** Sends bytes on the open stream. Firehose keeps items with an id, and sends them again to connections that resume before it. */
   send(bytes: string, id?: string): void;
-  /** Ends the connection as the platform does, in order. */
+  /** Ends the connection as the platform does, gracefully. */
   end(): void;
 }
 
 const opening = { x: '\r\n', firehose: 'event: connected\ndata: {}\n\n' };
 const ending = { x: '', firehose: 'event: end\ndata: {}\n\n' };
 
-/** An upstream that sends whatever a test wants: real HTTP, and nothing between it and the bytes. */
+/** An upstream that sends whatever a test wants: real HTTP with arbitrary bytes. */
 export async function startHostileUpstream(platform: Platform): Promise<HostileUpstream> {
   const opened: Array<string | null> = [];
   const kept: Array<{ id: string; bytes: string }> = [];

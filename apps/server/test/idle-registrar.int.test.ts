@@ -25,7 +25,7 @@ async function openIdle(timing: { pollIntervalMs: number; reconcileEveryMs?: num
       return Reflect.get(target, name, receiver);
     },
   });
-  // A comparison may come as often as it is told to: this is about what it costs, not about the upstream's limits.
+  // Comparisons run as often as they are triggered: this test is about their cost, not about the upstream's limits.
   const upstream = rulesOf('x', world.client('x'), 1_000);
   stack.use(startRegistrar(world, 'x', { store, upstream, timing }));
   await eventually(async () => expect(await slotRows(world)).toMatchObject([{ state: 'registered' }]), soon);
@@ -52,7 +52,7 @@ async function onlyRule({ sandbox }: UpstreamWorld): Promise<string> {
   return (await sandbox.xRules())[0]?.id ?? '';
 }
 
-test('a registrar with nothing to do asks one statement whether there is', async () => {
+test('an idle registrar runs one statement to check for work', async () => {
   await using idle = await openIdle({ pollIntervalMs: 10 });
   await untilCalled(idle, 'mayHaveWork', 3);
   idle.calls.clear();
@@ -71,7 +71,7 @@ describe('a comparison that found nothing to do', () => {
     expect(idle.count('slotsOf')).toBe(before);
   });
 
-  test('is repeated when the upstream has lost the rule: it is registered again', async () => {
+  test('is repeated if the upstream has lost the rule, which is registered again', async () => {
     await using idle = await openIdle(often);
     await untilCalled(idle, 'fingerprint', 3);
     const lost = await onlyRule(idle.world);
@@ -84,7 +84,7 @@ describe('a comparison that found nothing to do', () => {
     expect(await onlyRule(idle.world)).not.toBe(lost);
   });
 
-  test('is repeated when a slot has changed: what the list shows is recorded', async () => {
+  test("is repeated if a slot has changed, and records the list's content", async () => {
     await using idle = await openIdle(often);
     await untilCalled(idle, 'fingerprint', 3);
     await idle.world.database.run(`update slots set upstream_rule_id = 'another'`);

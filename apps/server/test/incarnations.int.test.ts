@@ -28,7 +28,7 @@ async function open(): Promise<Opened> {
   return { world, api, key, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** As a restored backup leaves it: matches after the position are gone, and another server wrote the row last. */
+/** As after a restore: matches after the position are gone, and another server wrote the row last. */
 async function goBack({ database }: ReaderWorld, position: number, server = 'another'): Promise<void> {
   await database.run('delete from matches where position > $1', [position]);
   await database.run(
@@ -46,8 +46,8 @@ async function list({ api, key }: Opened, request: object) {
   return { refused: null, ids, rules: matches.map(({ rule_id }) => rule_id), cursor: next_cursor };
 }
 
-describe('a match log that went back', () => {
-  test('gives out no id twice, and tells the follower that was ahead of it where to go on', async () => {
+describe('a match log that was restored', () => {
+  test('assigns no id twice, and refuses the follower that was ahead with the cursor to continue from', async () => {
     await using opened = await open();
     const { world } = opened;
     await world.write([1, 2, 3, 1, 2]);
@@ -55,18 +55,18 @@ describe('a match log that went back', () => {
     const ahead = await list(opened, {});
     await goBack(world, 3);
     await world.write([3, 3]);
-    const told = await list(opened, { cursor: ahead.cursor });
-    expect(told.refused).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
-    const again = await list(opened, { cursor: told.refused?.details.oldest_cursor });
+    const stale = await list(opened, { cursor: ahead.cursor });
+    expect(stale.refused).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
+    const again = await list(opened, { cursor: stale.refused?.details.oldest_cursor });
     expect(again.rules).toEqual(['rule_3', 'rule_3']);
     expect(ahead.ids).not.toContain(again.ids[0]);
     expect(ahead.ids).not.toContain(again.ids[1]);
-    // Who had read nothing of what is lost has nothing to be told.
+    // A reader that had read nothing of the lost part needs no notification.
     expect((await list(opened, { cursor: behind.cursor })).rules).toEqual(['rule_3', 'rule_3', 'rule_3']);
     expect((await list(opened, { cursor: again.cursor })).refused).toBeNull();
   });
 
-  test('control: where the server seems to be the same, ids name two matches', async () => {
+  test('control: if the server seems to be the same, ids name two matches', async () => {
     await using opened = await open();
     const { world } = opened;
     await world.write([1, 2, 3, 1, 2]);
@@ -78,7 +78,7 @@ describe('a match log that went back', () => {
     expect(after.rules).not.toEqual(before.rules);
   });
 
-  test('goes back twice, to the same state: still no id twice', async () => {
+  test('and restored again to the same state assigns no id twice', async () => {
     await using opened = await open();
     const { world } = opened;
     await world.write([1]);
@@ -91,7 +91,7 @@ describe('a match log that went back', () => {
     expect(new Set(seen).size).toBe(2);
   });
 
-  test('was dumped, and put back on the same server: no id twice either', async () => {
+  test('from a dump on the same server assigns no id twice either', async () => {
     await using opened = await open();
     const { world } = opened;
     await world.write([1, 2]);
@@ -110,7 +110,7 @@ describe('a match log that went back', () => {
     expect(before.ids).not.toContain((await list(opened, {})).ids[1]);
   });
 
-  test('ends the streams that were ahead of it; the next connection is told', async () => {
+  test('ends the streams that were ahead of it; their next connection is refused', async () => {
     await using opened = await open();
     const { world, api, key } = opened;
     const events: SseEvent[] = [];
@@ -128,7 +128,7 @@ describe('a match log that went back', () => {
     expect(await refused.json()).toMatchObject({ code: 'out_of_range', details: { reason: 'restored' } });
   });
 
-  test('a named reader that acknowledges what is lost is told, and reads again from where it was', async () => {
+  test("refuses a named reader's acknowledgement of lost matches; the reader then continues from its previous place", async () => {
     await using opened = await open();
     const { world, api, key } = opened;
     const read = async () =>
@@ -144,7 +144,7 @@ describe('a match log that went back', () => {
     expect((await read()).matches.map(({ rule_id }) => rule_id)).toEqual(['rule_1', 'rule_3']);
   });
 
-  test('a named reader is told so also before it is written again: it would be stuck in what that skips', async () => {
+  test('refuses a named reader also before new matches: otherwise it would wait behind the skipped ids', async () => {
     await using opened = await open();
     const { world, api, key } = opened;
     const read = async () =>
@@ -163,7 +163,7 @@ describe('a match log that went back', () => {
     expect(await ack(again.cursor)).toMatchObject({ moved: true });
   });
 
-  test('blames no copy of the event log, also not behind an event that waited to be acknowledged', async () => {
+  test('reports no damaged copy of the event log, not even behind an event that waited for its acknowledgement', async () => {
     await using opened = await open();
     const { database } = opened.world;
     const settled = createSettledStore(database);

@@ -22,7 +22,7 @@ export interface MemoryLog extends EventLog {
   readonly entries: Array<{ event: LogEvent; consumed: string | null }>;
 }
 
-/** The event log's contract in memory; whatever `before` throws, the log did not take the event. */
+/** The event log's contract in memory. If `before` throws, the log has not stored the event. */
 export function createMemoryLog(before: (event: LogEvent) => Promise<void> | null = () => null): MemoryLog {
   const entries: MemoryLog['entries'] = [];
   return {

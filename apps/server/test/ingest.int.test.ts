@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 describe('the stream of X', () => {
-  test('is opened again after a cut, and the gap is on the ledger', async () => {
+  test('is opened again after a cut, and the gap is in the ledger', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     const log = createMemoryLog();
@@ -39,7 +39,7 @@ describe('the stream of X', () => {
 });
 
 test.each(['x', 'firehose'] as const)(
-  'a connection to %s that is refused is known by its reason and does not stop the worker',
+  'a refused connection to %s is recorded with its reason and does not stop the worker',
   async (platform) => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, platform);
@@ -52,7 +52,7 @@ test.each(['x', 'firehose'] as const)(
 );
 
 test.each(['x', 'firehose'] as const)(
-  '%s without rules is left alone until there is one',
+  '%s without rules is not connected until it has one',
   async (platform) => {
     await using world = await openUpstreamWorld(template);
     const log = createMemoryLog();
@@ -69,7 +69,7 @@ test.each(['x', 'firehose'] as const)(
 describe('the stream of Firehose', () => {
   const ids = (log: MemoryLog) => new Set(log.entries.map(({ event }) => event.upstreamEventId));
 
-  test('is resumed behind a cut without a loss', async () => {
+  test('is resumed after a cut without a loss', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'firehose');
     const log = createMemoryLog();
@@ -78,14 +78,14 @@ describe('the stream of Firehose', () => {
     const before = await world.sandbox.pages(['rocket 1', 'rocket 2']);
     await eventually(() => expect(log.entries).toHaveLength(2), soon);
     await world.sandbox.arm({ kind: 'stream_cut', platform: 'firehose' });
-    // Nobody listens now: only a resumed stream can bring these.
+    // No connection is open now: only a resumed stream can deliver these.
     const after = await world.sandbox.pages(['rocket 3', 'rocket 4']);
     await eventually(() => expect(ids(log)).toEqual(new Set([...before, ...after])), soon);
     expect(await world.sandbox.fired()).toEqual([1]);
     expect(await ingest.endings()).toContain('dropped');
   });
 
-  test('is replayed by time when nothing of it is in the log yet', async () => {
+  test('is replayed by time while the log has none of its events', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'firehose');
     const log = createMemoryLog();
@@ -110,21 +110,21 @@ describe('the stream of Firehose', () => {
   }
 
   /**
-   * The log takes the events behind the fourth one, then turns that one down, once. `told` is the position that
-   * the log is told. The last page is sent after that: when it is there, everything before it had its chance.
+   * The log stores the events behind the fourth one, and then refuses that one, once. `reported` is the position that the
+   * log gets. The last page is sent after that: when it is stored, everything before it had its chance.
    */
-  async function withOneRefusal(told: (event: LogEvent, consumed: string | null) => string | null) {
+  async function withOneRefusal(reported: (event: LogEvent, consumed: string | null) => string | null) {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'firehose');
     let refused = 0;
     const log = createMemoryLog(({ payload }) =>
-      payload.title === 'rocket 3' && refused++ === 0 ? turnDown() : null,
+      payload.title === 'rocket 3' && refused++ === 0 ? refuseOnce() : null,
     );
-    const turnDown = async () => {
+    const refuseOnce = async () => {
       await eventually(() => expect(log.entries).toHaveLength(5), soon);
-      throw new Error('the log is away');
+      throw new Error('the log is down');
     };
-    const append: EventLog['append'] = (event, consumed) => log.append(event, told(event, consumed));
+    const append: EventLog['append'] = (event, consumed) => log.append(event, reported(event, consumed));
     await using ingest = startIngest(world, 'firehose', { ...log, append });
     await open(world, 'firehose');
     const all = await world.sandbox.pages(Array.from({ length: 6 }, (_, n) => `rocket ${n}`));
@@ -136,11 +136,11 @@ describe('the stream of Firehose', () => {
     return { lost: all.filter((id) => !ids(log).has(id)), safe: positionsAreSafe(log, all) };
   }
 
-  test('never passes an event that the log did not take: it comes again', async () => {
+  test('does not pass an event that the log refused: it is delivered again', async () => {
     expect(await withOneRefusal((_event, consumed) => consumed)).toEqual({ lost: [], safe: true });
   });
 
-  test('control: were the position simply the last event seen, that event would be lost', async () => {
+  test('control: if the position were the last event seen, the refused event would be lost', async () => {
     const { lost, safe } = await withOneRefusal((event) => event.upstreamEventId);
     expect(lost).toHaveLength(1);
     expect(safe).toBe(false);

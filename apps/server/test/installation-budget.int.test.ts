@@ -37,7 +37,7 @@ function budgetOf(
   return budget;
 }
 
-/** As if the source was billed for posts, today or on another day. */
+/** Bills the source for posts, today or on another day. */
 const bill = ({ database }: UpstreamWorld, posts: number, day: string | null = null) =>
   database.run(
     `insert into source_usage (source_id, day, kind, at_least, at_most)
@@ -59,19 +59,19 @@ const capped = (world: UpstreamWorld, platform: Platform, budget: ReturnType<typ
     pollIntervalMs: 50,
   });
 
-test('what is billed is counted from the start of the day and month, at the highest reading', async () => {
+test('the bill is counted from the start of the day and month, at the highest possible price', async () => {
   await using world = await openUpstreamWorld(template);
   const now = () => new Date('2026-11-16T10:00:00Z');
   await bill(world, 100, '2026-11-16');
   await bill(world, 50, '2026-11-15');
   await bill(world, 70, '2026-10-31');
-  const look = (caps: Partial<Caps>, uncounted = (): number => 0) =>
+  const budgetWith = (caps: Partial<Caps>, uncounted = (): number => 0) =>
     budgetOf(world, caps, { uncounted, now }).read();
-  expect((await look({ day: 2, month: 3 })).remainingUsd).toBeCloseTo(1.5);
-  expect((await look({ month: 3 })).remainingUsd).toBeCloseTo(2.25);
-  expect((await look({ day: 0.5 })).reached).toMatchObject({ isSure: true });
-  expect((await look({ day: 0.51 })).reached).toBeNull();
-  const { remainingUsd, reached } = await look({ day: 0.6 }, () => 30);
+  expect((await budgetWith({ day: 2, month: 3 })).remainingUsd).toBeCloseTo(1.5);
+  expect((await budgetWith({ month: 3 })).remainingUsd).toBeCloseTo(2.25);
+  expect((await budgetWith({ day: 0.5 })).reached).toMatchObject({ isSure: true });
+  expect((await budgetWith({ day: 0.51 })).reached).toBeNull();
+  const { remainingUsd, reached } = await budgetWith({ day: 0.6 }, () => 30);
   expect([remainingUsd < 0, reached?.isSure]).toEqual([true, false]);
 });
 
@@ -86,7 +86,7 @@ test('a burst is at risk before it is spent', async () => {
 });
 
 describe('at the cap', () => {
-  test('the stream is closed, the ledger says why, and whoever has a rule there is told, without numbers', async () => {
+  test('the stream is closed, the ledger has the reason, and owners of rules there get a notice without amounts', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     await world.database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
@@ -118,15 +118,15 @@ describe('at the cap', () => {
       expect(await coverage(world)).toEqual([{ ended_because: 'budget' }]);
       expect(await ingest.endings()).toEqual(['budget']);
       expect(await world.sandbox.xStreams()).toBe(0);
-      const told = await notices('acc_1');
+      const raised = await notices('acc_1');
       const midnight = new Date(Math.ceil(Date.now() / 86_400_000) * 86_400_000).toISOString();
-      expect(told.map(({ notice: { type, data } }) => ({ type, data }))).toEqual([
+      expect(raised.map(({ notice: { type, data } }) => ({ type, data }))).toEqual([
         {
           type: 'budget.reached',
           data: { budget: 'installation', on_reached: 'pause', resets_at: midnight, platform: 'x' },
         },
       ]);
-      expect(told[0]?.notice.what_to_do).not.toMatch(/\$|usd/i);
+      expect(raised[0]?.notice.what_to_do).not.toMatch(/\$|usd/i);
       expect(await notices('acc_2')).toEqual([]);
     }
     const upstream = capped(world, 'x', budgetOf(world, { day: 3 }));
@@ -141,9 +141,9 @@ describe('at the cap', () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'firehose');
     const log = createMemoryLog();
-    // All that is in the log waits to be counted.
+    // All events in the log are still to be counted.
     const budget = budgetOf(world, { day: 0.0251 }, { uncounted: () => log.entries.length });
-    // Only what is asked for at the opening counts: what watches an open stream looks once an hour.
+    // Only the request at the opening counts: the check of an open stream runs once an hour.
     const unwatched = capStream(streamOf('firehose', world.client('firehose')), {
       budget,
       itemUsdMax: 0.005,
@@ -164,7 +164,7 @@ describe('at the cap', () => {
   });
 });
 
-test('a gap that the cap has made is not searched for in the next period', async () => {
+test('a gap from the cap is not searched in the next period', async () => {
   await using world = await openUpstreamWorld(template);
   const gap = (id: number, reason: string) => ({
     id,

@@ -47,7 +47,7 @@ const counts: ItemCounts = {
 
 type Caller = ReturnType<Awaited<ReturnType<typeof openKeyWorld>>['by']>;
 
-/** The operations on keys and rules, called by any key of one account. */
+/** The operations on keys and rules, called with any key of one account. */
 async function openKeyWorld(ruleBudget: Budget | null = null) {
   const world = await openBudgetWorld(template);
   const { database, store, registered } = world;
@@ -85,15 +85,15 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
   const [pause, createKeyAs] = [pauseRule(options), createKey(options)];
   const by = (keyId: string) => {
     const call = <Id extends OperationId>(id: Id, request: RequestOf<Id>): Call<Id> => {
-      const asked = callOf(id, request);
+      const base = callOf(id, request);
       return {
-        ...asked,
-        principal: { ...asked.principal, keyId },
-        change: { ...asked.change, actor: keyId },
+        ...base,
+        principal: { ...base.principal, keyId },
+        change: { ...base.change, actor: keyId },
       };
     };
     return {
-      /** A key that this one makes. */
+      /** A key that this key creates. */
       async makeKey(request: RequestOf<'CreateKey'> = {}) {
         return by((await createKeyAs(call('CreateKey', request))).key_id);
       },
@@ -115,7 +115,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
 }
 
 describe('a key with a budget', () => {
-  const dearer: ReadonlyArray<Omit<RequestOf<'UpdateRule'>, 'rule_id'>> = [
+  const increases: ReadonlyArray<Omit<RequestOf<'UpdateRule'>, 'rule_id'>> = [
     { overrides: { x: 'broad' } },
     { options: { firehose: { quality: false } } },
     { platforms: ['x'] },
@@ -131,7 +131,7 @@ describe('a key with a budget', () => {
 
   test.each([
     ['itself', (key: Caller) => Promise.resolve(key)],
-    ['a key that it has made', (key: Caller) => key.makeKey()],
+    ['a key that it has created', (key: Caller) => key.makeKey()],
   ])('cannot make rules of other keys cost more (%s)', async (_, callerOf) => {
     await using world = await openKeyWorld();
     const key = await callerOf(await world.owner.makeKey({ budget: budgetOf('usd=1/day') }));
@@ -143,7 +143,7 @@ describe('a key with a budget', () => {
     const ruleId = await world.owner.create('narrow', { ...onBoth, ...limits });
     const other = await world.owner.makeKey({ budget: budgetOf('usd=9/day') });
     const ofOther = await other.create('of other', onBoth);
-    for (const change of dearer) {
+    for (const change of increases) {
       await expect(key.update(ruleId, change), `${JSON.stringify(change)} is refused`).rejects.toMatchObject(
         refused,
       );
@@ -170,7 +170,7 @@ describe('a key with a budget', () => {
     await expect(key.update('rule_unknown', { budget: null })).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('changes its own rules, those of keys that it has made, and is changed by the owner', async () => {
+  test('changes its own rules and those of keys that it has created, and is changed by the owner', async () => {
     await using world = await openKeyWorld();
     const key = await world.owner.makeKey({ budget: budgetOf('usd=5/day') });
     const child = await key.makeKey();
@@ -188,12 +188,12 @@ describe('a key with a budget', () => {
     await using world = await openKeyWorld();
     const key = await world.owner.makeKey({ budget: budgetOf('matches=3/day') });
     const child = await key.makeKey();
-    const look = world.watch();
+    const check = world.watch();
     const ruleId = await key.create('cats', { accept_estimate: true });
     const paused = await child.create('dogs');
     await key.pause(paused);
     await world.match('cats', 3);
-    await look();
+    await check();
     expect(await world.store.get('acc_1', ruleId)).toMatchObject({ state: 'paused' });
     const spent = {
       code: 'failed_precondition',
@@ -205,20 +205,20 @@ describe('a key with a budget', () => {
       await expect(caller.create('dogs', { trial })).rejects.toMatchObject(spent);
       await expect(caller.resume(paused)).rejects.toMatchObject(spent);
       await expect(caller.resume(ruleId)).rejects.toMatchObject({ code: 'failed_precondition' });
-      // A new query or a larger budget does not start the rule: the budget of the key holds it back.
+      // A new query or a larger budget does not start the rule: the key's budget is spent.
       await caller.update(ruleId, { overrides: { x: 'dogs' }, budget: budgetOf('usd=99/day') });
       await world.registered(world.resume());
       expect(await world.store.get('acc_1', ruleId)).toMatchObject({ state: 'paused' });
     }
     // The rate has fallen, and the budget stays spent until tomorrow.
-    await world.calmDown();
+    await world.endBurst();
     await expect(key.create('dogs')).rejects.toMatchObject(spent);
     await world.match('dogs', 5);
     const { count } = (await world.database.one<{ count: number }>('select count(*) from matches')) ?? {};
     expect(count).toBe(3);
   });
 
-  test('gives its budget to keys that it makes, and no other budget', async () => {
+  test('gives its budget to keys that it creates, and no other budget', async () => {
     await using world = await openKeyWorld();
     const key = await world.owner.makeKey({ budget: budgetOf('usd=1/day') });
     const child = await key.makeKey();
@@ -234,7 +234,7 @@ describe('a key with a budget', () => {
   });
 });
 
-describe('UpdateRule refuses a change that the rule can probably not pay for', () => {
+describe('UpdateRule refuses a change that the rule probably cannot pay for', () => {
   const refused = {
     code: 'failed_precondition',
     details: { estimate: { x: { basis: 'counts', usd_per_day: { max: 3.6 } } } },

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 
 /**
- * The next statement that updates the table begins, and so has its `now()`, but waits for its release before it locks or changes anything.
- * Later ones do not wait.
+ * Delays the next statement that updates the table: it has its `now()`, but waits for its release before it locks or changes
+ * anything. Later statements do not wait.
  */
 export async function delayNextUpdate(database: Database, table: string) {
   await database.run('create sequence updates');

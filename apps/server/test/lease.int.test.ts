@@ -46,7 +46,7 @@ async function taken(store: LeaseStore, holder: string, ttlMs = 60_000): Promise
 }
 
 describe('the lease store', () => {
-  test('keeps the later end when an older renewal is stored last', async () => {
+  test('keeps the later end if an older renewal is stored last', async () => {
     await using leases = await openLeases();
     const { database, store } = leases;
     const lease = await taken(store, 'first');
@@ -61,12 +61,14 @@ describe('the lease store', () => {
     expect(await end()).toEqual(before);
   });
 
-  test('gives a lease that is free or expired to exactly one of twenty who ask at once, with a later epoch', async () => {
+  test('gives a free or expired lease to exactly one of twenty concurrent nodes, with a later epoch', async () => {
     await using leases = await openLeases();
     let epoch = 0;
     for (const _turn of ['free', 'expired']) {
-      const asked = Array.from({ length: 20 }, (_, n) => leases.store.acquire('work', `node-${n}`, 60_000));
-      const got = (await Promise.all(asked)).filter((lease) => lease !== null);
+      const attempts = Array.from({ length: 20 }, (_, n) =>
+        leases.store.acquire('work', `node-${n}`, 60_000),
+      );
+      const got = (await Promise.all(attempts)).filter((lease) => lease !== null);
       expect(got).toHaveLength(1);
       expect(Number(got[0]?.epoch)).toBeGreaterThan(epoch);
       epoch = Number(got[0]?.epoch);
@@ -74,7 +76,7 @@ describe('the lease store', () => {
     }
   });
 
-  test('renews for its holder and not for the one before', async () => {
+  test('renews for its holder and not for the previous one', async () => {
     await using leases = await openLeases();
     const old = await taken(leases.store, 'first');
     await expire(leases.database);
@@ -87,7 +89,7 @@ describe('the lease store', () => {
     expect(await leases.store.acquire('work', 'third', 60_000)).toMatchObject({ holder: 'third' });
   });
 
-  test('knows no holder of before a restore, not even one that takes the lease again', async () => {
+  test('rejects holders from before a restore, even one that takes the lease again', async () => {
     await using leases = await openLeases();
     const first = await taken(leases.store, 'first');
     await leases.database.run('create table backup as select * from leases');
@@ -99,7 +101,7 @@ describe('the lease store', () => {
     const third = await taken(leases.store, 'first');
     expect(third.epoch).not.toBe(second.epoch);
     expect(await leases.store.renew(first, 60_000)).toBe(false);
-    // Also when the clock has not moved on, for instance because the machine's was set back.
+    // Also if the clock has not advanced, for instance because it was set back.
     await leases.database.run('update leases set epoch = $1', [second.epoch]);
     const repeated = { ...third, epoch: second.epoch };
     expect(await leases.store.renew(second, 60_000)).toBe(false);
@@ -109,7 +111,7 @@ describe('the lease store', () => {
     expect(await leases.store.acquire('work', 'third', 60_000)).toBeNull();
   });
 
-  test('refuses the write of a holder that woke up too late', async () => {
+  test('rejects the write of a holder that continues too late', async () => {
     await using leases = await openLeases();
     const old = await taken(leases.store, 'first');
     const write = (lease: Lease) =>
@@ -126,7 +128,7 @@ describe('the lease store', () => {
     expect(await write(current)).toBe(1);
   });
 
-  test('refuses such a write of one statement as well, and all parts of it', async () => {
+  test('rejects such a write also as a single statement, with all its parts', async () => {
     await using leases = await openLeases();
     const old = await taken(leases.store, 'first');
     const add = `insert into accounts (id, name, plan) select $4, 'one', 'paid' from held`;
@@ -142,7 +144,7 @@ describe('the lease store', () => {
     expect(await ids()).toEqual([{ id: 'acc_new' }]);
   });
 
-  test('lets nobody take over between the proof and the commit of a write', async () => {
+  test('allows no takeover between the proof and the commit of a write', async () => {
     await using leases = await openLeases();
     const lease = await taken(leases.store, 'first');
     await expire(leases.database);
@@ -166,7 +168,7 @@ describe('the lease store', () => {
   });
 });
 
-/** Holds the lease and says how long; `stopped` resolves when the holder was told to stop. */
+/** Holds the lease and reports for how long; `stopped` resolves when the holder was asked to stop. */
 function holder(store: LeaseStore, name: string, options: { ttlMs: number; outlivesStore?: boolean }) {
   const stop = new AbortController();
   const started = Promise.withResolvers<Lease>();
@@ -200,7 +202,7 @@ describe('work under a lease', () => {
     expect(await second.started).toMatchObject({ holder: 'node-2' });
   });
 
-  test('warns of a lost lease once, however it is noticed, and not of one that is given back', async () => {
+  test('logs one warning about a lost lease, however it is noticed, and none about a released one', async () => {
     await using leases = await openLeases();
     const lines: string[] = [];
     const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
@@ -209,7 +211,7 @@ describe('work under a lease', () => {
       async () => undefined,
       async () => Promise.reject(new LeaseLost({ name: 'work', holder: 'node-1', epoch: '1' })),
       async (signal: AbortSignal) => {
-        // The next renewal finds it gone.
+        // The next renewal fails.
         await leases.database.run(`update leases set holder = 'node-2', expires_at = now()`);
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
       },
@@ -224,11 +226,11 @@ describe('work under a lease', () => {
     expect(lines).toEqual([taken, taken, lost, taken, lost, taken]);
   });
 
-  test('passes to the next node when the first one renews no more, and the first one has stopped by then', async () => {
+  test('passes to the next node if the first one cannot renew, and the first one has stopped by then', async () => {
     await using leases = await openLeases();
-    let asked = 0;
+    let attempts = 0;
     const mute: LeaseStore = {
-      acquire: (...given) => (asked++ === 0 ? leases.store.acquire(...given) : Promise.resolve(null)),
+      acquire: (...given) => (attempts++ === 0 ? leases.store.acquire(...given) : Promise.resolve(null)),
       renew: () => Promise.reject(new Error('cut off')),
       release: () => Promise.reject(new Error('cut off')),
     };
@@ -242,7 +244,7 @@ describe('work under a lease', () => {
     expect(stoppedAt).toBeLessThan(takenAt);
   });
 
-  test('stops before its time is over when the database is silent', async () => {
+  test('stops before its time is over if the database does not answer', async () => {
     await using leases = await openLeases();
     const target = new URL(leases.url);
     await using proxy = await startTcpProxy({ target: { host: target.hostname, port: Number(target.port) } });
@@ -258,7 +260,7 @@ describe('work under a lease', () => {
     expect(stoppedAfterMs).toBeLessThan(3_000);
   });
 
-  test('goes on without the database where that is allowed, and stops when somebody else has the lease', async () => {
+  test('continues without the database where that is allowed, and stops if another node has the lease', async () => {
     await using leases = await openLeases();
     let refused = 0;
     let cutOff = true;

@@ -1,6 +1,6 @@
 import { type BellName, type Bells, createBellListener } from '../src/engines/bells.ts';
 
-/** Bells of one process: what core NATS does, without a server. */
+/** Wake-ups within one process: what core NATS does, without a server. */
 export function createLocalBells(): Bells {
   const listeners = new Map<BellName, Set<ReturnType<typeof createBellListener>>>();
   const of = (name: BellName) => {

@@ -23,7 +23,7 @@ export interface ChaosOptions {
   readonly servers: NatsServers;
   readonly nats: Nats;
   readonly log: EventLog;
-  /** So many acknowledged appends, and each fault at least so often. */
+  /** The number of acknowledged appends, and the minimum for each fault. */
   readonly acknowledged: number;
   readonly faultsOfEachKind: number;
   readonly random: () => number;
@@ -65,7 +65,7 @@ export async function runLogChaos(options: ChaosOptions): Promise<ChaosResult> {
   };
 }
 
-/** One after the other, with time in between for the log to go on. */
+/** One after the other, with pauses in which the log continues. */
 async function causeFaults(
   { servers, random }: ChaosOptions,
   fired: Record<Fault, number>,

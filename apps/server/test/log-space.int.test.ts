@@ -38,7 +38,7 @@ async function openLog() {
   await makeEventsStream(nats, { replicas: 1, bytesMax });
   const log = createEventLog(nats);
   const all = stack.move();
-  /** Appends until the log refuses, at most so many; returns how many it took. */
+  /** Appends until the log refuses, at most so many; returns how many it stored. */
   const fill = async (from: number, most: number): Promise<number> => {
     for (let number = from; number < from + most; number++) {
       const taken = await log
@@ -64,13 +64,13 @@ async function openLog() {
   return { nats, log, fill, matchAll, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-test('a log full of matched events takes new ones again, and still knows where every source resumes', async () => {
+test("a log full of matched events accepts new ones again, and keeps every source's resume position", async () => {
   await using opened = await openLog();
   const { log, fill, matchAll, nats } = opened;
   await log.append(event('x:quiet', 1), '0');
   const taken = await fill(1, 1_000);
   expect(taken).toBeGreaterThan(100);
-  // The control: without room it goes on refusing, matched or not.
+  // Control: without room it still refuses, matched or not.
   await matchAll(taken + 1);
   expect(await fill(5_000, 1)).toBe(0);
 
@@ -80,14 +80,14 @@ test('a log full of matched events takes new ones again, and still knows where e
   expect(await log.consumedBy('x:quiet')).toMatchObject({ position: '0' });
 });
 
-test('events that are not matched yet are never removed, however full the log is', async () => {
+test('unmatched events are never removed, however full the log is', async () => {
   await using opened = await openLog();
   const taken = await opened.fill(1, 1_000);
   expect((await createLogSpace(opened.nats, everything).makeRoom()).removed).toBe(0);
   await opened.matchAll(taken);
 });
 
-test('events that were not checked yet are never removed: one that was left out may be among them', async () => {
+test('events that were not checked yet are never removed: one of them may not have been delivered', async () => {
   await using opened = await openLog();
   const taken = await opened.fill(1, 1_000);
   await opened.matchAll(taken);

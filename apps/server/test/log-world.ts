@@ -22,21 +22,21 @@ import { createLocalBells } from './local-bells.ts';
 import { xEvent } from './stream-events.ts';
 import { makeEventsStream, openTestDatabase, seedRules, silentLog } from './support.ts';
 
-/** The log and what matches it, on servers of the caller's; every event matches one rule. */
+/** The log and its match workers, on servers of the caller's; every event matches one rule. */
 export interface LogWorld extends AsyncDisposable {
   readonly nats: Nats;
   readonly log: EventLog;
   readonly metrics: Metrics;
   readonly store: MatchStore;
   startWorkers(options?: WorkerOptions): AsyncDisposable;
-  /** One look of the check that the log left out nothing. */
+  /** One check that the log has delivered every event. */
   check(): Promise<void>;
   /** Appends events with these numbers, many at once. */
   append(from: number, count: number, text?: string): Promise<void>;
   /** The keys of all matches, sorted, as often as each is stored. */
   stored(): Promise<string[]>;
   storedAll(count: number, timeoutMs: number): Promise<void>;
-  /** Everything that was appended is delivered and acknowledged. */
+  /** Waits until everything that was appended is delivered and acknowledged. */
   idle(): Promise<void>;
   holes(fate: 'found' | 'recovered' | 'lost'): Promise<number>;
 }
@@ -55,7 +55,7 @@ interface LogWorldOptions {
   readonly ackWaitMs?: number;
 }
 
-/** The same with servers and a database of its own. */
+/** The same with separate servers and database. */
 export async function openOwnLogWorld(
   template: Template,
 ): Promise<AsyncDisposable & { readonly world: LogWorld; readonly database: Database }> {
@@ -149,8 +149,8 @@ function post(number: number, text: string): LogEvent {
   return { ...event, payload: { ...event.payload, text } };
 }
 
-/** For controls: acknowledges when an event is handed over, not when it is stored. */
-export function acknowledgedEarly(source: EventConsumer): EventConsumer {
+/** For controls: acknowledges an event when it is delivered, not when it is stored. */
+export function acknowledgeEarly(source: EventConsumer): EventConsumer {
   return {
     async *batches(max, signal) {
       for await (const batch of source.batches(max, signal)) {
@@ -162,8 +162,8 @@ export function acknowledgedEarly(source: EventConsumer): EventConsumer {
 }
 
 /**
- * Counts how often the database failed its workers. `givesUp`: they fail with it at once, as they do when it is away for longer
- * than they keep a batch.
+ * Counts how often the database failed its workers. With `givesUp` the workers fail too, as if the database were down for
+ * longer than they keep a batch.
  */
 export function watchFailures(store: MatchStore, { givesUp }: { givesUp: boolean }) {
   let failures = 0;

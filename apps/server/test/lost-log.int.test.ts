@@ -57,13 +57,13 @@ async function open(): Promise<World> {
     nats,
     losses,
     record: () => recordMatchedThrough(options, AbortSignal.timeout(20_000)),
-    // In seconds before `heard` was called, which the row of the source that did not listen tells.
+    // In seconds before the call of `coverTenMinutes`, a time that the row of the idle source has.
     ledger: () =>
       database.many(
-        `select round(extract(epoch from heard_at - from_at))::int as from, ended_because as because,
-           round(extract(epoch from heard_at - proven_until))::int as to
+        `select round(extract(epoch from called_at - from_at))::int as from, ended_because as because,
+           round(extract(epoch from called_at - proven_until))::int as to
          from coverage, (select coalesce(
-           (select from_at + interval '900 seconds' from coverage where source_id = 'x:off'), now()) as heard_at) as off
+           (select from_at + interval '900 seconds' from coverage where source_id = 'x:off'), now()) as called_at) as off
          where source_id = 'x:main' order by from_at`,
       ),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
@@ -72,8 +72,8 @@ async function open(): Promise<World> {
 
 const ago = (seconds: number) => `now() - interval '${seconds} seconds'`;
 
-/** Heard from 600 to 0 seconds ago over three connections, of which everything is matched until 300 seconds ago. */
-async function heard({ database }: World): Promise<void> {
+/** Covers 600 to 0 seconds ago with three connections; all events until 300 seconds ago are matched. */
+async function coverTenMinutes({ database }: World): Promise<void> {
   await database.run(`insert into coverage (source_id, from_at, proven_until, received_until, ended_because) values
     ('x:main', ${ago(600)}, ${ago(200)}, ${ago(200)}, 'dropped'),
     ('x:main', ${ago(190)}, ${ago(100)}, ${ago(100)}, 'dropped'),
@@ -82,19 +82,19 @@ async function heard({ database }: World): Promise<void> {
   await database.run(`update match_progress set matched_through = ${ago(300)}`);
 }
 
-/** The interval that everything was matched in for a while, and two that are empty now. */
+/** The interval in which all events were matched until a time, and two intervals that are empty now. */
 const cut = [600, 300, 300].map((from) => ({ from, to: 300, because: 'log_lost' }));
 
 describe('an event log', () => {
-  test('that is gone is made again, and what was heard and not matched is a gap, also over several connections', async () => {
+  test('that is gone is recreated; received unmatched events are a gap, also over several connections', async () => {
     await using world = await open();
     const { database, nats, losses } = world;
-    await heard(world);
+    await coverTenMinutes(world);
     await nats.manager.streams.delete(eventsStream);
     await world.record();
     expect(losses).toEqual(['lost']);
     expect(await world.ledger()).toEqual(cut);
-    // Nothing was lost of a source that did not listen.
+    // A source that was not connected lost nothing.
     const off = await database.one(`select ended_because from coverage where source_id = 'x:off'`);
     expect(off).toEqual({ ended_because: 'stopped' });
     expect(await readEventLog(nats)).toMatchObject({ lastSequence: 0 });
@@ -105,9 +105,9 @@ describe('an event log', () => {
     expect(row).toEqual({ recent: true });
   });
 
-  test('that somebody else made anew counts as lost', async () => {
+  test('that another program recreated counts as lost', async () => {
     await using world = await open();
-    await heard(world);
+    await coverTenMinutes(world);
     const { streams } = world.nats.manager;
     const { config } = await streams.info(eventsStream);
     await streams.delete(eventsStream);
@@ -117,38 +117,38 @@ describe('an event log', () => {
     expect(await world.ledger()).toEqual(cut);
   });
 
-  test('that grew between the looks of two nodes is the same, whichever of them writes first', async () => {
+  test('that grew between the checks of two nodes is the same log, whichever node writes first', async () => {
     await using world = await open();
     const { database, nats } = world;
     const log = createEventLog(nats);
     const store = createMatchedThrough(database, certainAfterMs);
     const { signal } = new AbortController();
     await log.append(xEvent(1), null);
-    await heard(world);
-    let looks = 0;
-    // This node has looked, and the other one looks later and writes before it.
+    await coverTenMinutes(world);
+    let checks = 0;
+    // This node has checked, and the other one checks later and writes before it.
     const slow = await store.follow(async () => {
       const seen = await readEventLog(nats);
-      if (looks++ === 0) {
+      if (checks++ === 0) {
         await log.append(xEvent(2), null);
         await store.follow(() => readEventLog(nats), signal);
       }
       return seen;
     }, signal);
     expect(slow).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
-    expect(looks).toBe(2);
+    expect(checks).toBe(2);
     expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);
   });
 
   // As nats-server answers for a moment after a pause in which the others have chosen another leader.
-  test('of which a former leader tells what it was before is the same', async () => {
+  test('whose former leader reports an old state is the same log', async () => {
     await using world = await open();
     const { database, nats } = world;
     const log = createEventLog(nats);
     await log.append(xEvent(1), null);
     const before = await readEventLog(nats);
     await log.append(xEvent(2), null);
-    await heard(world);
+    await coverTenMinutes(world);
     await world.record();
     let stale = 3;
     const readLog = async () => (stale-- > 0 ? before : await readEventLog(nats));
@@ -157,28 +157,28 @@ describe('an event log', () => {
     expect(followed).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
     expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);
     stale = 3;
-    // Control: believed at once, it is a loss.
+    // Control: a node that does not check twice records a loss.
     const hasty = await createMatchedThrough(database, 0).follow(readLog, signal);
     expect(hasty).toMatchObject({ fate: 'restored' });
   });
 
-  test('that went back to an older copy is noticed before anything in it counts as matched', async () => {
+  test('that was restored from an older copy is detected before anything in it counts as matched', async () => {
     await using world = await open();
     const { database, nats } = world;
     const log = createEventLog(nats);
     await log.append(xEvent(1), null);
-    await heard(world);
-    // As if it had been ten events longer when somebody last looked.
+    await coverTenMinutes(world);
+    // As if the log had been ten events longer at the last check.
     await database.run('update event_log set last_sequence = 11');
     await database.run('insert into settled_batches (last_sequence, sequences) values (11, array[2, 11])');
     await world.record();
     expect(world.losses).toEqual(['restored']);
     expect(await world.ledger()).toEqual(cut);
-    // What was settled under these numbers were other events.
+    // The events that were settled under these numbers were others.
     expect(await database.many('select 1 from settled_batches')).toEqual([]);
   });
 
-  test('of which another node has found meanwhile that it was lost or went back has nothing more that was matched', async () => {
+  test('that another node has recorded as lost or restored has no further matched events', async () => {
     await using world = await open();
     const { database, nats } = world;
     await createEventLog(nats).append(xEvent(1), null);
@@ -186,7 +186,7 @@ describe('an event log', () => {
     const seen = await store.follow(() => readEventLog(nats), AbortSignal.timeout(20_000));
     if (!seen?.log) throw new Error('there is no log');
     const { since, log } = seen;
-    await heard(world);
+    await coverTenMinutes(world);
     const recent = async () => {
       await store.record(since, log);
       return await database.one(`select matched_through > ${ago(60)} as recent from match_progress`);
@@ -201,7 +201,7 @@ describe('an event log', () => {
 
   test('control: one that only grows, or is idle, loses nothing', async () => {
     await using world = await open();
-    await heard(world);
+    await coverTenMinutes(world);
     await world.record();
     await world.record();
     expect(world.losses).toEqual([]);
@@ -209,7 +209,7 @@ describe('an event log', () => {
   });
 });
 
-test('a check of the log that another node has overtaken, or whose log was lost, finds no holes', async () => {
+test('a check of the log finds no gaps if another node has overtaken it, or the log was lost', async () => {
   await using clone = await template.clone();
   await using database = openTestDatabase(clone.url);
   const settled = createSettledStore(database);
@@ -224,8 +224,8 @@ test('a check of the log that another node has overtaken, or whose log was lost,
   expect(await settled.unsettled(0, 4)).toEqual([]);
 });
 
-describe('who listens', () => {
-  test('finds out with its next proof that the ledger was cut, or went back', async () => {
+describe('a listener', () => {
+  test('learns from its next proof that the ledger was cut, or restored', async () => {
     await using world = await open();
     const { database } = world;
     const intervals = createCoverageIntervals(database);
@@ -241,12 +241,12 @@ describe('who listens', () => {
     expect(await world.ledger()).toEqual([{ from: 90, to: 60, because: 'log_lost' }]);
   });
 
-  test('knows that its log was lost until it listens again, whatever keeps it from it', async () => {
+  test('knows that its log was lost until it listens again, whatever delays it', async () => {
     await using world = await open();
     const intervals = createCoverageIntervals(world.database);
     const lease = await createLeaseStore(world.database).acquire('ingest:x:main', 'me', 60_000);
-    if (lease === null) throw new Error('somebody else has the lease');
-    await heard(world);
+    if (lease === null) throw new Error('another node has the lease');
+    await coverTenMinutes(world);
     expect(await intervals.hasLostLog('x:main')).toBe(false);
     await world.nats.manager.streams.delete(eventsStream);
     await world.record();
@@ -257,10 +257,10 @@ describe('who listens', () => {
   });
 });
 
-describe('a database that meets a log which is not its own', () => {
+describe('a database with a log of another installation', () => {
   const lostOrCopied = { logLost: false, isCopy: false };
 
-  test('does not touch it, until the operator says what happened', async () => {
+  test('does not change the log until the operator decides', async () => {
     await using world = await open();
     await using elsewhere = await startTestNats();
     await using other = await connectNats(elsewhere.url, 'test');
@@ -273,13 +273,13 @@ describe('a database that meets a log which is not its own', () => {
     await admin.afterRestore({ ...lostOrCopied, logLost: true });
     await claim();
     expect(await readEventLog(other)).not.toBeNull();
-    // Now the former one is foreign.
+    // Now the former log belongs to another installation.
     await expect(claimEventLog(world.database, world.nats, stream)).rejects.toThrow(
       'not on this NATS server',
     );
   });
 
-  test('is an installation of its own once it is said to be a copy', async () => {
+  test('becomes a separate installation once the operator declares it a copy', async () => {
     await using world = await open();
     const { database } = world;
     const identity = () => database.one('select id, cursor_secret from installation');

@@ -46,7 +46,7 @@ async function publish(nats: Nats, tags: readonly string[], total: number): Prom
   }
 }
 
-/** Follows from the start, a page at a time, as fast as it can, until told that everything is written. */
+/** Follows from the start, page by page without pauses, until it is informed that everything is written. */
 async function follow(
   reader: MatchReader,
   isComplete: () => boolean,
@@ -78,7 +78,7 @@ async function writtenMatches(database: Database): Promise<number> {
 }
 
 /** How often a match has an earlier time than the one before it. */
-async function timesBackwards(database: Database): Promise<number> {
+async function countEarlierTimes(database: Database): Promise<number> {
   const row = await database.one<{ count: number }>(
     `select count(*) from (
        select created_at < lag(created_at) over (order by position) as backwards from matches
@@ -90,7 +90,7 @@ async function timesBackwards(database: Database): Promise<number> {
 interface Attempt {
   readonly matches: number;
   readonly makeStore: (database: Database) => Promise<MatchStore>;
-  /** Told how far the follower is. */
+  /** Called with the follower's position. */
   readonly passed?: (position: number) => void;
 }
 
@@ -128,11 +128,11 @@ async function run({ matches, makeStore, passed }: Attempt) {
   return {
     seen: await following,
     afterwards: await follow(reader, () => true),
-    backwards: await timesBackwards(database),
+    backwards: await countEarlierTimes(database),
   };
 }
 
-/** Every commit waits a moment, so that those who began later often end earlier. */
+/** Every commit waits a moment, so that later writers often end earlier. */
 function withSlowCommits(database: Database): Database {
   return {
     ...database,
@@ -145,7 +145,7 @@ function withSlowCommits(database: Database): Database {
   };
 }
 
-/** What everybody does first: a sequence, without the lock. */
+/** The naive way: a sequence, without the lock. */
 async function naiveStore(database: Database, order: Overtaking): Promise<MatchStore> {
   await database.run('create sequence naive_position');
   await listToday(database);
@@ -188,9 +188,8 @@ async function naiveStore(database: Database, order: Overtaking): Promise<MatchS
 }
 
 /**
- * Lets two writers overtake each other, as nothing but luck prevents without the lock: the first to begin writes after
- * the second, so its time is earlier and its positions are later; and the second commits when the follower is past
- * its positions.
+ * Makes two writers overtake each other, which only the lock prevents reliably. The first to begin writes after the
+ * second, so its time is earlier and its positions are later. The second commits when the follower is past its positions.
  */
 interface Overtaking {
   arrive(): {
@@ -228,7 +227,7 @@ function createOvertaking(): Overtaking {
 }
 
 describe('a follower while four workers write', () => {
-  test('sees each of 50,000 matches exactly once, in the order that everybody sees, and in the order of their times', async () => {
+  test('sees each of 50,000 matches exactly once, in the final order, and in the order of their times', async () => {
     const { seen, afterwards, backwards } = await run({
       matches: matchesWanted,
       makeStore: async (database) => createMatchStore(database),
@@ -239,7 +238,7 @@ describe('a follower while four workers write', () => {
     expect(backwards).toBe(0);
   });
 
-  test('control: with plain sequence numbers it misses those that were overtaken', async () => {
+  test('control: with plain sequence numbers it misses overtaken matches', async () => {
     const order = createOvertaking();
     const { seen, afterwards, backwards } = await run({
       matches: matchesOfControl,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-/** Three rules, each on a slot of its own: upstream rules 1, 2 and 3. */
+/** Three rules, each with another slot: upstream rules 1, 2 and 3. */
 async function openMatching() {
   await using stack = new AsyncDisposableStack();
   const clone = stack.use(await template.clone());
@@ -34,7 +34,7 @@ async function openMatching() {
   const installation = (await readInstallation(database)).id;
   const metrics = createMetrics();
   const all = stack.move();
-  /** Hands one batch to a worker and tells what became of each event. */
+  /** Hands one batch to a worker and returns the outcome of each event. */
   const deliver = async (events: readonly LogEvent[], deliveries = 1): Promise<string[]> => {
     const fates = events.map(() => 'nothing');
     const batch = events.map(
@@ -128,7 +128,7 @@ describe('a batch', () => {
     expect(await matching.matches()).toHaveLength(1);
   });
 
-  test('is stored by four workers at once without doubles and without a lock-up', async () => {
+  test('is stored by four concurrent workers without duplicates and without a deadlock', async () => {
     await using matching = await openMatching();
     const events = Array.from({ length: 200 }, (_, n) => xEvent(n));
     await Promise.all(
@@ -141,7 +141,7 @@ describe('a batch', () => {
     expect(positions).toHaveLength(200);
   });
 
-  test('with an event outside the partitions drops and counts that one and stores the rest', async () => {
+  test('with an event outside of the partitions drops and counts that one and stores the rest', async () => {
     await using matching = await openMatching();
     const strange = ['1970-01-01', '2999-01-01', '+275760-0'].map((day, n) => xEvent(n, { day }));
     const fates = await matching.deliver([...strange, xEvent(9)]);
@@ -151,15 +151,15 @@ describe('a batch', () => {
   });
 });
 
-describe('an event of a rule that we do not know', () => {
-  const stranger = xEvent(1, { rules: [{ upstreamRuleId: '99', tag: null }] });
+describe('an event with an unknown rule', () => {
+  const unknown = xEvent(1, { rules: [{ upstreamRuleId: '99', tag: null }] });
 
-  test('comes again while its source registers rules, and is stored once the rule is known', async () => {
+  test('is redelivered while its source registers rules, and is stored once the rule is known', async () => {
     await using matching = await openMatching();
     await matching.database.run(
       `update slots set state = 'wanted', upstream_rule_id = null where id = 'slot_3'`,
     );
-    expect(await matching.deliver([stranger, xEvent(2)])).toEqual(['again', 'acknowledged']);
+    expect(await matching.deliver([unknown, xEvent(2)])).toEqual(['again', 'acknowledged']);
     expect(await matching.dropped('unknown_rule')).toBe(0);
     expect(await matching.database.many('select sequences::integer[] from settled_batches')).toEqual([
       { sequences: [2] },
@@ -167,20 +167,20 @@ describe('an event of a rule that we do not know', () => {
     await matching.database.run(
       `update slots set state = 'registered', upstream_rule_id = '99' where id = 'slot_3'`,
     );
-    expect(await matching.deliver([stranger], 2)).toEqual(['acknowledged']);
+    expect(await matching.deliver([unknown], 2)).toEqual(['acknowledged']);
     expect(await matching.matches()).toMatchObject([
       { rule_id: 'rule_1', event_key: xEvent(2).key },
-      { rule_id: 'rule_3', event_key: stranger.key },
+      { rule_id: 'rule_3', event_key: unknown.key },
     ]);
   });
 
-  test('is dropped and counted when no registration is under way, or after too many deliveries', async () => {
+  test('is dropped and counted if no registration is under way, or after too many deliveries', async () => {
     await using matching = await openMatching();
-    expect(await matching.deliver([stranger])).toEqual(['acknowledged']);
+    expect(await matching.deliver([unknown])).toEqual(['acknowledged']);
     expect(await matching.dropped('unknown_rule')).toBe(1);
     await matching.database.run(`update slots set state = 'wanted' where id = 'slot_3'`);
-    expect(await matching.deliver([stranger], 44)).toEqual(['again']);
-    expect(await matching.deliver([stranger], 45)).toEqual(['acknowledged']);
+    expect(await matching.deliver([unknown], 44)).toEqual(['again']);
+    expect(await matching.deliver([unknown], 45)).toEqual(['acknowledged']);
     expect(await matching.dropped('unknown_rule')).toBe(2);
     expect(await matching.matches()).toEqual([]);
   });
@@ -193,7 +193,7 @@ describe('an event of a rule that we do not know', () => {
   });
 });
 
-/** What the readers let through must not stop the database (I8): U+0000 is no text to PostgreSQL. */
+/** Events that pass the reader's checks must not stop the database (I8): PostgreSQL texts cannot contain U+0000. */
 test.each([
   ['tag', readXRecord('x:main', xRecord({ id: '1', tag: 'earshot:\0' }))],
   ['rule id', readXRecord('x:main', xRecord({ id: '1\0' }))],
@@ -217,7 +217,7 @@ function page(document: { url: string; title?: string }, queryIds: string[]): st
   return JSON.stringify({ query_ids: queryIds, matched_at: new Date().toISOString(), document });
 }
 
-test('the summaries are what the matches themselves add up to', async () => {
+test('the summaries equal the sums of the matches', async () => {
   await using matching = await openMatching();
   const { database } = matching;
   const rules = [1, 2, 3].map((n) => ({ upstreamRuleId: `${n}`, tag: null }));
@@ -241,7 +241,7 @@ test('the summaries are what the matches themselves add up to', async () => {
   expect(await kept()).toEqual(written);
 });
 
-test('times find their matches also when the clock was ahead for a while', async () => {
+test('lists by time find their matches also if the clock was ahead for a while', async () => {
   await using matching = await openMatching();
   const { database } = matching;
   await matching.deliver([xEvent(1)]);
@@ -251,9 +251,9 @@ test('times find their matches also when the clock was ahead for a while', async
   ])
     await database.run(`update ${table} set ${column} = ${column} + interval '2 hours'`);
   await matching.deliver([xEvent(2)]);
-  const list = async (asked: { sinceMinutes?: number; untilMinutes?: number }) => {
+  const list = async ({ sinceMinutes, untilMinutes }: { sinceMinutes?: number; untilMinutes?: number }) => {
     const at = (minutes?: number) => (minutes === undefined ? null : new Date(Date.now() + minutes * 60_000));
-    const range = { since: at(asked.sinceMinutes), until: at(asked.untilMinutes) };
+    const range = { since: at(sinceMinutes), until: at(untilMinutes) };
     const filter = { accountId: 'acc_1', ruleId: null, platform: null, from: null, limit: 10 };
     const { matches } = await createMatchReader(database).read({ ...filter, ...range, order: 'oldest' });
     return matches.map(({ position }) => position);

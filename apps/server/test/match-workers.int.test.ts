@@ -30,7 +30,7 @@ async function takeSlot(database: Database, number: number): Promise<void> {
   });
 }
 
-/** Rules and events in turn, with workers at work; returns how many events reached a rule that was there before. */
+/** Alternates rules and events, with active workers; returns how many events reached an older rule. */
 async function run(wrap: (store: MatchStore) => MatchStore): Promise<number> {
   await using opened = await openOwnLogWorld(template);
   const { world, database } = opened;
@@ -48,33 +48,33 @@ async function run(wrap: (store: MatchStore) => MatchStore): Promise<number> {
 }
 
 describe('a rule that was acknowledged before an event arrived', () => {
-  /** Event n comes when rules 1 to n are there. */
+  /** Event n arrives when rules 1 to n exist. */
   const expected = (rules * (rules + 1)) / 2 - 1;
 
   test('always gets it', async () => {
     expect(await run((store) => store)).toBe(expected);
   });
 
-  test('control: with the rules remembered from the first batch, most are missed', async () => {
-    const remembering = (store: MatchStore): MatchStore => {
+  test('control: with the rules cached from the first batch, most are missed', async () => {
+    const cachedRules = (store: MatchStore): MatchStore => {
       let holders: ReturnType<MatchStore['holdersOf']> | undefined;
       return { ...store, holdersOf: (references) => (holders ??= store.holdersOf(references)) };
     };
-    expect(await run(remembering)).toBeLessThan(expected);
+    expect(await run(cachedRules)).toBeLessThan(expected);
   });
 });
 
-/** The first time events are asked for, the client falls silent for good, as has been seen after reconnects. */
-test('a client that brings nothing while events wait is replaced', async () => {
+/** When events are requested for the first time, the client becomes silent for good, as has happened after reconnects. */
+test('a client that delivers nothing while events wait is replaced', async () => {
   await using opened = await openOwnLogWorld(template);
   const { world } = opened;
   const { jetstream, manager } = world.nats;
-  let asked = 0;
+  let requests = 0;
   const consumers: typeof jetstream.consumers = Object.create(jetstream.consumers, {
     get: {
       value: async (...given: Parameters<typeof jetstream.consumers.get>) => {
         const consumer = await jetstream.consumers.get(...given);
-        if (asked++ > 0) return consumer;
+        if (requests++ > 0) return consumer;
         const messages = await consumer.consume({ max_messages: 1 });
         messages.stop();
         const silence = Promise.withResolvers<never>();
@@ -90,7 +90,7 @@ test('a client that brings nothing while events wait is replaced', async () => {
   await world.append(0, 10);
   await using _workers = world.startWorkers({ count: 1, wrapSource: () => source });
   await world.storedAll(10, 20_000);
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   await eventually(async () => (await world.metrics.workerFailures.get()).values[0]?.value === 1, {
     timeoutMs: 1_000,
   });

@@ -21,7 +21,7 @@ const dayMs = 24 * 3_600_000;
 const today = new Date();
 const tomorrow = new Date(today.getTime() + dayMs);
 
-/** Three rules of one account on slots of their own: upstream rules 1, 2 and 3. Rule 4, of another account, shares slot 1. */
+/** Three rules of one account with different slots: upstream rules 1, 2 and 3. Rule 4, of another account, shares slot 1. */
 async function openMeter() {
   await using stack = new AsyncDisposableStack();
   const clone = stack.use(await template.clone());
@@ -68,7 +68,7 @@ async function openMeter() {
       `select rule_id, matches, items, users, referenced_posts from usage where account_id = $1 order by 1`,
       [accountId],
     );
-  /** The parts of the bill are the bill, of every source, day and kind. */
+  /** The parts of the bill equal the bill, for every source, day and kind. */
   const unequal = () =>
     database.many(
       `select * from (select source_id, day, kind, at_least * 1000000 as least, at_most * 1000000 as most from source_usage) as bill
@@ -101,7 +101,7 @@ interface ShareRow {
 const named = (...numbers: readonly number[]) =>
   numbers.map((number) => ({ upstreamRuleId: `${number}`, tag: null }));
 
-/** A post with an author and, if told, posts that it refers to. */
+/** A post with an author and optional referenced posts. */
 function post(
   number: number,
   {
@@ -143,7 +143,7 @@ describe('the bill of a source', () => {
     expect(await meter.unequal()).toEqual([]);
   });
 
-  test('has a post that came along first and is delivered later as one, in both readings', async () => {
+  test('has a post that was first delivered with another one as one post, in both readings', async () => {
     await using meter = await openMeter();
     await meter.deliver([post(1, { refersTo: [2] })]);
     expect(await meter.bill()).toContainEqual(line('x:main post', today, 1, 2));
@@ -156,7 +156,7 @@ describe('the bill of a source', () => {
     expect(await meter.unequal()).toEqual([]);
   });
 
-  test('is of the day on which the log took the event, whenever that is stored', async () => {
+  test('is of the day on which the log got the event, whenever that is stored', async () => {
     await using meter = await openMeter();
     const yesterday = new Date(today.getTime() - dayMs);
     await meter.deliver([post(1)], yesterday);
@@ -173,7 +173,7 @@ describe('the bill of a source', () => {
     expect(await meter.unequal()).toEqual([]);
   });
 
-  test('has a page once per tap, also when it is replayed on the next day', async () => {
+  test('has a page once per Firehose token, also if it is replayed on the next day', async () => {
     await using meter = await openMeter();
     await meter.deliver([page(1), page(2), page(1, { sourceId: 'firehose:other' })]);
     await meter.deliver([page(1), page(3)], tomorrow);
@@ -184,7 +184,7 @@ describe('the bill of a source', () => {
     ]);
   });
 
-  test('has what no rule gets, under nobody: unknown rules, days out of range, removed items', async () => {
+  test('has items without a rule: unknown rules, days out of range, removed items', async () => {
     await using meter = await openMeter();
     await meter.deliver([post(1, { rules: named(77) })]);
     await meter.deliver([post(2, { day: '2001-01-01' }), post(3)]);
@@ -205,7 +205,7 @@ describe('the bill of a source', () => {
     expect(await meter.unequal()).toEqual([]);
   });
 
-  test('is unchanged by a batch that was committed and comes again, or was not committed', async () => {
+  test('is not changed by a batch that was committed and is redelivered, or was not committed', async () => {
     await using meter = await openMeter();
     const store = createMatchStore(meter.database);
     const died = new Error('gone');
@@ -246,22 +246,22 @@ describe('the bill of a source', () => {
     expect(await meter.bill()).toEqual([line('x:main post', today, 2, 3), line('x:main user', today, 0, 1)]);
   });
 
-  test('has a post that came along first once when two deliver it at the same time', async () => {
+  test('has a referenced post once if two posts deliver it at the same time', async () => {
     await using meter = await openMeter();
     await meter.deliver([post(1, { refersTo: [2] })]);
     const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    const isSo = async () => expect(await meter.database.many(waiting)).toHaveLength(2);
+    const bothWait = async () => expect(await meter.database.many(waiting)).toHaveLength(2);
     const both = await meter.database.transaction(async (sql) => {
       await sql.run('select 1 from billed where not delivered for update');
       const writing = [1, 2].map(() => meter.deliver([post(2, { rules: named(77) })]));
-      await eventually(isSo, { timeoutMs: 20_000 });
+      await eventually(bothWait, { timeoutMs: 20_000 });
       return writing;
     });
     await Promise.all(both);
     expect(await meter.bill()).toContainEqual(line('x:main post', today, 2, 2));
   });
 
-  test('is exact when many write the same at once', async () => {
+  test('is exact with many concurrent writers', async () => {
     await using meter = await openMeter();
     const batch = (offset: number) =>
       Array.from({ length: 40 }, (_, n) =>
@@ -283,7 +283,7 @@ describe('the bill of a source', () => {
     expect(await meter.unequal()).toEqual([]);
   });
 
-  test('has an event that cannot be stored when it becomes a dead letter, and not again when it is tried once more', async () => {
+  test('has an event that cannot be stored when it becomes a dead letter, and not again after another attempt', async () => {
     await using meter = await openMeter();
     const refused = Object.assign(new Error('invalid byte sequence'), { code: '22021' });
     const store = createMatchStore(meter.database);
@@ -296,7 +296,7 @@ describe('the bill of a source', () => {
     await meter.database.run('delete from billed');
     await storeBatch({ ...meter.options, store }, [meter.logged(post(1), null)]);
     expect(await meter.bill()).toContainEqual(line('x:main post', today, 1, 1));
-    // Whatever is JSON becomes a dead letter, and nothing on the bill.
+    // All valid JSON becomes a dead letter, without an effect on the bill.
     const nameless = { platform: 'x', sourceId: 'x:main', upstreamEventId: 7 };
     for (const event of [{}, { platform: 'x' }, nameless, 5]) {
       const letter = { sequence: 1, settled: [1], body: '', error: 'e', deliveries: 5, loggedAt: today };
@@ -305,7 +305,7 @@ describe('the bill of a source', () => {
     expect(await meter.bill()).toHaveLength(2);
   });
 
-  test('takes ids that are no numbers, or larger than 64 bits', async () => {
+  test('supports ids that are not numbers, or larger than 64 bits', async () => {
     await using meter = await openMeter();
     const odd = ['9999999999999999999', '18446744073709551616', 'not a number', '0', '-1', '\0'];
     await meter.deliver(odd.map((author, n) => post(n, { author })));
@@ -313,7 +313,7 @@ describe('the bill of a source', () => {
     expect(await meter.bill()).toContainEqual(line('x:main user', today, 0, odd.length));
   });
 
-  test('has calls as kinds of their own', async () => {
+  test('has calls as separate kinds', async () => {
     await using meter = await openMeter();
     await recordCall(meter.database, 'x:main', 'counts_recent');
     await recordCall(meter.database, 'x:main', 'counts_recent');
@@ -321,7 +321,7 @@ describe('the bill of a source', () => {
     expect(await meter.unequal()).toEqual([]);
   });
 
-  test('stays when what was billed is forgotten, which a replay of yesterday does not notice', async () => {
+  test('stays when the billed items are deleted, and a replay of yesterday is not noticed', async () => {
     await using meter = await openMeter();
     const longAgo = new Date(today.getTime() - 8 * dayMs);
     await meter.deliver([post(1)], longAgo);
@@ -342,10 +342,10 @@ function tweetsOf(raw: Record<string, unknown>): string[] {
   return tweets.map(({ id }) => id);
 }
 
-describe('what an account sees', () => {
+describe('the usage of an account', () => {
   const third = 333_333;
 
-  test('divides an item, and what came with it, among its own rules', async () => {
+  test("divides an item and its referenced posts among the account's own rules", async () => {
     await using meter = await openMeter();
     await meter.deliver([post(1, { rules: named(1, 2, 3), refersTo: [8, 9] })]);
     const rows = await meter.usage('acc_1');
@@ -358,7 +358,7 @@ describe('what an account sees', () => {
     expect(await meter.usage('acc_1')).toEqual(rows);
   });
 
-  test('does not depend on who else holds the slot, nor on what was billed before', async () => {
+  test('does not depend on other holders of the slot, nor on what was billed before', async () => {
     await using meter = await openMeter();
     const events = [
       post(1, { rules: named(1) }),
@@ -374,7 +374,7 @@ describe('what an account sees', () => {
     expect(await meter.usage('acc_2')).toEqual([
       { rule_id: 'rule_4', matches: 3, items: 3_000_000, users: 3_000_000, referenced_posts: 0 },
     ]);
-    // The operator's division is among all rules that got the delivery.
+    // The operator's division is among all rules that received the delivery.
     expect(await meter.shares()).toContainEqual({
       rule_id: 'rule_2',
       kind: 'post',

@@ -33,7 +33,7 @@ test('several nodes that start at once apply each migration once', async () => {
   expect(await planMigrations(empty.urls.owner)).toEqual([]);
 });
 
-test('a migration may take longer than a request, and one that fails leaves the database as it was', async () => {
+test('a migration may take longer than a request, and a failed one leaves the database as it was', async () => {
   await using clone = await migratedTemplate().clone();
   await using database = openTestDatabase(clone.url);
   const from = await withMore({
@@ -51,7 +51,7 @@ test('a migration may take longer than a request, and one that fails leaves the 
 });
 
 describe('a version refuses a database', () => {
-  test('that a newer one has migrated', async () => {
+  test('that a newer version has migrated', async () => {
     await using clone = await migratedTemplate().clone();
     await migrate(clone.url, { from: await withMore({ '9000_newer.sql': 'create table newer ();' }) });
     await expect(planMigrations(clone.url)).rejects.toThrow(
@@ -60,7 +60,7 @@ describe('a version refuses a database', () => {
     await expect(openAdmin(clone.url)).rejects.toThrow('9000_newer.sql');
   });
 
-  test('whose migrations were not what its own are', async () => {
+  test('whose migrations differ from its own', async () => {
     await using clone = await migratedTemplate().clone();
     const from = await withMore({ '0010_rights.sql': '-- edited' });
     await expect(planMigrations(clone.url, { from })).rejects.toThrow(
@@ -68,7 +68,7 @@ describe('a version refuses a database', () => {
     );
   });
 
-  test('that lacks a migration, where it does not migrate itself', async () => {
+  test('that lacks a migration, if it does not migrate itself', async () => {
     await using empty = await emptyTemplate().clone();
     await expect(openAdmin(empty.url)).rejects.toThrow('Run `earshot admin migrate --apply`');
     const config = readConfig({

@@ -1,6 +1,6 @@
 import type { CheckpointLabel } from '../src/runtime/checkpoint.ts';
 
-/** A node that can be killed: from then on it writes nothing and gives nothing back. */
+/** A node that can be killed: from then on it writes nothing and releases nothing. */
 export function mortal(dies: (label: CheckpointLabel) => boolean) {
   const died = Promise.withResolvers<CheckpointLabel>();
   let diedAt: CheckpointLabel | null = null;
@@ -14,7 +14,7 @@ export function mortal(dies: (label: CheckpointLabel) => boolean) {
       }
       if (diedAt !== null) throw new Error('killed');
     },
-    /** Whose calls all fail once the node is dead. */
+    /** An object whose calls all fail once the node is dead. */
     store<Store extends object>(store: Store): Store {
       const calls: object = store;
       return new Proxy(store, {

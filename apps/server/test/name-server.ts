@@ -2,20 +2,20 @@ import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 
-/** Addresses, or the name server's own refusal. */
+/** Addresses, or the name server's refusal. */
 export type NameAnswer = readonly string[] | 'nxdomain' | 'servfail';
 
 export interface NameServer extends AsyncDisposable {
-  /** As `dns.Resolver` takes it. */
+  /** In the format of `dns.Resolver`. */
   readonly address: string;
-  /** How often a name was asked for, both families together. */
+  /** How often a name was queried, both address families together. */
   asked(name: string): number;
 }
 
 const typeA = 1;
 const typeAAAA = 28;
 
-/** A name server on this machine. It asks anew for every question, and its answers may be kept for 0 seconds. */
+/** A name server on this machine. It evaluates every query anew, and its answers may be cached for 0 seconds. */
 export async function startNameServer(
   answer: (name: string, type: 'A' | 'AAAA', times: number) => NameAnswer,
 ): Promise<NameServer> {

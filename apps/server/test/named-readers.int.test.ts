@@ -36,7 +36,7 @@ async function ask(path: string, request: object, as = key) {
 const ack = (reader: string, cursor: string | null, more: object = {}) =>
   ask('AckMatches', { reader, cursor: cursor ?? '', ...more });
 
-test('what is not acknowledged is read again, and an acknowledgement that comes late takes nothing back', async () => {
+test('unacknowledged matches are read again, and a late acknowledgement changes nothing', async () => {
   const first = await read({ reader: 'steps', limit: 1 });
   expect(first.rules).toEqual(['rule_1']);
   expect((await read({ reader: 'steps', limit: 2 })).rules).toEqual(['rule_1', 'rule_2']);
@@ -50,7 +50,7 @@ test('what is not acknowledged is read again, and an acknowledgement that comes 
   expect((await read({ reader: 'steps' })).rules[0]).toBe('rule_2');
 });
 
-test('without waiting it reads what is stored, whether or not the node has heard of it', async () => {
+test('without waiting it reads what is stored, even if the node has not been notified yet', async () => {
   await read({ reader: 'at once', start: 'now', rule_id: 'rule_5' });
   await world.write([5], { silent: true });
   expect((await read({ reader: 'at once' })).rules).toEqual(['rule_5']);
@@ -64,7 +64,7 @@ test('starts with new matches unless the request says "oldest"', async () => {
   expect((await waiting).rules).toEqual(['rule_1']);
 });
 
-test('a reader keeps its filter: another one under its name is refused, with the one it has', async () => {
+test('a reader keeps its filter: another one under its name is refused, with the existing one', async () => {
   await read({ reader: 'bound', rule_id: 'rule_1', platform: 'x' });
   expect((await read({ reader: 'bound' })).rules.every((rule) => rule === 'rule_1')).toBe(true);
   const other = await read({ reader: 'bound', rule_id: 'rule_2' });
@@ -75,7 +75,7 @@ test('a reader keeps its filter: another one under its name is refused, with the
   expect((await read({ reader: 'bound', platform: 'firehose' })).refused?.code).toBe('already_exists');
 });
 
-test('a cursor fits the reader that gave it, and no other', async () => {
+test('a cursor is valid only for the reader that returned it', async () => {
   const { cursor } = await read({ reader: 'one' });
   await read({ reader: 'other' });
   expect(await ack('other', cursor)).toMatchObject({ code: 'invalid_argument' });
@@ -94,7 +94,7 @@ test('readers of another account do not exist', async () => {
   expect(await ask('ListReaders', {}, foreignKey)).toEqual({ readers: [], next_cursor: null });
 });
 
-test('an account has as many as its plan allows, also when they are made at once', async () => {
+test('an account has as many readers as its plan allows, also with concurrent creations', async () => {
   const made = await Promise.all(['a', 'b', 'c', 'd'].map((reader) => read({ reader }, foreignKey)));
   const refused = made.flatMap(({ refused: one }) => one ?? []);
   expect(refused).toHaveLength(2);
@@ -102,13 +102,13 @@ test('an account has as many as its plan allows, also when they are made at once
   expect((await read({ reader: 'e' }, foreignKey)).refused?.code).toBe('resource_exhausted');
 });
 
-test('a reader whose name is used twice at once is made once', async () => {
+test('a reader whose name is used twice at once is created once', async () => {
   const both = await Promise.all([read({ reader: 'twin', limit: 1 }), read({ reader: 'twin', limit: 1 })]);
   expect(both[0]).toEqual(both[1]);
   expect(both[0]?.rules).toHaveLength(1);
 });
 
-test('it is listed, and deleted once, which the audit tells', async () => {
+test('a reader is listed, and deleted once, which is audited', async () => {
   await read({ reader: 'short', rule_id: 'rule_5', platform: 'x' });
   const { readers } = operations.ListReaders.answer.parse(await ask('ListReaders', {}));
   const names = readers.map(({ name }) => name);
@@ -130,7 +130,7 @@ test('it is listed, and deleted once, which the audit tells', async () => {
   });
 });
 
-test('a reader that retention has overtaken is told so, and goes on when it acknowledges that', async () => {
+test('a reader that retention has overtaken is refused, and continues when it acknowledges that', async () => {
   const { cursor } = await read({ reader: 'late', rule_id: 'rule_2', limit: 1 });
   await ack('late', cursor);
   await world.write([2, 2]);
@@ -138,17 +138,17 @@ test('a reader that retention has overtaken is told so, and goes on when it ackn
     `insert into removed_matches (account_id, rule_id, platform, last_position)
      select 'acc_1', 'rule_2', 'x', last_position - 1 from match_log`,
   );
-  const told = await read({ reader: 'late' });
-  expect(told.refused?.code).toBe('out_of_range');
-  const oldest = told.refused?.details.oldest_cursor ?? null;
+  const refusal = await read({ reader: 'late' });
+  expect(refusal.refused?.code).toBe('out_of_range');
+  const oldest = refusal.refused?.details.oldest_cursor ?? null;
   expect(await ack('late', oldest)).toEqual({ reader: 'late', moved: true });
   expect(await ack('late', oldest)).toEqual({ reader: 'late', moved: false });
   expect((await read({ reader: 'late' })).rules).toEqual(['rule_2', 'rule_2']);
-  // Who begins at the oldest match has missed nothing.
+  // A reader that begins at the oldest match has missed nothing.
   expect((await read({ reader: 'fresh', rule_id: 'rule_2' })).refused).toBeNull();
 });
 
-test('a reader whose rule is gone says so', async () => {
+test('a reader whose rule is gone is refused with that reason', async () => {
   await read({ reader: 'orphan', rule_id: 'rule_3' });
   const change = {
     accountId: 'acc_1',

@@ -2,10 +2,10 @@ import { eventually, startTestNats } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { connectNats } from '../src/engines/nats.ts';
 
-test('who connects before the NATS servers have a leader waits for it', async () => {
+test('a client that connects before the NATS servers have a leader waits for it', async () => {
   await using servers = await startTestNats({ nodes: 3 });
   const [only, second, third] = servers.nodes;
-  if (!only || !second || !third) throw new Error('three nodes were asked for');
+  if (!only || !second || !third) throw new Error('three nodes were requested');
   await Promise.all([second.kill('SIGKILL'), third.kill('SIGKILL')]);
   await eventually(
     async () => {

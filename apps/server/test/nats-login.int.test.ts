@@ -42,14 +42,14 @@ async function startServer(configuration: string): Promise<AsyncDisposable & { h
   };
 }
 
-/** Connects as a node does that was configured with this address, and asks something. */
+/** Connects as a node with this address does, and sends a request. */
 async function ask(url: string, files: NatsOptions['files'] = {}): Promise<unknown> {
   const needed = { EARSHOT_DATABASE_URL: 'postgres://a/b', EARSHOT_NATS_URL: url };
   await using nats = await connectNats(readConfig(needed).natsUrl, 'test', { files });
   return (await nats.manager.getAccountInfo()).limits;
 }
 
-/** What a node says of a server that it cannot use, before it tries again. */
+/** What a node logs about a server that it cannot use, before it retries. */
 async function complaint(url: string, files: NatsOptions['files'] = {}): Promise<string> {
   const onWaiting = (error: unknown) => {
     throw error;
@@ -57,20 +57,20 @@ async function complaint(url: string, files: NatsOptions['files'] = {}): Promise
   return await connectNats(url, 'test', { files, onWaiting }).then(() => 'connected', String);
 }
 
-test('user and password in the address are used, percent-decoded; a wrong one is refused and not repeated', async () => {
+test('user and password in the address are used, percent-decoded; a wrong one is refused and not repeated in errors', async () => {
   const password = 'p@ss:w/0rd%,ä';
   await using server = await startServer(
     `authorization { users: [{ user: "ear:shot", password: ${JSON.stringify(password)} }] }`,
   );
   const login = `${encodeURIComponent('ear:shot')}:${encodeURIComponent(password)}`;
   expect(await ask(`nats://${login}@${server.host}`)).toBeDefined();
-  // One login for all addresses, also when the others do not repeat it.
+  // One login for all addresses, even if the others do not repeat it.
   expect(await ask(`nats://${server.host},nats://${login}@${server.host}`)).toBeDefined();
   for (const wrong of ['', 'earshot:s3cret-guess@', `${encodeURIComponent(password)}@`]) {
     const refused = await ask(`nats://${wrong}${server.host}`).catch((error: Error) => error);
     expect(refused).toMatchObject({ message: expect.stringContaining('EARSHOT_NATS_URL') });
-    const told = JSON.stringify(refused, Object.getOwnPropertyNames(refused));
-    expect(told).not.toMatch(/s3cret-guess|p@ss|p%40ss/);
+    const text = JSON.stringify(refused, Object.getOwnPropertyNames(refused));
+    expect(text).not.toMatch(/s3cret-guess|p@ss|p%40ss/);
   }
 });
 
@@ -89,7 +89,7 @@ test('a credentials file is used', async () => {
   await expect(ask(`nats://${server.host}`)).rejects.toThrow('EARSHOT_NATS_CREDS_FILE');
 });
 
-test('with a CA file, only a server with its certificate is talked to, and it gets ours', async () => {
+test('with a CA file, only a server with its certificate is accepted, and it gets our certificate', async () => {
   const [ca, other] = [await authority('ca'), await authority('other')];
   const server = await certificate('server', ca, '-addext', 'subjectAltName=DNS:localhost');
   const client = await certificate('client', ca);
@@ -101,13 +101,13 @@ test('with a CA file, only a server with its certificate is talked to, and it ge
   const proof = { cert: client.cert, key: client.key };
   expect(await ask(url, { ca: ca.cert, ...proof })).toBeDefined();
   expect(await complaint(url, { ca: other.cert, ...proof })).toContain('unable to verify');
-  // Without the file it is any authority of the system, which ours is not.
+  // Without the file, any authority of the system is accepted, which ours is not.
   expect(await complaint(url, proof)).toContain('unable to verify');
-  // The server ends the handshake; the client says no more than that.
+  // The server ends the handshake; the client reports no more than that.
   expect(await complaint(url, { ca: ca.cert })).not.toBe('connected');
 });
 
-test('tls: in the address insists on TLS: a server without it, or somebody between, gets nothing', async () => {
+test('tls: in the address requires TLS: a server without it, or an attacker in between, gets nothing', async () => {
   await using server = await startServer('');
   expect(await ask(`nats://${server.host}`)).toBeDefined();
   expect(await complaint(`tls://${server.host}`)).toMatch(/tls/i);
@@ -133,8 +133,8 @@ async function authority(name: string): Promise<Pair> {
 async function certificate(name: string, by: Pair, ...more: string[]): Promise<Pair> {
   const { key, cert } = pairOf(name);
   const signed = ['-CA', by.cert, '-CAkey', by.key, '-addext', 'basicConstraints=critical,CA:FALSE', ...more];
-  const asked = [...newKey, '-subj', `/CN=${name}`, '-keyout', key, '-out', cert, ...signed];
-  await promisify(execFile)('openssl', asked);
+  const args = [...newKey, '-subj', `/CN=${name}`, '-keyout', key, '-out', cert, ...signed];
+  await promisify(execFile)('openssl', args);
   return { key, cert };
 }
 

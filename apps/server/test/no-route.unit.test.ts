@@ -5,7 +5,7 @@ import { skipUnless } from '@earshot/testkit';
 import { describe, expect, test } from 'vitest';
 
 const script = fileURLToPath(new URL('send-without-route.ts', import.meta.url));
-/** Without any route, loopback included. Users other than root need a user namespace for it. */
+/** Without any route, not even loopback. Users other than root need a user namespace for it. */
 const withoutRoutes = process.getuid?.() === 0 ? ['--net'] : ['--map-root-user', '--net'];
 const { status, stderr, error } = spawnSync('unshare', [...withoutRoutes, 'true'], { encoding: 'utf8' });
 
@@ -16,7 +16,7 @@ describe(
     test.each([[['2606:4700::1']], [['93.184.215.14']], [['93.184.215.14', '2606:4700::1']]])(
       'to %j, the process survives and reports the failed connection',
       async (addresses) => {
-        // Rejects when the process ends with another exit code than 0.
+        // Rejects if the process ends with another exit code than 0.
         const { stdout } = await promisify(execFile)('unshare', [
           ...withoutRoutes,
           process.execPath,

@@ -16,7 +16,7 @@ import { openTestDatabase, seedRules } from './support.ts';
 import { startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld, passToNextAttempt, type WebhookWorld } from './webhook-world.ts';
 
-/* Who is told what, and when it is over. Rules 1 and 2 are of acc_1; acc_2 has rule_3 on the slot of rule_1. */
+/* Which account gets which notice, and when it is resolved. Rules 1 and 2 are of acc_1; acc_2 has rule_3 on the slot of rule_1. */
 
 const template = migratedTemplate();
 let clone: TestDatabase;
@@ -48,8 +48,8 @@ beforeEach(async () => {
   };
 });
 
-/** What an account is told, oldest first: type, subject, whether it is over. */
-async function told(accountId = 'acc_1'): Promise<string[]> {
+/** The notices of an account, oldest first: type, subject, whether it is resolved. */
+async function noticesOf(accountId = 'acc_1'): Promise<string[]> {
   const placed = await createNoticeReader(database).read({
     accountId,
     open: false,
@@ -69,26 +69,26 @@ describe('a rule', () => {
     return await createRuleExpiry(database).pauseExpired();
   };
 
-  test('that expires is told once, to its owner, and is over when it is resumed', async () => {
+  test('that expires raises one notice for its owner, which is resolved by a resume', async () => {
     expect(await expire()).toBe(1);
     expect(await createRuleExpiry(database).pauseExpired()).toBe(0);
-    expect(await told()).toEqual(['rule.expired rule_1']);
-    expect(await told('acc_2')).toEqual([]);
+    expect(await noticesOf()).toEqual(['rule.expired rule_1']);
+    expect(await noticesOf('acc_2')).toEqual([]);
     await database.run(`update rules set expires_at = null where id = 'rule_1'`);
     const changes = changesOf(database);
     const begun = await changes.beginResume({ accountId: 'acc_1', ruleId: 'rule_1', premiumRulesMax: 10 });
     if (begun.kind !== 'begun') throw new Error(begun.kind);
     await changes.apply(begun.change, changeBy('acc_1', null, 'ResumeRule'));
-    expect(await told()).toEqual(['rule.expired rule_1 resolved']);
+    expect(await noticesOf()).toEqual(['rule.expired rule_1 resolved']);
   });
 
-  test('that is deleted has nothing open', async () => {
+  test('that is deleted has no open notice', async () => {
     await expire();
     await createRuleStore(database).delete(changeBy('acc_1', null, 'DeleteRule'), 'rule_1');
-    expect(await told()).toEqual(['rule.expired rule_1 resolved']);
+    expect(await noticesOf()).toEqual(['rule.expired rule_1 resolved']);
   });
 
-  test('that Earshot pauses is told; one that its owner pauses is not', async () => {
+  test('that Earshot pauses raises a notice; one that its owner pauses does not', async () => {
     const pause = (ruleId: string, actor: string) =>
       database.transaction(async (sql) => {
         const rule = await lockRule(sql, ruleId);
@@ -97,32 +97,32 @@ describe('a rule', () => {
         await pauseLocked(sql, rule, change, { pricing: defaultPricing() });
       });
     await pause('rule_1', 'key_1');
-    expect(await told()).toEqual([]);
+    expect(await noticesOf()).toEqual([]);
     await pause('rule_2', 'earshot');
-    expect(await told()).toEqual(['rule.paused rule_2']);
+    expect(await noticesOf()).toEqual(['rule.paused rule_2']);
   });
 
-  test('that the upstream refuses after it had it is told to each holder as its own, until it is taken again', async () => {
+  test('that the upstream refuses later raises a notice for each holder, until it is accepted again', async () => {
     const store = createRegistrarStore(database, { ruleDelayMs: 0 });
     await store.recordVanished(lease, ['slot_1', 'slot_2']);
-    expect(await told()).toEqual([]);
+    expect(await noticesOf()).toEqual([]);
     for (const _ of [1, 2]) {
       await store.recordProblem(lease, ['slot_1'], { kind: 'refused', words: 'not any more' });
       await database.run(`update slots set state = 'wanted' where state = 'failed'`);
     }
-    expect(await told()).toEqual(['rule.refused rule_1']);
-    expect(await told('acc_2')).toEqual(['rule.refused rule_3']);
+    expect(await noticesOf()).toEqual(['rule.refused rule_1']);
+    expect(await noticesOf('acc_2')).toEqual(['rule.refused rule_3']);
     const registered = [{ slotId: 'slot_1', upstreamRuleId: '9', foreignRule: false }];
     await store.recordRegistered(lease, registered);
-    expect(await told()).toEqual(['rule.refused rule_1 resolved']);
-    expect(await told('acc_2')).toEqual(['rule.refused rule_3 resolved']);
+    expect(await noticesOf()).toEqual(['rule.refused rule_1 resolved']);
+    expect(await noticesOf('acc_2')).toEqual(['rule.refused rule_3 resolved']);
   });
 
   test('that was never registered is refused by the answer, not by a notice', async () => {
     await database.run(`update slots set registered_at = null, state = 'wanted' where id = 'slot_1'`);
     const store = createRegistrarStore(database, { ruleDelayMs: 0 });
     await store.recordProblem(lease, ['slot_1'], { kind: 'refused', words: 'no' });
-    expect(await told()).toEqual([]);
+    expect(await noticesOf()).toEqual([]);
   });
 });
 
@@ -134,22 +134,22 @@ describe('a source', () => {
       nextAttemptInMs: null,
     });
 
-  test('that only a person can mend is told once to everybody with an active rule on it, until it is live', async () => {
+  test('that needs the operator raises one notice for each account with an active rule on it, until it is live', async () => {
     await database.run(`insert into accounts (id, name, plan) values ('acc_3', 'idle', 'paid')`);
     await show('reconnecting');
-    expect(await told()).toEqual([]);
+    expect(await noticesOf()).toEqual([]);
     await show('no_credit');
     await show('no_credit');
     for (const account of ['acc_1', 'acc_2'])
-      expect(await told(account)).toEqual(['source.action_required x:main']);
-    expect(await told('acc_3')).toEqual([]);
+      expect(await noticesOf(account)).toEqual(['source.action_required x:main']);
+    expect(await noticesOf('acc_3')).toEqual([]);
     await show('reconnecting');
-    expect(await told()).toEqual(['source.action_required x:main']);
+    expect(await noticesOf()).toEqual(['source.action_required x:main']);
     await show('live');
-    expect(await told()).toEqual(['source.action_required x:main resolved']);
+    expect(await noticesOf()).toEqual(['source.action_required x:main resolved']);
   });
 
-  test('tells an account the same whether or not another one holds its slot', async () => {
+  test('raises the same notice for an account whether or not another one holds its slot', async () => {
     await show('no_credit');
     const shared = await read('acc_1');
     await database.run('delete from notices');
@@ -180,15 +180,15 @@ describe('a gap', () => {
     return (await intervals().openCoverage('x:main')).id;
   };
 
-  test('on the ledger is told, and when it is repaired as well', async () => {
+  test('in the ledger raises a notice, and its repair another one', async () => {
     const id = await reopen('dropped');
-    expect(await told()).toEqual(['coverage.gap x']);
+    expect(await noticesOf()).toEqual(['coverage.gap x']);
     const gap = { id, from: new Date(1), to: new Date(2), planned: false };
     const whole = { repair: 'repaired', via: 'recovery', because: null } as const;
     await createRepairStore(database).settleWhole(lease, gap, whole);
     await createRepairStore(database).settleWhole(lease, gap, whole);
     for (const account of ['acc_1', 'acc_2'])
-      expect(await told(account)).toEqual(['coverage.gap x resolved', 'coverage.repaired x resolved']);
+      expect(await noticesOf(account)).toEqual(['coverage.gap x resolved', 'coverage.repaired x resolved']);
   });
 
   test('that cannot be repaired stays open; a later one is another notice', async () => {
@@ -197,17 +197,17 @@ describe('a gap', () => {
     const none = { repair: 'none', via: 'replay', because: 'longer_than_replay' } as const;
     await createRepairStore(database).settleWhole(lease, gap, none);
     await reopen('stalled');
-    // Between the two, the first interval of the second one: nobody closed the one before.
-    const open = (await told()).filter((one) => one === 'coverage.gap x');
+    // Between the two, the first interval of the second gap: the previous gap was not closed.
+    const open = (await noticesOf()).filter((one) => one === 'coverage.gap x');
     expect(open.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('that is searched is over for whom all own rules were searched, whatever others watch', async () => {
+  test('that is searched is resolved for accounts whose rules were all searched, whatever others watch', async () => {
     const id = await reopen('dropped');
     const gap = { id, from: new Date(1), to: new Date(2), planned: false };
     const store = createRepairStore(database);
     const waiting = { state: 'waiting', because: null, fidelity: [] } as const;
-    // Slot 2 is of acc_1 alone, and cannot be searched.
+    // Slot 2 is of acc_1 only, and cannot be searched.
     await store.plan(lease, gap, [
       { ...waiting, slotId: 'slot_1' },
       { ...waiting, slotId: 'slot_2', state: 'impossible', because: 'not_searchable' },
@@ -219,32 +219,32 @@ describe('a gap', () => {
       because: null,
     });
     await store.settle(lease, gap);
-    expect(await told('acc_1')).toEqual(['coverage.gap x']);
-    expect(await told('acc_2')).toEqual(['coverage.gap x resolved', 'coverage.repaired x resolved']);
+    expect(await noticesOf('acc_1')).toEqual(['coverage.gap x']);
+    expect(await noticesOf('acc_2')).toEqual(['coverage.gap x resolved', 'coverage.repaired x resolved']);
   });
 
-  test('that the platform makes as planned, or from before the first rule, is not told', async () => {
+  test('that the platform makes as planned, or from before the first rule, raises no notice', async () => {
     await reopen('finished');
     await reopen('no_rules');
     const reasons = await database.many<{ gap_because: string }>('select gap_because from coverage');
     expect(reasons.map(({ gap_because }) => gap_because)).toContain('not_listening_yet');
-    expect((await told()).length).toBe(reasons.filter(isTold).length);
+    expect((await noticesOf()).length).toBe(reasons.filter(raisesNotice).length);
   });
-  const isTold = ({ gap_because }: { gap_because: string }) =>
+  const raisesNotice = ({ gap_because }: { gap_because: string }) =>
     !['finished', 'no_rules', 'not_listening_yet'].includes(gap_because);
 });
 
 describe('a webhook', () => {
   const within = { timeoutMs: 60_000 };
 
-  /** Lets time pass until this is told. */
-  const tells = (world: WebhookWorld, id: string, wanted: readonly string[]) =>
+  /** Moves the time until these notices exist. */
+  const passUntil = (world: WebhookWorld, id: string, wanted: readonly string[]) =>
     eventually(async () => {
       await passToNextAttempt(world);
-      expect((await told()).map((one) => one.replace(id, ''))).toEqual(wanted);
+      expect((await noticesOf()).map((one) => one.replace(id, ''))).toEqual(wanted);
     }, within);
 
-  test('is told at its first failure of a day, and later ones of that day when they last five minutes', async () => {
+  test('raises a notice at its first failure of a day, and later ones of that day if they last five minutes', async () => {
     let status = 500;
     await using endpoint = await startEndpoint(() => status);
     const world = createWebhookWorld(database);
@@ -255,30 +255,30 @@ describe('a webhook', () => {
     const { id } = await world.createWebhook(endpoint.url);
     await using _sender = world.startSender();
     await world.storeMatches(['one']);
-    await eventually(async () => expect(await told()).toEqual([`webhook.failing ${id}`]), within);
+    await eventually(async () => expect(await noticesOf()).toEqual([`webhook.failing ${id}`]), within);
     expect(endpoint.received).toHaveLength(1);
     status = 200;
-    await tells(world, id, ['webhook.failing  resolved']);
-    // As if it had been told when the virtual day was real.
+    await passUntil(world, id, ['webhook.failing  resolved']);
+    // As if it had been raised when the virtual day was real.
     await database.run('update notices set created_at = $1', [new Date(virtualMs())]);
 
     status = 500;
     const againMs = virtualMs();
     await world.storeMatches(['two']);
-    await tells(world, id, ['webhook.failing  resolved', 'webhook.failing ']);
+    await passUntil(world, id, ['webhook.failing  resolved', 'webhook.failing ']);
     expect(virtualMs() - againMs).toBeGreaterThan(4.5 * 60_000);
     status = 200;
-    await tells(world, id, ['webhook.failing  resolved', 'webhook.failing  resolved']);
+    await passUntil(world, id, ['webhook.failing  resolved', 'webhook.failing  resolved']);
 
     await world.clock.pass(dayMs);
     status = 500;
     const nextMs = virtualMs();
     await world.storeMatches(['three']);
-    await eventually(async () => expect(await told()).toHaveLength(3), within);
+    await eventually(async () => expect(await noticesOf()).toHaveLength(3), within);
     expect(virtualMs() - nextMs).toBeLessThan(60_000);
   });
 
-  test('that fails for a day is told once more, and both are over when it delivers', async () => {
+  test('that fails for a day raises one more notice, and both are resolved when it delivers', async () => {
     let status = 500;
     await using endpoint = await startEndpoint(() => status);
     const world = createWebhookWorld(database);
@@ -288,31 +288,29 @@ describe('a webhook', () => {
     await attempt(world, () => endpoint.received.length, 3);
     await world.clock.pass(23 * 3_600_000);
     await attempt(world, () => endpoint.received.length, 4);
-    expect(await told()).toEqual([`webhook.failing ${id}`]);
+    expect(await noticesOf()).toEqual([`webhook.failing ${id}`]);
     await world.clock.pass(3_600_000);
-    await tells(world, id, ['webhook.failing ', 'webhook.failing ']);
+    await passUntil(world, id, ['webhook.failing ', 'webhook.failing ']);
     const lasting = await database.many<{ data: object; what_to_do: string }>(
       `select data, what_to_do from notices where key = 'day'`,
     );
-    expect(lasting).toMatchObject([
-      { data: { days: 1 }, what_to_do: expect.stringContaining('a whole day') },
-    ]);
+    expect(lasting).toMatchObject([{ data: { days: 1 }, what_to_do: expect.stringContaining('24 hours') }]);
     await attempt(world, () => endpoint.received.length, endpoint.received.length + 2);
-    expect(await told()).toHaveLength(2);
+    expect(await noticesOf()).toHaveLength(2);
     status = 200;
-    await tells(world, id, ['webhook.failing  resolved', 'webhook.failing  resolved']);
+    await passUntil(world, id, ['webhook.failing  resolved', 'webhook.failing  resolved']);
   });
 
-  test('that is given up is told', async () => {
+  test('that is given up raises a notice', async () => {
     await using endpoint = await startEndpoint(() => 410);
     const world = createWebhookWorld(database);
     const { id } = await world.createWebhook(endpoint.url);
     await using _sender = world.startSender();
     await world.storeMatches(['one']);
-    await eventually(async () => expect(await told()).toEqual([`webhook.disabled ${id}`]), within);
+    await eventually(async () => expect(await noticesOf()).toEqual([`webhook.disabled ${id}`]), within);
   });
 
-  /** Lets the time to the next attempts pass. */
+  /** Moves the time to the next attempts. */
   async function attempt(world: WebhookWorld, attempts: () => number, wanted: number) {
     await eventually(async () => {
       if (attempts() < wanted) await passToNextAttempt(world);

@@ -31,7 +31,7 @@ const read = (accountId: string, from: number | null = null): Promise<PlacedNoti
 const positions = (placed: readonly PlacedNotice[]) => placed.map(({ position }) => position);
 
 describe('raising', () => {
-  test('a notice says what it is about, how bad it is and what to do', async () => {
+  test('a notice has a subject, a severity and what to do', async () => {
     expect(await raiseNotices(database, ['acc_1'], expired('rule_1'))).toBe(1);
     const [placed] = await read('acc_1');
     expect(placed?.notice).toEqual({
@@ -46,7 +46,7 @@ describe('raising', () => {
     });
   });
 
-  test('twenty transactions on two nodes that raise the same at once tell it once', async () => {
+  test('twenty concurrent transactions on two nodes raise the same notice once', async () => {
     await using other = openTestDatabase(clone.url, 12);
     const all = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -56,11 +56,11 @@ describe('raising', () => {
         }),
       ),
     );
-    expect(all.reduce((sum, told) => sum + told, 0)).toBe(1);
+    expect(all.reduce((sum, count) => sum + count, 0)).toBe(1);
     expect(await read('acc_1')).toHaveLength(1);
   });
 
-  test('without the unique index one that looked before the other committed tells it again', async () => {
+  test('control: without the unique index, a transaction that checked before another committed raises it again', async () => {
     const raiseSame = (sql: Sql) => raiseNotices(sql, ['acc_1'], expired('rule_1'));
     expect((await overtake(raiseSame)).afterwards).toHaveLength(1);
     await database.run('drop index notices_open');
@@ -68,7 +68,7 @@ describe('raising', () => {
     expect((await overtake(raiseSame)).afterwards).toHaveLength(2);
   });
 
-  test('is undone with the transaction of what is told', async () => {
+  test('is undone with the transaction of the event', async () => {
     const failing = database.transaction(async (sql) => {
       await raiseNotices(sql, ['acc_1'], expired('rule_1'));
       throw new Error('undone');
@@ -77,7 +77,7 @@ describe('raising', () => {
     expect(await read('acc_1')).toEqual([]);
   });
 
-  test('other keys, subjects and accounts are notices of their own', async () => {
+  test('other keys, subjects and accounts have separate notices', async () => {
     await raiseNotices(database, ['acc_1', 'acc_2', 'acc_1'], expired('rule_1'));
     await raiseNotices(database, ['acc_1'], { ...expired('rule_1'), key: 'other' });
     await raiseNotices(database, ['acc_1'], expired('rule_2'));
@@ -85,18 +85,18 @@ describe('raising', () => {
     expect(await read('acc_2')).toHaveLength(1);
   });
 
-  test('transactions that tell the same accounts in another order do not wait for each other in a circle', async () => {
+  test('transactions that notify the same accounts in another order do not deadlock', async () => {
     const accounts = Array.from({ length: 300 }, (_, index) => `acc_${index}`);
     // So that all begin at once: a new connection takes longer than a statement.
     await Promise.all(Array.from({ length: 10 }, () => database.run('select pg_sleep(0.2)')));
-    const told = await Promise.all(
+    const counts = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         database.transaction((sql) =>
           raiseNotices(sql, index % 2 === 0 ? accounts : accounts.toReversed(), expired(`rule_${index}`)),
         ),
       ),
     );
-    expect(told).toEqual(told.map(() => 300));
+    expect(counts).toEqual(counts.map(() => 300));
   });
 });
 
@@ -147,7 +147,7 @@ describe('positions', () => {
     expect(seen).toEqual(afterwards);
   });
 
-  test('without the lock of the log a follower misses the one that committed late', async () => {
+  test('control: without the lock of the log a follower misses the notice that was committed late', async () => {
     await database.run('create sequence naive_position');
     const { seen, afterwards } = await overtake((sql, ruleId) =>
       sql.run(
@@ -160,12 +160,12 @@ describe('positions', () => {
     expect(seen).not.toEqual(afterwards);
   });
 
-  test('jump ahead when the database may have gone back, so that no cursor is ahead of what comes', async () => {
+  test('jump ahead if the database may have been restored, so that no cursor is ahead of new notices', async () => {
     for (const ruleId of ['rule_1', 'rule_2', 'rule_3'])
       await raiseNotices(database, ['acc_1'], expired(ruleId));
     const before = positions(await read('acc_1'));
     const readThrough = before.at(-1) ?? 0;
-    // What was told last is lost, and the server is another one.
+    // The last notice is lost, and the server is another one.
     await database.run('delete from notices where position > $1', [before[0]]);
     await database.run(`update notice_log set server = 'another'`);
     await database.run(`alter table notice_log disable trigger user`);
@@ -174,7 +174,7 @@ describe('positions', () => {
     await raiseNotices(database, ['acc_1'], expired('rule_4'));
     const [next] = await read('acc_1', readThrough);
     expect(next?.notice.subject.id).toBe('rule_4');
-    // Those of an account whose first notice is lost, too.
+    // Also those of an account whose first notice is lost.
     await database.run('delete from notice_log');
     await raiseNotices(database, ['acc_1'], expired('rule_5'));
     const subjects = (await read('acc_1', readThrough)).map(({ notice }) => notice.subject.id);
@@ -198,7 +198,7 @@ describe('resolving', () => {
     expect(await raiseNotices(database, ['acc_1'], expired('rule_1'))).toBe(1);
   });
 
-  test('two at once resolve it once', async () => {
+  test('by two transactions at once happens once', async () => {
     await raiseNotices(database, ['acc_1', 'acc_2'], expired('rule_1'));
     const whose: string[] = [];
     await overtake(async (sql) => {
@@ -207,7 +207,7 @@ describe('resolving', () => {
     expect(whose.toSorted()).toEqual(['acc_1', 'acc_2']);
   });
 
-  test('several of one account get a position each', async () => {
+  test('assigns a position to each of several notices of one account', async () => {
     for (const key of ['1', '2', '3']) await raiseNotices(database, ['acc_1'], { ...expired('rule_1'), key });
     await resolveNotices(database, { types: ['rule.expired'], subject: ruleOf('rule_1') });
     const after = await read('acc_1');
@@ -215,7 +215,7 @@ describe('resolving', () => {
     expect(new Set(positions(after)).size).toBe(3);
   });
 
-  test('only of the accounts and the key that are named', async () => {
+  test('affects only the accounts and the key that are named', async () => {
     await raiseNotices(database, ['acc_1', 'acc_2'], { ...expired('rule_1'), key: 'a' });
     await raiseNotices(database, ['acc_1'], { ...expired('rule_1'), key: 'b' });
     const resolving = { types: ['rule.expired'], subject: ruleOf('rule_1'), key: 'a' } as const;
@@ -229,14 +229,14 @@ describe('an account', () => {
     await raiseNotices(database, ['acc_1', 'acc_2'], expired('rule_1'));
   });
 
-  test('reads its own log only, also by a statement that names another account', async () => {
+  test('reads only its own log, even with a statement that names another account', async () => {
     const foreign = await database.forAccount('acc_1').many('select account_id from notices');
     expect(foreign).toEqual([{ account_id: 'acc_1' }]);
     const logs = await database.forAccount('acc_1').many('select account_id from notice_log');
     expect(logs).toEqual([{ account_id: 'acc_1' }]);
   });
 
-  test('resolves its own, and no other', async () => {
+  test('resolves only its own notices', async () => {
     const resolving = { types: ['rule.expired'], subject: ruleOf('rule_1') } as const;
     const whose = await database.forAccount('acc_1').transaction((sql) => resolveNotices(sql, resolving));
     expect(whose).toEqual(['acc_1']);
@@ -255,7 +255,7 @@ describe('an account', () => {
   });
 });
 
-test('retention removes what did not change for as long as matches are kept, and remembers how far', async () => {
+test('retention removes unchanged notices as old as removed matches, and stores how far', async () => {
   await raiseNotices(database, ['acc_1', 'acc_2'], expired('rule_1'));
   await raiseNotices(database, ['acc_1'], expired('rule_2'));
   await database.run(

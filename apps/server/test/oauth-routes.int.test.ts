@@ -51,7 +51,7 @@ interface Sent {
   readonly json?: object;
 }
 
-/** Sends the path as it is written: `fetch` would change it. */
+/** Sends the path unchanged: `fetch` would normalize it. */
 async function ask(path: string, { method = 'GET', address = newAddress(), json }: Sent = {}) {
   const headers = { 'x-forwarded-for': address, ...(json && { 'content-type': 'application/json' }) };
   const { hostname, port } = new URL(url);
@@ -70,7 +70,7 @@ const register = (path = '/oauth/reg', more: { address?: string; metadata?: obje
 
 const clientIdOf = (answer: { readonly text: string }) => String(JSON.parse(answer.text).client_id);
 
-/** Other ways to write a path. A router may take them for the same. */
+/** Other spellings of a path. A router may treat them as the same. */
 const spellingsOf = (path: string) => [
   path,
   path.toUpperCase().replace('/OAUTH', '/oauth'),
@@ -104,7 +104,7 @@ test('every endpoint in the metadata is served', async () => {
   }
 });
 
-test.each(spellingsOf('/oauth/reg'))('registrations at %s count for the limit', async (path) => {
+test.each(spellingsOf('/oauth/reg'))('registrations at %s count towards the limit', async (path) => {
   const address = newAddress();
   const startedMs = performance.now();
   const answers = await Promise.all(Array.from({ length: 25 }, () => register(path, { address })));
@@ -114,7 +114,7 @@ test.each(spellingsOf('/oauth/reg'))('registrations at %s count for the limit', 
   if (path === '/oauth/reg') expect(statuses).toContain(429);
 });
 
-test.each(spellingsOf('/oauth/auth'))('a request at %s without a scope is for all of them', async (path) => {
+test.each(spellingsOf('/oauth/auth'))('a request at %s without a scope is for all scopes', async (path) => {
   const client_id = clientIdOf(await register());
   const query = new URLSearchParams({
     client_id,
@@ -145,7 +145,7 @@ describe('a registration', () => {
       { redirect_uris: Array.from({ length: 20 }, (_, n) => `${callback}/${n}/${'x'.repeat(300)}`) },
     ],
     [
-      'long pages about itself',
+      'long URLs of its pages',
       { policy_uri: `${callback}/${'x'.repeat(1_900)}`, tos_uri: `${callback}/${'y'.repeat(1_900)}` },
     ],
   ])('of more than 4 KB is refused: %s', async (_, metadata) => {
@@ -155,7 +155,7 @@ describe('a registration', () => {
     expect(await stored()).toEqual(before);
   });
 
-  test('forgets the oldest one that was never used, once 1,000 are kept', async () => {
+  test('deletes the oldest registration that was never used, once 1,000 exist', async () => {
     await database.run(`delete from oauth_artefacts where kind = 'Client'`);
     await database.run(
       `insert into oauth_artefacts (kind, hash, payload, client_id, created_at, consumed_at)

@@ -25,7 +25,7 @@ afterAll(() => stack.disposeAsync());
 
 let made = 0;
 
-/** A grant with a refresh token and an access token, of an account of its own. */
+/** A grant with a refresh token and an access token, of a separate account. */
 async function newGrant({ clientId = `client-${made}`, refreshSeconds = 30 * day } = {}) {
   const id = `${++made}`;
   const accountId = `acc_oauth${id}`;
@@ -66,7 +66,7 @@ const isRevoked = async (keyId: string) =>
   )?.gone;
 
 describe('an access token', () => {
-  test('is worth what both it and its key allow', async () => {
+  test('allows what both it and its key allow', async () => {
     const { accountId, keyId, principal } = await newGrant();
     expect(await principal()).toMatchObject({ accountId, keyId, scopes: ['rules:read'] });
   });
@@ -80,19 +80,19 @@ describe('an access token', () => {
       `update oauth_artefacts set payload = payload || '{"aud":"https://other.example/mcp"}' where grant_id = $1`,
     ],
     ['it is gone', `delete from oauth_artefacts where kind = 'AccessToken' and grant_id = $1`],
-  ])('is nothing when %s', async (_, statement) => {
+  ])('is refused when %s', async (_, statement) => {
     const { keyId, principal } = await newGrant();
     await database.run(statement, [keyId]);
     expect(await principal()).toBeNull();
   });
 
-  test('is not what another kind of secret is', async () => {
+  test('cannot be replaced by another kind of secret', async () => {
     const { refresh } = await newGrant();
     expect(await tokens.principalOf(hashOf(refresh))).toBeNull();
   });
 });
 
-test('a grant is found while its key is valid and its account served', async () => {
+test('a grant is found while its key is valid and its account is active', async () => {
   const { accountId, keyId } = await newGrant();
   const find = () => artefacts('Grant').find(keyId);
   expect(await find()).toMatchObject({ jti: keyId, accountId });
@@ -103,7 +103,7 @@ test('a grant is found while its key is valid and its account served', async () 
   expect(await find()).toBeUndefined();
 });
 
-test('a grant that is destroyed ends its key, and that is audited', async () => {
+test('destroying a grant revokes its key, and that is audited', async () => {
   const { accountId, keyId } = await newGrant();
   await artefacts('Grant').destroy(keyId);
   expect(await isRevoked(keyId)).toBe(true);
@@ -115,7 +115,7 @@ test('a grant that is destroyed ends its key, and that is audited', async () => 
   ).toEqual([{ actor: 'earshot', operation: 'RevokeKey' }]);
 });
 
-test('of those who consume something at the same time, one does', async () => {
+test('one of several concurrent consumers succeeds', async () => {
   const { refresh } = await newGrant();
   const consumed = await Promise.all(
     Array.from({ length: 8 }, () => artefacts('RefreshToken').consume(refresh)),
@@ -124,11 +124,11 @@ test('of those who consume something at the same time, one does', async () => {
   expect(await artefacts('RefreshToken').find(refresh)).toMatchObject({ consumed: expect.any(Number) });
 });
 
-describe('what is forgotten', () => {
+describe('the cleanup deletes', () => {
   const age = (keyId: string) =>
     database.run(`update api_keys set created_at = now() - interval '1 hour' where id = $1`, [keyId]);
 
-  test('what has expired, and all of a key that is not valid any more; nothing else', async () => {
+  test('what has expired, and all of a key that is no longer valid; nothing else', async () => {
     const [kept, expired, revoked] = [await newGrant(), await newGrant(), await newGrant()];
     for (const { keyId } of [kept, expired, revoked]) await age(keyId);
     await database.run(
@@ -143,7 +143,7 @@ describe('what is forgotten', () => {
     expect(await isRevoked(kept.keyId)).toBe(false);
   });
 
-  test('a grant with which nothing can be done, and its key with it; not one that was just made', async () => {
+  test('a grant that is unusable, and its key; not a grant that was just created', async () => {
     const [spent, fresh] = [await newGrant(), await newGrant()];
     await age(spent.keyId);
     for (const { keyId } of [spent, fresh])
@@ -153,7 +153,7 @@ describe('what is forgotten', () => {
     expect([await kindsOf(spent.keyId), await kindsOf(fresh.keyId)]).toEqual([[], ['Grant']]);
   });
 
-  test('a registration that nobody has authorized for a day, or for a year since', async () => {
+  test('a registration that was not used for a day after its creation, or for a year later', async () => {
     const clients = ['used', 'ended', 'long-ended', 'unused', 'new'];
     for (const client_id of clients) await artefacts('Client').upsert(client_id, { client_id });
     const [used, ended, longEnded] = clients.slice(0, 3).map((clientId) => newGrant({ clientId }));
@@ -172,7 +172,7 @@ describe('what is forgotten', () => {
   });
 });
 
-test('a deleted account leaves nothing of its grants', async () => {
+test('all grants of a deleted account', async () => {
   const { accountId, keyId } = await newGrant();
   const request = { result: { login: { accountId } } };
   await artefacts('Interaction').upsert('request-1', request, 600);

@@ -55,7 +55,7 @@ interface Held {
   rollBack(): Promise<void>;
 }
 
-/** A writer that has taken a ticket and a position, and goes on when it is told to. */
+/** A writer that has taken a sequence and a position, and continues on request. */
 async function holdTicket(database: Database): Promise<Held> {
   const { promise: end, resolve, reject } = Promise.withResolvers<void>();
   const { promise: taken, ...take } = Promise.withResolvers<Omit<Held, 'commit' | 'rollBack'>>();
@@ -82,7 +82,7 @@ async function holdTicket(database: Database): Promise<Held> {
   };
 }
 
-/** That somebody waits for a lock of tickets, and how many. */
+/** Waits until so many transactions wait for a lock of sequences. */
 async function waiting(database: Database): Promise<number> {
   const row = await database.one<{ count: number }>(
     `select count(*) from pg_locks where locktype = 'advisory' and classid = 28 and not granted
@@ -91,44 +91,44 @@ async function waiting(database: Database): Promise<number> {
   return row?.count ?? 0;
 }
 
-const someoneWaits = (database: Database) =>
+const writerWaits = (database: Database) =>
   eventually(async () => expect(await waiting(database)).toBeGreaterThan(0), soon);
 
-/** Makes a function anew with something in it changed, which must be there. */
+/** Creates a function again with a change of its text, which must occur in it. */
 async function change(database: Database, name: string, from: string, to: string): Promise<void> {
   const row = await database.one<{ text: string }>('select pg_get_functiondef($1::regproc) as text', [name]);
   expect(row?.text).toContain(from);
   await database.run(row?.text.replace(from, to) ?? '');
 }
 
-describe('a writer with a later ticket', () => {
+describe('a writer with a later sequence', () => {
   test('stores its matches while an earlier one is open, and shows them after it', async () => {
     await using world = await open();
     const { database } = world;
     const first = await holdTicket(database);
     const second = world.write(1, 2);
-    await someoneWaits(database);
+    await writerWaits(database);
     expect(await world.positions()).toEqual([]);
     await first.commit();
     await second;
     expect(await world.positions()).toEqual([first.before + 2, first.before + 3]);
   });
 
-  test('waits for all before it, also where the one between them was rolled back', async () => {
+  test('waits for all before it, also if the one between them was rolled back', async () => {
     await using world = await open();
     const { database } = world;
     const first = await holdTicket(database);
     const between = await holdTicket(database);
     await between.rollBack();
     const third = world.write(1);
-    await someoneWaits(database);
+    await writerWaits(database);
     expect(await world.positions()).toEqual([]);
     await first.commit();
     await third;
     expect(await world.positions()).toHaveLength(1);
   });
 
-  test('control: one that asks only the writer before it overtakes the first', async () => {
+  test('control: one that checks only its predecessor overtakes the first', async () => {
     await using world = await open();
     const { database } = world;
     const rest = '(select ticket + 1 from match_log)';
@@ -141,28 +141,28 @@ describe('a writer with a later ticket', () => {
     await first.rollBack();
   });
 
-  test('goes on when the connection of an earlier one is cut', async () => {
+  test('continues if the connection of an earlier one is cut', async () => {
     await using world = await open();
     const { database } = world;
     const first = await holdTicket(database);
     const second = world.write(1);
-    await someoneWaits(database);
+    await writerWaits(database);
     await database.run('select pg_terminate_backend($1)', [first.pid]);
     await second;
     expect(await world.positions()).toHaveLength(1);
     await first.rollBack();
   });
 
-  test('is written again at once when it and an earlier one wait for each other', async () => {
+  test('is repeated at once if it and an earlier one wait for each other', async () => {
     await using world = await open();
     const { database } = world;
     await world.write(1);
     await database.run('delete from matches');
     const first = await holdTicket(database);
-    // So that the other one looks for deadlocks first, and is the one that is rolled back.
+    // Makes the other writer detect the deadlock first and roll back.
     await first.sql.run(`set local deadlock_timeout = '60s'`);
     const second = world.write(1);
-    await someoneWaits(database);
+    await writerWaits(database);
     await first.sql.run(
       `insert into matches (position, account_id, rule_id, rule_version, platform, event_key, event_day)
        values ($1, 'acc_1', 'rule_1', 1, 'x', $2, $3) on conflict do nothing`,
@@ -179,7 +179,7 @@ describe('a writer with a later ticket', () => {
 });
 
 describe('a writer that is cancelled while it takes its positions', () => {
-  /** Another one has the lock of the next ticket, so that the writer stops while nobody else may take positions. */
+  /** Another writer has the lock of the next sequence, so that this one stops at a point where no other writer may take positions. */
   async function cancelInside(world: World): Promise<void> {
     const { database } = world;
     const { promise: end, resolve } = Promise.withResolvers<void>();
@@ -193,7 +193,7 @@ describe('a writer that is cancelled while it takes its positions', () => {
     });
     await isHeld;
     const cancelled = world.write(1).catch((error: unknown) => error);
-    await someoneWaits(database);
+    await writerWaits(database);
     await database.run(
       `select pg_cancel_backend(pid) from pg_locks where locktype = 'advisory' and classid = 28 and not granted
          and database = (select oid from pg_database where datname = current_database())`,
@@ -203,14 +203,14 @@ describe('a writer that is cancelled while it takes its positions', () => {
     await holding;
   }
 
-  test('leaves the way free for others, although its connection goes on', async () => {
+  test('does not block others, although its connection stays open', async () => {
     await using world = await open();
     await cancelInside(world);
     const other = await Promise.all([world.write(2), world.write(3), world.write(4)]);
     expect(other).toHaveLength(3);
   });
 
-  test('control: without the handler nobody else gets in', async () => {
+  test('control: without the handler it blocks all others', async () => {
     await using world = await open();
     const { database } = world;
     await change(database, 'take_positions', 'others or query_canceled', 'division_by_zero');
@@ -224,7 +224,7 @@ describe('a writer that is cancelled while it takes its positions', () => {
 });
 
 describe('several writers that find the log on another server', () => {
-  test('jump ahead once, and say so once', async () => {
+  test('jump ahead once, and report it once', async () => {
     await using world = await open();
     const { database } = world;
     await world.write(1);
@@ -242,14 +242,14 @@ describe('several writers that find the log on another server', () => {
     ]);
   });
 
-  test('take no position again when the database went back to the moment between the jump and its commit', async () => {
+  test('reuse no position if the database is restored to the moment between the jump and its commit', async () => {
     await using world = await open();
     const { database } = world;
     await world.write(1);
     await database.run(`update match_log set server = 'another'`);
     const taken = await holdTicket(database);
     await taken.rollBack();
-    // Another start with the same state: its sequences know of the jump, and others have seen what came after it.
+    // Another start with the same state: its sequences know of the jump, and other nodes have seen later positions.
     await database.run(
       `create or replace function this_server() returns text language sql as 'select ''third'''`,
     );

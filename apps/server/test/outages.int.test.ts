@@ -76,7 +76,7 @@ test.each([
     name: 'earshot_nats_connected',
   },
 ] as const)(
-  'an outage of $server is one line and a gauge, and no worker fails',
+  'an outage of $server is one log line and a gauge, and no worker fails',
   async ({ proxy, lost, back, gauge, name }) => {
     await using node = await startWatchedNode();
     expect(await node.metrics(gauge)).toEqual([`${name} 1`]);
@@ -85,7 +85,7 @@ test.each([
     node[proxy].refuse(true);
     node[proxy].cut();
     await eventually(async () => expect(await node.metrics(gauge)).toEqual([`${name} 0`]), soon);
-    // Every worker has run into it by then; NATS is tried four times a second, and calls to it end after 5 s.
+    // Every worker has failed a request by then; NATS is tried four times a second, and calls to it end after 5 s.
     await eventually(() => expect(node[proxy].fired.refused).toBeGreaterThan(30), soon);
     expect(await node.metrics(gauge)).toEqual([`${name} 0`]);
     expect((await node.ask('/healthz')).status).toBe(200);
@@ -100,7 +100,7 @@ test.each([
     node[proxy].refuse(false);
     await eventually(async () => expect(await node.metrics(gauge)).toEqual([`${name} 1`]), soon);
     expect(node.messages()).toContain(back);
-    // Beside the refusal of our own request.
+    // Besides the refusal of our own request.
     const trouble = node.trouble().slice(before);
     expect(trouble.filter((msg) => msg !== 'request refused')).toEqual([lost]);
     expect(await node.metrics(workerFailures)).toEqual([]);

@@ -50,7 +50,7 @@ describe('the event log', () => {
     return { nats, proxy, log: createEventLog(nats), [Symbol.asyncDispose]: () => all.disposeAsync() };
   }
 
-  test('has the events of one turn and source in one message, with the last position, and tells the last of them', async () => {
+  test('has the events of one turn and source in one message with the last position, and returns the last event', async () => {
     await using opened = await openLog();
     const { nats, log } = opened;
     const other = (number: number) => xEvent(number, { sourceId: 'firehose:main' });
@@ -68,7 +68,7 @@ describe('the event log', () => {
     expect(second?.header.get('Earshot-Consumed')).toBe('49');
   });
 
-  test('gets at once what comes alone or fills a message, and with the next message what comes while one is under way', async () => {
+  test('gets single events and full messages at once, and collects further events while a message is being appended', async () => {
     await using opened = await openLog();
     const { nats, proxy, log } = opened;
     const attempts = vi.spyOn(nats.jetstream, 'publish');
@@ -92,7 +92,7 @@ describe('the event log', () => {
     expect([...(await readLog(nats)).keys()]).toEqual(keysOf(0, 71));
   });
 
-  test('has one event per message where a budget caps the source', async () => {
+  test('has one event per message if a budget caps the source', async () => {
     await using opened = await openLog();
     const log = createEventLog(opened.nats, { packs: false });
     await Promise.all([1, 2, 3].map((number) => log.append(xEvent(number), null)));
@@ -101,14 +101,14 @@ describe('the event log', () => {
     expect(message?.json()).toEqual(xEvent(3));
   });
 
-  test('gets a message again, as it was, when the connection was cut before it could answer, and keeps it once', async () => {
+  test('gets a message again unchanged if the connection was cut before its answer, and stores it once', async () => {
     await using opened = await openLog();
     const { nats, proxy, log } = opened;
     const attempts = vi.spyOn(nats.jetstream, 'publish');
     proxy.cutAfter((sent) => sent.includes('events.x.main') && proxy.fired.cut === 0);
     const appending = Array.from({ length: 40 }, (_, n) => log.append(xEvent(n), null));
     await eventually(() => expect(proxy.fired.cut).toBe(1), soon);
-    // These come while the first message is tried again.
+    // These arrive while the first message is retried.
     appending.push(...Array.from({ length: 40 }, (_, n) => log.append(xEvent(40 + n), null)));
     await Promise.all(appending);
     expect(attempts.mock.calls.length).toBeGreaterThan(2);
@@ -143,7 +143,7 @@ const settledIn = async (database: Database) => {
   return rows.map(({ s }) => s);
 };
 
-/** What the upstream billed: each post once. */
+/** The upstream's bill: each post once. */
 const billedIn = async (database: Database) =>
   (
     await database.one<{ posts: number }>(
@@ -166,7 +166,7 @@ function refusing(store: MatchStore, refused: ReadonlySet<string>, written: Map<
 }
 
 describe('an event that cannot be stored', () => {
-  test('is tried again and buried alone: the others of its message are stored, once, and settled with it', async () => {
+  test('is retried and becomes a dead letter alone: the others of its message are stored once, and settled with it', async () => {
     await using matching = await openMatching();
     const { world, database, publish } = matching;
     const poison = new Set([xEvent(5).key, xEvent(40).key]);
@@ -195,11 +195,11 @@ describe('an event that cannot be stored', () => {
     expect(new Set(await settledIn(database))).toEqual(new Set([1, 2]));
     for (const _look of [1, 2]) await world.check();
     expect(await world.holes('found')).toBe(0);
-    // The bill has it although nobody got it.
+    // The bill has it although no rule got it.
     expect(await billedIn(database)).toBe(74);
   });
 
-  test('and cannot even be read is buried alone and at once', async () => {
+  test('and cannot be parsed becomes a dead letter alone and at once', async () => {
     await using matching = await openMatching();
     const { world, database, publish } = matching;
     await publish([...bodiesOf(0, 10), '{"platform":"x"', ...bodiesOf(10, 10)]);
@@ -211,7 +211,7 @@ describe('an event that cannot be stored', () => {
     expect(await settledIn(database)).toEqual([1]);
   });
 
-  test('is delivered again by the log, with its message, when its worker is gone', async () => {
+  test('is redelivered by the log, with its message, if its worker is gone', async () => {
     await using matching = await openMatching();
     const { world, publish } = matching;
     const written = new Map<string, number>();
@@ -228,20 +228,20 @@ describe('an event that cannot be stored', () => {
   });
 });
 
-test('events that come again in other groups are stored once, and billed once', async () => {
+test('events that are redelivered in other groups are stored once, and billed once', async () => {
   await using matching = await openMatching();
   const { world, database } = matching;
   await using _workers = world.startWorkers();
   const append = (log: LogWorld['log'], from: number, count: number) =>
     Promise.all(Array.from({ length: count }, (_, index) => log.append(xEvent(from + index), null)));
   await append(world.log, 0, 100);
-  // The next connection begins where everything before was acknowledged, and its turns are others.
+  // The next connection begins at the last acknowledged event, and groups events differently.
   const afterReconnect = createEventLog(world.nats);
   await append(afterReconnect, 30, 20);
   await append(afterReconnect, 50, 70);
   await world.storedAll(120, 60_000);
   await world.idle();
-  // The ids of the messages did not find them.
+  // The ids of the messages did not detect them.
   expect(Math.max(...(await readLog(world.nats)).values())).toBe(2);
   expect(await world.stored()).toEqual(keysOf(0, 120).toSorted());
   expect(await billedIn(database)).toBe(120);

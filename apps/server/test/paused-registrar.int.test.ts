@@ -36,8 +36,8 @@ async function startPausable(world: UpstreamWorld, fence: 'fenced' | 'unfenced')
 }
 
 /**
- * A holder has three rules to add and is stopped while the tap answers to the first. Another one takes over, adds them,
- * and removes them again. Returns what became of the next call of the first one, and what the tap has after it.
+ * A holder has three rules to add and is paused while Firehose answers to the first. Another one takes over, adds them,
+ * and removes them again. Returns the outcome of the first holder's next call, and the rules that Firehose has after it.
  */
 async function wakeAfterFailover(fence: 'fenced' | 'unfenced') {
   await using world = await openUpstreamWorld(template);
@@ -63,16 +63,16 @@ async function wakeAfterFailover(fence: 'fenced' | 'unfenced') {
     expect(paused.said.length).toBeGreaterThan(saidBefore);
     return paused.said[saidBefore];
   }, soon);
-  // Longer than a call takes which it was allowed to make.
+  // Longer than a call takes that it was allowed to make.
   await wait(1_000);
   return { outcome, values: await values() };
 }
 
-test('a holder that was paused in a batch makes no further change when it wakes', async () => {
+test('a holder that was paused in a batch makes no further change when it continues', async () => {
   expect(await wakeAfterFailover('fenced')).toEqual({ outcome: 'lease lost', values: [] });
 });
 
-test('control: without the fence it goes on with its batch, and leaves rules of nobody', async () => {
+test('control: without the fence it continues its batch, and leaves orphaned rules', async () => {
   const { outcome, values } = await wakeAfterFailover('unfenced');
   expect(outcome).toBe('allowed');
   expect(values).toContain('birch');

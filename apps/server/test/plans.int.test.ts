@@ -33,7 +33,7 @@ async function keyOf(plan: PlanName): Promise<{ accountId: string; key: string }
   return { accountId, key: created?.key ?? '' };
 }
 
-test('a running node applies a new limit of a plan within 5 s, to keys and console sessions of that plan alone', async () => {
+test('a running node applies a new plan limit within 5 s, to keys and console sessions of that plan only', async () => {
   const clock = { nowMs: 0 };
   const authenticate = createAuthenticate({
     store: createKeyLookup(database),

@@ -74,7 +74,7 @@ function page(url: string, more = '"title":"good"'): string {
 }
 const frame = (id: string, data: string) => `id: ${id}\nevent: update\ndata: ${data}\n\n`;
 
-test('Firehose: good pages are stored once, whatever comes between them, on one connection', async () => {
+test('Firehose: valid pages are stored once, whatever is between them, on one connection', async () => {
   await using world = await openPoisonWorld('firehose');
   const { upstream, stored, dropped } = world;
   const hostile = [
@@ -100,7 +100,7 @@ test('Firehose: good pages are stored once, whatever comes between them, on one 
   expect(await world.endings()).toEqual([]);
 });
 
-test('Firehose: the next connection begins behind an item that was dropped last', async () => {
+test('Firehose: the next connection begins behind the last item, even if that was dropped', async () => {
   await using world = await openPoisonWorld('firehose');
   const { upstream, stored, dropped } = world;
   upstream.send(frame('0-1', page('good 1')), '0-1');
@@ -120,7 +120,7 @@ const postId = (number: number) => String(now + BigInt(number));
 const post = (number: number, more = '"text":"good"') =>
   `{"data":{"id":"${postId(number)}",${more}},"matching_rules":[{"id":"1"}]}\r\n`;
 
-test('X: good posts are stored once, whatever comes between them, on one connection', async () => {
+test('X: valid posts are stored once, whatever is between them, on one connection', async () => {
   await using world = await openPoisonWorld('x');
   const { upstream, stored } = world;
   upstream.send(post(1));
@@ -134,7 +134,7 @@ test('X: good posts are stored once, whatever comes between them, on one connect
   expect(await world.endings()).toEqual([]);
 });
 
-test('X: a line without an end is counted, and is no sign of life', async () => {
+test('X: an unterminated line is counted, and does not keep the stream alive', async () => {
   await using world = await openPoisonWorld('x', (client) => ({
     upstream: createXStream(client, { silenceMaxMs: 2_000 }),
   }));

@@ -14,7 +14,7 @@ import { makeEventsStream } from './support.ts';
 const run = promisify(execFile);
 const events = 3_000;
 
-/** A disk of its own in a file: what the file holds at a moment is what a power failure leaves. */
+/** A separate disk in a file: what the file holds at a moment is what a power failure leaves. */
 async function openDisk() {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-power-'));
   const [image, copy, mount] = ['image', 'copy', 'mount'].map((name) => join(dir, name));
@@ -28,7 +28,7 @@ async function openDisk() {
   await run('sync', ['-f', mount]);
   return {
     mount,
-    /** All processes on the disk must stand still; `kill` ends them before the disk goes. */
+    /** All processes on the disk must be suspended; `kill` ends them before the disk is removed. */
     async losePower(kill: () => Promise<unknown>) {
       await run('cp', ['--sparse=always', image, copy]);
       await kill();
@@ -50,7 +50,7 @@ const missing = await openDisk().then(
   (error: unknown) => String(error),
 );
 
-/** Appends to three nodes, cuts the power of all of them at once, starts them again; returns how many are left. */
+/** Appends to three nodes, cuts the power of all at once, starts them again; returns how many events are left. */
 async function survivors(syncInterval: 'always' | '2m'): Promise<number> {
   await using disk = await openDisk();
   const dir = join(disk.mount, 'nats');
@@ -58,7 +58,7 @@ async function survivors(syncInterval: 'always' | '2m'): Promise<number> {
   {
     await using nats = await connectNats(first.url, 'test');
     await makeEventsStream(nats, { replicas: 3, bytesMax: 64 * 1024 ** 2 });
-    // The disk knows the empty log; from here on only what the servers write through counts.
+    // The disk has the empty log; from here on only what the servers sync counts.
     await run('sync', ['-f', disk.mount]);
     const log = createEventLog(nats);
     for (let at = 0; at < events; at += 250) {
@@ -74,11 +74,11 @@ async function survivors(syncInterval: 'always' | '2m'): Promise<number> {
 }
 
 describe('power loss of all three nodes at once', skipUnless('mount', missing), () => {
-  test('costs nothing that was acknowledged', async () => {
+  test('loses no acknowledged event', async () => {
     expect(await survivors('always')).toBe(events);
   });
 
-  test("control: with the server's own default, which syncs every two minutes, acknowledged events are gone", async () => {
+  test("control: with the server's default, which syncs every two minutes, acknowledged events are lost", async () => {
     expect(await survivors('2m')).toBeLessThan(events);
   });
 });

@@ -19,11 +19,11 @@ import { openTestDatabase, seedRules } from './support.ts';
 export interface PreviewWorld extends AsyncDisposable {
   readonly database: Database;
   readonly url: string;
-  /** Its values are those of the rule's present version. */
+  /** Its queries are those of the rule's present version. */
   setValue(ruleId: string, value: string): Promise<void>;
-  /** The rule has had this value, alone, for so long. */
+  /** The rule has had this query, and no other, for so long. */
   hold(ruleId: string, value: string, hours: number): Promise<void>;
-  /** As CreateRule, UpdateRule and ResumeRule ask; the rule budget is that of rules without one. */
+  /** As CreateRule, UpdateRule and ResumeRule call it; the rule budget applies to rules without one. */
   assertAffordable(
     change: Partial<SpendingChange> & { value?: string },
     limits?: { ruleBudget?: Budget | null; answerWithinMs?: number },
@@ -31,7 +31,7 @@ export interface PreviewWorld extends AsyncDisposable {
   store(items: readonly StoredPost[]): Promise<void>;
   preview(
     request: Partial<RequestInput<'PreviewRule'>> & { value?: string },
-    asked?: { accountId?: string; scopes?: readonly ('rules:read' | 'matches:read')[] },
+    caller?: { accountId?: string; scopes?: readonly ('rules:read' | 'matches:read')[] },
   ): Promise<NonNullable<AnswerOf<'PreviewRule'>['platforms']['x']>>;
 }
 
@@ -94,7 +94,7 @@ export async function startPreviewWorld(
     hold: (ruleId, value, hours) => holdValue(database, { ruleId, value, hours }),
     assertAffordable({ value = 'aurora', ...change }, { ruleBudget = null, ...limits } = {}) {
       const config = upstreamSettings;
-      // A machine that is busy is not to decide whether there is an estimate.
+      // Generous, so that a busy machine does not prevent an estimate.
       const within = { answerWithinMs: 30_000, ...limits };
       return createAssertAffordable({ ...counting, config, ruleBudget, ...within })({
         accountId: 'acc_1',
@@ -107,8 +107,8 @@ export async function startPreviewWorld(
       });
     },
     store: (items) => storePosts(database, items),
-    async preview({ value = 'aurora', days = 7, ...request }, asked = {}) {
-      const { accountId = 'acc_1', scopes = ['rules:read', 'matches:read'] } = asked;
+    async preview({ value = 'aurora', days = 7, ...request }, caller = {}) {
+      const { accountId = 'acc_1', scopes = ['rules:read', 'matches:read'] } = caller;
       const call = callOf(
         'PreviewRule',
         { platforms: ['x'], overrides: { x: value }, days, ...request },
@@ -174,7 +174,7 @@ async function storePosts(database: Database, items: readonly StoredPost[]): Pro
        (select account_id from rules where id = "ruleId"), "ruleId", version, 'x', key, (at at time zone 'UTC')::date, at ${given}`,
     [JSON.stringify(rows)],
   );
-  // Positions follow the times, also when older ones are stored later.
+  // Positions follow the times, also if older ones are stored later.
   await database.run(
     `update matches set position = numbered.n from (
        select rule_id, event_key, event_day, row_number() over (order by created_at, position) as n from matches
@@ -182,11 +182,11 @@ async function storePosts(database: Database, items: readonly StoredPost[]): Pro
      where matches.rule_id = numbered.rule_id and matches.event_key = numbered.event_key
        and matches.event_day = numbered.event_day`,
   );
-  await keepAgain(database);
+  await fillSummaries(database);
 }
 
 /** What the match transaction keeps beside matches. */
-async function keepAgain(database: Database): Promise<void> {
+async function fillSummaries(database: Database): Promise<void> {
   await database.run('truncate heads, day_heads, match_times');
   await summariseMatches(database);
 }
@@ -194,13 +194,13 @@ async function keepAgain(database: Database): Promise<void> {
 export interface ManyItems {
   readonly items: number;
   readonly days: number;
-  /** Of each payload, about. */
+  /** The approximate size of each payload. */
   readonly bytes: number;
 }
 
 /**
- * Evenly over the days: each item matched two rules of the first account, and between any two is one of the other account. One
- * in ten says "rare", one in a hundred "scarce", all say "aurora".
+ * Evenly over the days: each item matched two rules of the first account, and between any two is one of the other account.
+ * One in ten contains "rare", one in a hundred "scarce", all contain "aurora".
  */
 export async function fillItems(database: Database, { items, days, bytes }: ManyItems): Promise<void> {
   const today = `(now() at time zone 'UTC')::date`;
@@ -222,7 +222,7 @@ export async function fillItems(database: Database, { items, days, bytes }: Many
        e::text, (at at time zone 'UTC')::date, at
      ${each}, generate_series(0, 2) as r`,
   );
-  await keepAgain(database);
+  await fillSummaries(database);
   await database.run('update match_log set last_position = $1', [3 * items + 3]);
   await database.run('vacuum analyze');
 }

@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => world?.[Symbol.asyncDispose]());
 
-describe('what a preview looks at', () => {
-  test('the account’s own items and no others, each once, newest first and with the reason', async () => {
+describe('a preview evaluates', () => {
+  test("the account's own items and no others, each once, newest first and with the reason", async () => {
     await world.store([
       { text: 'an aurora tonight', rules: ['rule_1', 'rule_2', 'rule_3'], hoursAgo: 3 },
       { text: 'a glacier', rules: ['rule_1'], hoursAgo: 2 },
@@ -31,7 +31,7 @@ describe('what a preview looks at', () => {
     ]);
   });
 
-  test('the days that were asked for', async () => {
+  test('only the requested days', async () => {
     await world.store([
       { text: 'aurora', rules: ['rule_1'], hoursAgo: 30 },
       { text: 'aurora', rules: ['rule_1'], hoursAgo: 5 },
@@ -44,26 +44,26 @@ describe('what a preview looks at', () => {
     });
   });
 
-  test('not what a deleted rule had found', async () => {
+  test('no items of a deleted rule', async () => {
     await world.store([{ text: 'aurora', rules: ['rule_1'] }]);
     await world.database.run(`update rules set state = 'deleted' where id = 'rule_1'`);
     expect((await world.preview({})).sample).toMatchObject({ evaluated: 0, stored: 0, matched: 0 });
   });
 
-  test('items that do not decide the value are counted apart, and shown when there is nothing else', async () => {
+  test('undecidable items separately, which it shows if there is nothing else', async () => {
     await world.store([{ text: 'aurora', rules: ['rule_1'] }]);
     const { sample } = await world.preview({ value: 'aurora sample:10' });
     expect(sample).toMatchObject({ matched: 0, undecided: 1, matches: [{ why: { verdict: 'unknown' } }] });
   });
 
-  test('a key that may not read matches gets the numbers only', async () => {
+  test('items also for a key that may not read matches, but returns only the numbers', async () => {
     await world.store([{ text: 'aurora', rules: ['rule_1'] }]);
     const { sample } = await world.preview({}, { scopes: ['rules:read'] });
     expect(sample).toMatchObject({ matched: 1, matches: [] });
   });
 });
 
-describe('a draft beside a rule', () => {
+describe('a query beside a rule', () => {
   test('is compared over the same items', async () => {
     await world.setValue('rule_1', 'aurora');
     await world.store([
@@ -76,19 +76,19 @@ describe('a draft beside a rule', () => {
     expect(against).toEqual({ added: 1, removed: 1, undecided: 0, is_estimate: false });
   });
 
-  test('what the platform found for the rule counts as found, also where we would deny it', async () => {
+  test("finds the platform's matches of the rule even where our evaluator denies them", async () => {
     await world.setValue('rule_1', 'aurora');
     await world.store([
       { text: 'northern lights', rules: ['rule_1'] },
       { text: 'northern lights', rules: ['rule_2'] },
-      // Another version of the rule is another value.
+      // Another version of the rule has another query.
       { text: 'northern lights', rules: ['rule_1'], version: 2 },
     ]);
     const { against } = await world.preview({ value: 'glacier', rule_id: 'rule_1' });
     expect(against).toMatchObject({ added: 0, removed: 1 });
   });
 
-  test('that the account does not have, or that does not exist, is not found', async () => {
+  test('with a rule that does not exist or belongs to another account is not found', async () => {
     await world.setValue('other_1', 'aurora');
     const refusals = await Promise.all(
       ['other_1', 'rule_none'].map((rule_id) => world.preview({ rule_id }).catch((error: unknown) => error)),
@@ -98,11 +98,11 @@ describe('a draft beside a rule', () => {
   });
 });
 
-describe('an estimate rests on', () => {
+describe('an estimate is based on', () => {
   const hourly = (hours: number, rules: readonly string[], text = 'aurora') =>
     Array.from({ length: hours }, (_, hour) => ({ text, rules, hoursAgo: hour + 0.5 }));
 
-  test('what a rule of the account with the same value brought', async () => {
+  test("the rate of the account's rule with the same query", async () => {
     await world.hold('rule_3', 'aurora', 72);
     await world.store([...hourly(80, ['rule_3', 'rule_1']), ...hourly(48, ['rule_2'])]);
     const { estimate } = await world.preview({ value: 'aurora' });
@@ -116,7 +116,7 @@ describe('an estimate rests on', () => {
     expect(estimate.basis_note).toMatch('What one of your rules with this query matched in ');
   });
 
-  test('not on a rule that has the value for less than a day, nor on one of another account', async () => {
+  test('neither a rule with the query for less than a day, nor a rule of another account', async () => {
     await world.hold('rule_3', 'aurora', 20);
     await world.hold('other_3', 'oslo', 72);
     await world.store([...hourly(72, ['other_3'], 'oslo'), ...hourly(20, ['rule_3'], 'oslo')]);
@@ -127,7 +127,7 @@ describe('an estimate rests on', () => {
     });
   });
 
-  test('nothing, where no stored item matches', async () => {
+  test('nothing, if no stored item matches', async () => {
     expect((await world.preview({})).estimate).toEqual({
       matches_per_day: null,
       busiest_hour: null,
@@ -150,7 +150,7 @@ test('refuses errors of a query as CreateRule does, but not suspicious findings'
   });
 });
 
-test('of many items a random part is looked at, reading hardly more than that, and the rest is estimated', async () => {
+test('evaluates a random sample of many items, reads hardly more than that, and estimates the rest', async () => {
   const items = 20_000;
   await fillItems(world.database, { items, days: 7, bytes: 500 });
   await world.setValue('rule_1', 'rare');
@@ -159,7 +159,7 @@ test('of many items a random part is looked at, reading hardly more than that, a
   expect(sample.evaluated).toBeLessThan(items / 5);
   expect(sample.stored / items).toBeGreaterThan(0.9);
   expect(sample.stored / items).toBeLessThan(1.1);
-  // rule_1 had all of them, so the draft loses nine in ten; what is scarce is never rare.
+  // rule_1 had all of them, so the query loses nine in ten; what is scarce is never rare.
   expect(against).toMatchObject({ is_estimate: true, added: 0 });
   expect((against?.removed ?? 0) / items).toBeGreaterThan(0.8);
   expect((against?.removed ?? 0) / items).toBeLessThan(0.98);

@@ -4,8 +4,8 @@ import { unseenIn } from '@earshot/mcp/injections';
 import { type ChatBatch, chatItemOf } from '../src/webhooks/formats/chat-content.ts';
 import { render } from '../src/webhooks/formats/render.ts';
 
-/** A match with these words of a stranger in every place that takes words. */
-export function strangersMatch(number: number, words: string, url: string | null = null): Match {
+/** A match with these untrusted words in every field with text. */
+export function untrustedMatch(number: number, words: string, url: string | null = null): Match {
   return {
     id: `mat_${number.toString(36).padStart(12, '0')}`,
     rule_id: 'rule_1',
@@ -68,14 +68,14 @@ function* stringsIn(value: unknown): Generator<string> {
     for (const one of Object.values(value)) yield* stringsIn(one);
 }
 
-/** What a chat takes for text without any markup. */
+/** What a chat renders as text without any markup. */
 const isLiteral: Readonly<Record<ChatFormat, (one: Json) => boolean>> = {
   slack: (one) => one['type'] === 'text',
   discord: () => false,
   teams: (one) => one['type'] === 'TextRun',
 };
 
-/** The message without the texts in which nothing is read but letters. */
+/** The message without the texts in which only letters are rendered. */
 function withoutLiterals(format: ChatFormat, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => withoutLiterals(format, one));
@@ -86,7 +86,7 @@ function withoutLiterals(format: ChatFormat, value: unknown): unknown {
 /** Discord: a backslash takes the meaning from any punctuation behind it. */
 const withoutEscapes = (text: string) => text.replace(/\\[^0-9A-Za-z\s]/g, '');
 
-/** The punctuation that is left to be read. */
+/** The remaining punctuation with a meaning. */
 const markupOf = (text: string) => withoutEscapes(text).replace(/[^!-/:-@[-`{-~\n]/g, '');
 
 function structureOf(format: ChatFormat, message: object): unknown {
@@ -97,14 +97,14 @@ function structureOf(format: ChatFormat, message: object): unknown {
   );
 }
 
-/** What each chat makes a mention, a link, an invitation or a picture of. */
+/** What each chat renders as a mention, a link, an invitation or a picture. */
 const active: Readonly<Record<ChatFormat, RegExp>> = {
   slack: /<[@#!]|<\w+:|https?:\/\/|@(?:here|channel|everyone)/,
   discord: /<[@#:!/a-z]|@(?:here|everyone)|\]\(|\w+:\/\/|discord\.gg|[`~|_]|\[/i,
   teams: /<\/?at\b|\]\(/i,
 };
 
-/** Texts of a message that the chat reads as its markup. */
+/** Texts of a message that the chat interprets as its markup. */
 function* markedTexts(format: ChatFormat, message: object): Generator<string> {
   for (const one of objectsIn(message)) {
     if (format === 'slack' && one['type'] === 'mrkdwn') yield String(one['text']);
@@ -117,8 +117,8 @@ function* markedTexts(format: ChatFormat, message: object): Generator<string> {
 }
 
 /**
- * Why a message is not harmless: it differs in more than letters from one whose strangers wrote nothing but letters, it has
- * something that the chat would act on, or something that nobody sees.
+ * Why a message is not harmless: it differs in more than letters from one with harmless content, it has markup that the chat
+ * would interpret, or it has invisible characters.
  */
 export function harmIn(format: ChatFormat, message: object, twin: object): string[] {
   const texts = [...markedTexts(format, message)].filter((text) => active[format].test(text));
@@ -132,7 +132,7 @@ export function harmIn(format: ChatFormat, message: object, twin: object): strin
   ];
 }
 
-/** Where the links of a message lead to. */
+/** The targets of a message's links. */
 export function linksIn(message: object): string[] {
   return [...objectsIn(message)].flatMap((one) => (typeof one['url'] === 'string' ? [one['url']] : []));
 }

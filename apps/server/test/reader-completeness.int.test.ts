@@ -7,7 +7,7 @@ import { Failure } from '../src/runtime/failure.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { listToday } from './support.ts';
 
-/** `EARSHOT_READER_RECONNECTS=10000` makes the long run of it. */
+/** For the long run, set `EARSHOT_READER_RECONNECTS=10000`. */
 const reconnectsWanted = Number(
   process.env['EARSHOT_READER_RECONNECTS'] ?? lengthOf({ always: 300, nightly: 1_000 }),
 );
@@ -21,7 +21,7 @@ const template = migratedTemplate();
 interface Reading {
   readonly api: ReaderApi;
   readonly key: string;
-  /** Set once all matches are written: how many the reader is to see. */
+  /** Set once all matches are written: how many the reader must see. */
   readonly toSee: () => number | null;
   readonly count: { reconnects: number };
   /** The cursor at the beginning of the log. */
@@ -49,7 +49,7 @@ const followByList: Follower = async ({ api, key, toSee }, seen) => {
   }
 };
 
-/** Long polls, of which every third is given up at a random moment and sent again. */
+/** Long polls; every third is cancelled at a random moment and sent again. */
 const followByLongPoll: Follower = async ({ api, key, toSee, count }, seen) => {
   let cursor: string | null = null;
   for (let n = 0; ; n++) {
@@ -66,7 +66,7 @@ const followByLongPoll: Follower = async ({ api, key, toSee, count }, seen) => {
   }
 };
 
-/** A stream that is cut after a random number of events, or of milliseconds, and comes back with the last id. */
+/** A stream that is cut after a random number of events or milliseconds, and reconnects with the last id. */
 function followByStream(cutAfterMax: number): Follower {
   return async (reading, seen) => {
     let lastEventId = reading.start;
@@ -95,7 +95,7 @@ const someRules = () => Array.from({ length: matchesPerBatch }, () => 1 + Math.f
 interface Run {
   readonly cutAfterMax: number;
   readonly prepare?: (database: Database) => Promise<void>;
-  /** Returns how many matches a reader is to see. */
+  /** Returns how many matches a reader must see. */
   readonly write: (world: ReaderWorld, seen: readonly (readonly string[])[]) => Promise<number>;
 }
 
@@ -121,7 +121,7 @@ async function run({ cutAfterMax, write, ...options }: Run) {
   return { seen, log, reconnects: reading.count.reconnects };
 }
 
-/** Of those that could commit, some are rolled back instead, and write again. */
+/** Rolls some transactions back that could commit, and writes them again. */
 async function commitOrNot(): Promise<void> {
   await sleep(Math.random() * 20);
   if (Math.random() < 0.1)
@@ -161,7 +161,7 @@ async function writeOvertaken(
   return (batches - 1) * matchesPerBatch;
 }
 
-describe(`readers that come back again and again while ${writers} writers write`, () => {
+describe(`readers that reconnect again and again while ${writers} writers write`, () => {
   test('see each match exactly once, and all in the same order', async () => {
     const batches = Math.ceil(reconnectsWanted / 2);
     const { seen, log, reconnects } = await run({
@@ -174,7 +174,7 @@ describe(`readers that come back again and again while ${writers} writers write`
   }, 600_000);
 
   testNightly(
-    'control: with positions that commits may overtake, every way to follow misses what was overtaken',
+    'control: without the commit order, every way to follow misses overtaken matches',
     {},
     async () => {
       const batches = 30;
@@ -189,7 +189,7 @@ describe(`readers that come back again and again while ${writers} writers write`
   );
 });
 
-/** Tickets whose turn is always now: positions are handed out to everybody at once, and nobody waits for those before. */
+/** Sequences that never wait: positions are assigned to all writers at once, without waiting for earlier ones. */
 async function withoutTurns(database: Database): Promise<void> {
   await database.run(
     `create or replace function take_turn(own_ticket bigint, before bigint, amount bigint) returns boolean
@@ -205,7 +205,7 @@ async function withoutTurns(database: Database): Promise<void> {
     `create or replace function note_match_times(noted_at timestamptz, before bigint, amount bigint) returns void
      language sql as 'select'`,
   );
-  // Without turns, writers would lock each other up over what is kept beside the matches.
+  // Without the commit order, writers would deadlock over what is kept beside the matches.
   await database.run(
     `create function count_nothing() returns trigger language plpgsql as $$ begin return null; end $$`,
   );

@@ -16,20 +16,20 @@ import { Failure } from '../src/runtime/failure.ts';
 import { xEvent, xMatch } from './stream-events.ts';
 import { openTestDatabase, seedRules, silentLog } from './support.ts';
 
-/** API nodes on real engines, and matches that are written beside them as match workers write them. */
+/** API nodes on real PostgreSQL and NATS, and matches that are written beside them as match workers write them. */
 export interface ReaderWorld extends AsyncDisposable {
   readonly database: Database;
   readonly bells: Bells;
   readonly databaseUrl: string;
   startApi(env?: Record<string, string>): Promise<ReaderApi>;
-  /** One match for each rule number, in one transaction, with one event each; rings the bell. */
+  /** Writes one match for each rule number, in one transaction, with one event each; sends the wake-up. */
   write(ruleNumbers: readonly number[], options?: WriteOptions): Promise<void>;
   newKey(accountId?: string): Promise<{ key: string; keyId: string }>;
 }
 
 interface WriteOptions {
   readonly silent?: boolean;
-  /** The commit waits for it, so that somebody who began later may end earlier. */
+  /** The commit waits for it, so that later writers may end earlier. */
   readonly beforeCommit?: () => Promise<unknown>;
 }
 
@@ -87,7 +87,7 @@ function createWriter(database: Database, bells: Bells): ReaderWorld['write'] {
     const posts = ruleNumbers.map((rule) => ({ ...xEvent(events++), rule }));
     const matches = posts.map((post) => xMatch(post, `rule_${post.rule}`));
     const store = createMatchStore(beforeCommit ? withSlowCommit(database, beforeCommit) : database);
-    // As match workers do: what could not be written is written again.
+    // As match workers do: a failed write is repeated.
     while (!(await store.write(posts, matches, [], []).then(() => true, isPassing)));
     if (!silent) bells.ring('matches');
   };
@@ -104,7 +104,7 @@ function withSlowCommit(database: Database, beforeCommit: () => Promise<unknown>
     transaction: (work) =>
       database.transaction(async (sql) => {
         const result = await work(sql);
-        // However long it takes: a transaction that is ended meanwhile would be written again, at other positions.
+        // Without a timeout: a transaction that is cancelled would be repeated with other positions.
         await sql.run('set local idle_in_transaction_session_timeout = 0');
         await beforeCommit();
         return result;

@@ -32,8 +32,8 @@ async function openEngines(databaseUrl: string, natsUrl: string) {
   return { database, nats, isReady, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-describe('a node is ready only when its engines have all that it needs', () => {
-  test('a database that only reads, lacks a migration or the partition of today; a log without its stream', async () => {
+describe('a node is ready only if PostgreSQL and NATS have all that it needs', () => {
+  test('not with a read-only database, a missing migration or partition of today, or a log without its stream', async () => {
     await using server = await startTestNats();
     await using clone = await migratedTemplate().clone();
     await using engines = await openEngines(clone.url, server.url);
@@ -57,7 +57,7 @@ describe('a node is ready only when its engines have all that it needs', () => {
     expect(await isReady()).toEqual(['postgresql lacks a partition for today']);
     await database.run(`alter table ${today}_away rename to ${today}`);
 
-    // As on a standby; its connections find out when they are made.
+    // As on a standby; its connections detect this when they are opened.
     await database.run(`do $$ begin
       execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`);
     await using standby = await openEngines(clone.url, server.url);
@@ -66,7 +66,7 @@ describe('a node is ready only when its engines have all that it needs', () => {
     expect(await isReady()).toEqual([]);
   });
 
-  test('a database that was restored without the role of accounts', async () => {
+  test('not with a database that was restored without the role of accounts', async () => {
     await using server = await startTestNats();
     await using postgres = await startTestPostgres();
     await migrate(postgres.url);
@@ -81,7 +81,7 @@ describe('a node is ready only when its engines have all that it needs', () => {
   });
 });
 
-/** Nobody listens there now. */
+/** No server listens there now. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -90,7 +90,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-test('a node that cannot reach its engines says on its health port what it waits for, and starts when they are there', async () => {
+test('a node that cannot reach PostgreSQL and NATS reports this on its health port, and starts when they are up', async () => {
   await using server = await startTestNats();
   await using clone = await migratedTemplate().clone();
   const database = new URL(clone.url);
@@ -134,7 +134,7 @@ test('a node that cannot reach its engines says on its health port what it waits
   await admin.afterRestore({ logLost: true, isCopy: false });
   await using node = await starting;
   expect(await ask('/readyz')).toEqual({ status: 'ready' });
-  // Its lines have the name under which it holds leases.
+  // Its log lines have the name under which it holds leases.
   const holders = await eventually(async () => {
     const rows = await bound.many<{ holder: string }>('select distinct holder from leases');
     expect(rows).toHaveLength(1);
@@ -145,7 +145,7 @@ test('a node that cannot reach its engines says on its health port what it waits
     .split('\n')
     .map((line) => JSON.parse(line).node);
   expect(new Set(names)).toEqual(new Set([holders[0]?.holder]));
-  // Its port of metrics is all that a balancer or an orchestrator sees of a node without the role `api`.
+  // A node without the role `api` shows balancers and orchestrators only its metrics port.
   node.drain();
   expect(await ask('/readyz')).toEqual({ status: 'not ready: shutting down' });
   expect(await ask('/healthz')).toEqual({ status: 'ok' });

@@ -35,7 +35,7 @@ async function refuse({ manager }: Nats): Promise<void> {
   await manager.streams.update(eventsStream, { max_msgs: state.messages });
 }
 
-const takeAgain = ({ manager }: Nats) => manager.streams.update(eventsStream, { max_msgs: -1 });
+const acceptAgain = ({ manager }: Nats) => manager.streams.update(eventsStream, { max_msgs: -1 });
 
 async function stateOf(database: Database) {
   return await database.one<{ state: string; detail: string | null }>(
@@ -72,7 +72,7 @@ test('an open stream shows within 5 s that the log refuses events, and is not op
   expect(await stateOf(world.database)).toEqual(refused);
   expect(await connects()).toBe(1);
 
-  await takeAgain(nats);
+  await acceptAgain(nats);
   await open(world, 'x');
   await eventually(async () => expect(await stateOf(world.database)).toMatchObject({ state: 'live' }), soon);
   expect(await connects()).toBe(2);
@@ -117,7 +117,7 @@ test('a node that starts while the log refuses events reports so everywhere, and
   ]);
   expect(await ask('/metrics')).not.toContain('earshot_connects_total{');
 
-  await takeAgain(nats);
+  await acceptAgain(nats);
   await open(world, 'x');
   await eventually(async () => expect(await stateOf(world.database)).toMatchObject({ state: 'live' }), soon);
   expect(JSON.parse(await ask('/readyz'))).toEqual({ status: 'ready' });

@@ -23,7 +23,7 @@ async function untilRegistered(world: UpstreamWorld): Promise<string> {
   return id ?? '';
 }
 
-describe('an answer that gets lost', () => {
+describe('a lost answer', () => {
   test.each(['x', 'firehose'] as const)(
     'on add: %s ends with exactly one rule, recorded',
     async (platform) => {
@@ -52,16 +52,16 @@ describe('an answer that gets lost', () => {
   });
 });
 
-describe('somebody takes a slot', () => {
-  test('while it is being removed: it is registered anew', async () => {
+describe('a slot gets a holder', () => {
+  test('while it is being removed: it is registered again', async () => {
     await using world = await openUpstreamWorld(template);
     const { ruleId } = await beginRule(world.rules, { x: 'word' });
     const real = rulesOf('x', world.client('x'));
     const gate = createGate();
     const upstream = {
       ...real,
-      async remove(...asked: Parameters<typeof real.remove>) {
-        await real.remove(...asked);
+      async remove(...args: Parameters<typeof real.remove>) {
+        await real.remove(...args);
         await gate.pass();
       },
     };
@@ -75,7 +75,7 @@ describe('somebody takes a slot', () => {
     gate.open();
     const after = await untilRegistered(world);
     expect(after).not.toBe(before);
-    // The rule is told a moment after its slot.
+    // The rule is notified a moment after its slot.
     await eventually(
       async () =>
         expect(await world.rules.slotStates(second.ruleId)).toMatchObject([{ state: 'registered' }]),
@@ -84,7 +84,7 @@ describe('somebody takes a slot', () => {
     expect(await world.sandbox.xRules()).toMatchObject([{ id: after }]);
   });
 
-  test('that was given up while its vanished rule was missing: it is not called registered before it is', async () => {
+  test('after its vanished rule was missing without a holder: it is not called registered before it is', async () => {
     await using world = await openUpstreamWorld(template);
     const first = await beginRule(world.rules, { x: 'word' });
     {
@@ -98,11 +98,11 @@ describe('somebody takes a slot', () => {
     expect(await world.rules.slotStates(second.ruleId)).toMatchObject([{ state: 'wanted' }]);
   });
 
-  test('that was given up while X answered: its registration is known, and so is its beginning', async () => {
+  test('after X answered without a holder: its registration and its beginning are known', async () => {
     await using world = await openUpstreamWorld(template);
     const first = await beginRule(world.rules, { x: 'word' });
     const lease = await createLeaseStore(world.database).acquire('registrar:x:main', 'node', 60_000);
-    if (!lease) throw new Error('somebody else holds the lease');
+    if (!lease) throw new Error('another node holds the lease');
     const [slot] = await slotRows(world);
     await world.rules.abandon(first.ruleId);
     await createRegistrarStore(world.database, { ruleDelayMs: 20_000 }).recordRegistered(lease, [
@@ -114,7 +114,7 @@ describe('somebody takes a slot', () => {
     ]);
   });
 
-  test('that is about to be released but still stands upstream: it is registered at once', async () => {
+  test('when it is about to be released but is still upstream: it is registered at once', async () => {
     await using world = await openUpstreamWorld(template);
     const first = await beginRule(world.rules, { x: 'word' });
     {
@@ -128,7 +128,7 @@ describe('somebody takes a slot', () => {
   });
 });
 
-/** A registrar is stopped between X's answer and its own record; meanwhile the lease may go to somebody else. */
+/** Pauses a registrar between X's answer and its own record; meanwhile the lease may go to another one. */
 async function recordLate({ stolen }: { stolen: boolean }) {
   await using world = await openUpstreamWorld(template);
   await beginRule(world.rules, { x: 'word' });
@@ -136,8 +136,8 @@ async function recordLate({ stolen }: { stolen: boolean }) {
   const gate = createGate();
   const upstream = {
     ...real,
-    async add(...asked: Parameters<typeof real.add>) {
-      const outcomes = await real.add(...asked);
+    async add(...args: Parameters<typeof real.add>) {
+      const outcomes = await real.add(...args);
       await gate.pass();
       return outcomes;
     },
@@ -146,9 +146,9 @@ async function recordLate({ stolen }: { stolen: boolean }) {
   let acquisitions = 0;
   const counted: typeof leases = {
     ...leases,
-    acquire: (...asked) => {
+    acquire: (...args) => {
       acquisitions++;
-      return leases.acquire(...asked);
+      return leases.acquire(...args);
     },
   };
   await using _registrar = startRegistrar(world, 'x', { upstream, leases: counted });

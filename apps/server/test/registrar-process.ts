@@ -11,8 +11,8 @@ import { openTestDatabase, silentLog, silentTelemetry } from './support.ts';
 import { rulesOf } from './upstream-world.ts';
 
 /*
- * The registrar of a tap in a process of its own, so that it can be stopped with SIGSTOP. Without the fence its words
- * count as those of whoever holds the lease: what would happen if nobody looked at the epoch.
+ * The registrar of a Firehose token in a separate process, so that SIGSTOP can pause it. Without the fence its records count
+ * as those of the current lease holder: as if the epoch were not checked.
  */
 const [databaseUrl = '', sandboxUrl = '', ttlMs = '', fence = ''] = process.argv.slice(2);
 const leaseTtlMs = Number(ttlMs);
@@ -25,7 +25,7 @@ const worker = createRegistrarWorker({
   platform: 'firehose',
   installation: (await readInstallation(database)).id,
   upstream: rulesOf('firehose', client),
-  store: telling(fence === 'fenced' ? store : withoutFence(store, database)),
+  store: logged(fence === 'fenced' ? store : withoutFence(store, database)),
   bells: createLocalBells(),
   leases: lateAfterPause(createLeaseStore(database)),
   node: 'paused',
@@ -37,7 +37,7 @@ const worker = createRegistrarWorker({
 });
 await worker.run(new AbortController().signal);
 
-/** After a pause the loss of the lease shows late: until then the fence alone protects. */
+/** After a pause the loss of the lease is noticed late: until then only the fence protects. */
 function lateAfterPause(leases: LeaseStore): LeaseStore {
   let renewedAt = performance.now();
   return {
@@ -51,8 +51,8 @@ function lateAfterPause(leases: LeaseStore): LeaseStore {
   };
 }
 
-/** Says what becomes of each call before it is made. */
-function telling(silent: RegistrarStore): RegistrarStore {
+/** Logs the outcome of each call before the caller gets it. */
+function logged(silent: RegistrarStore): RegistrarStore {
   return {
     ...silent,
     async recordCall(lease, sourceId, limit, accounts) {
@@ -67,10 +67,10 @@ function telling(silent: RegistrarStore): RegistrarStore {
   };
 }
 
-function withoutFence(fenced: RegistrarStore, asked: Database): RegistrarStore {
+function withoutFence(fenced: RegistrarStore, db: Database): RegistrarStore {
   const current = async ({ name }: Lease): Promise<Lease> => {
-    const row = await asked.one<Lease>('select name, holder, epoch from leases where name = $1', [name]);
-    if (!row) throw new Error(`nobody holds ${name}`);
+    const row = await db.one<Lease>('select name, holder, epoch from leases where name = $1', [name]);
+    if (!row) throw new Error(`${name} has no holder`);
     return row;
   };
   return {

@@ -37,11 +37,11 @@ describe('the budget of rule calls', () => {
   // Windows of 60 s and 15 min pass in 2 s and 30 s.
   const pace = 30;
 
-  test('more rules than a tap takes in its window: all come in, and the tap never refuses a call', async () => {
+  test('more rules than a Firehose token allows in its window: all are registered, and Firehose never refuses a call', async () => {
     await using world = await openUpstreamWorld(template, { rateLimits: true, speed: pace });
     for (let n = 0; n < 90; n++) await beginRule(world.rules, { firehose: `word${n}` });
     const upstream = rulesOf('firehose', world.client('firehose'), pace);
-    // A new holder in the middle knows what the first one spent.
+    // A new holder in the middle knows the calls of the previous one.
     {
       await using _first = startRegistrar(world, 'firehose', { upstream });
       await eventually(async () => expect((await world.sandbox.tapRules()).length).toBeGreaterThan(40), soon);
@@ -51,7 +51,7 @@ describe('the budget of rule calls', () => {
     expect((await world.sandbox.tapCalls()).refused).toBe(0);
   });
 
-  test('control: a registrar that believes in a wider limit is refused', async () => {
+  test('control: a registrar with a too generous limit is refused', async () => {
     // The window has its real length, so that a slow machine spends it as well.
     await using world = await openUpstreamWorld(template, { rateLimits: true });
     for (let n = 0; n < 90; n++) await beginRule(world.rules, { firehose: `word${n}` });
@@ -60,7 +60,7 @@ describe('the budget of rule calls', () => {
     await eventually(async () => expect((await world.sandbox.tapCalls()).refused).toBeGreaterThan(0), soon);
   });
 
-  test('a spent budget is remembered: the next holder tells those who wait, and asks nothing', async () => {
+  test('a spent budget is stored: the next holder notifies the waiting rules, and sends no call', async () => {
     await using world = await openUpstreamWorld(template);
     await beginRule(world.rules, { x: 'word' });
     await world.database.run(
@@ -76,7 +76,7 @@ describe('the budget of rule calls', () => {
 });
 
 describe('a rule that vanished upstream', () => {
-  test('is a gap on the coverage of its rules, and its first registration stays', async () => {
+  test('is a gap in the coverage of its rules, and its first registration is kept', async () => {
     await using world = await openUpstreamWorld(template);
     const { ruleId } = await beginRule(world.rules, { x: 'word' });
     const registeredAt = () => world.database.one<{ registered_at: Date }>('select registered_at from slots');
@@ -109,7 +109,7 @@ describe('a rule that vanished upstream', () => {
     expect(Date.parse(gap?.to ?? '')).toBeGreaterThan(Date.parse(gap?.from ?? ''));
   });
 
-  test('and is refused when registered again: it is tried again later', async () => {
+  test('and is refused when it is registered again is retried later', async () => {
     await using world = await openUpstreamWorld(template);
     await beginRule(world.rules, { x: 'word' });
     {
@@ -147,7 +147,7 @@ test('a drained source keeps its rules until the new source has them', async () 
   await using _old = startRegistrar(world, 'x', often('x', world.client('x')));
   await untilAll(world, 'registered', 3);
   await announce(true);
-  // The second one takes two: one stays where it is.
+  // The second one accepts two: one stays on the drained source.
   await untilAll(world, 'wanted', 2);
   expect(await world.sandbox.xRules()).toHaveLength(3);
   await using _new = startRegistrar(world, 'x', { sourceId: 'x:second', ...often('x', client) });
@@ -160,7 +160,7 @@ test('a drained source keeps its rules until the new source has them', async () 
   expect(await there.xRules()).toHaveLength(2);
 });
 
-test('what the former source still delivers is of the moved slot, before the new source has its rule and after', async () => {
+test('items from the former source belong to the moved slot, before the new source has its rule and after', async () => {
   await using world = await openUpstreamWorld(template);
   await using second = await startSandbox({
     rateLimits: false,
@@ -196,7 +196,7 @@ test('what the former source still delivers is of the moved slot, before the new
   expect(await named('firehose:main', former)).toEqual(before);
 });
 
-test('a drained source takes a rule that was deleted by hand back when no other source has room', async () => {
+test('a drained source takes back a rule that was deleted by hand if no other source has room', async () => {
   await using world = await openUpstreamWorld(template);
   // It was announced with room, and has none.
   await using second = await startSandbox({
@@ -225,13 +225,13 @@ test('a drained source takes a rule that was deleted by hand back when no other 
     expect(after).toMatchObject({ tag: before?.tag });
   }, soon);
   await untilAll(world, 'registered', 1);
-  // It was missing, and the ledger says so.
+  // It was missing, and the ledger has the gap.
   expect(await world.database.many('select to_at is not null as over from slot_gaps')).toEqual([
     { over: true },
   ]);
 });
 
-test('a rule whose place was taken by others is served by a drained source when no other has room', async () => {
+test('a rule that lost its place to others is served by a drained source if no other has room', async () => {
   await using world = await openUpstreamWorld(template);
   await using second = await startSandbox({
     rateLimits: false,

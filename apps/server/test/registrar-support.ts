@@ -40,7 +40,7 @@ export function slotRows({ database }: UpstreamWorld): Promise<WholeSlotRow[]> {
   return database.many<WholeSlotRow>('select * from slots order by created_at, id');
 }
 
-/** Lets somebody wait for a moment that a wrapped call announces. */
+/** Makes a test wait for a moment that a wrapped call announces. */
 export function createGate() {
   const reached = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 describe('registering', () => {
-  test('a hundred wanted slots go to X in one call', async () => {
+  test('sends a hundred wanted slots to X in one call', async () => {
     await using world = await openUpstreamWorld(template);
     for (let n = 0; n < 100; n++) await beginRule(world.rules, { x: `word${n}` });
     const client = world.client('x');
@@ -33,7 +33,7 @@ describe('registering', () => {
     expect(recorded.toSorted()).toEqual(upstream.toSorted());
   });
 
-  test('a rule that X refuses inside a 200 fails with its words, and the others of its batch are registered', async () => {
+  test("fails a rule that X refuses inside a 200 with X's message, and registers the others of its batch", async () => {
     await using world = await openUpstreamWorld(template);
     for (const value of ['good', 'bad', 'fine']) await beginRule(world.rules, { x: value });
     await world.sandbox.arm({
@@ -62,7 +62,7 @@ describe('registering', () => {
   test.each([
     ['x', { kind: 'rules_status', status: 503, method: 'POST' }],
     ['firehose', { kind: 'rules_status', status: 429, method: 'POST', retry_after: 2 }],
-  ] as const)('%s answers %o: whoever waits is told, and it is asked again', async (platform, fault) => {
+  ] as const)('%s answers %o: waiting callers are notified, and it is retried', async (platform, fault) => {
     await using world = await openUpstreamWorld(template);
     const { ruleId } = await beginRule(world.rules, { [platform]: 'word' });
     await world.sandbox.arm({ ...fault, platform });
@@ -83,18 +83,18 @@ describe('registering', () => {
   });
 });
 
-describe('what is already upstream', () => {
-  test('a duplicate that bears our tag is ours: adopted, and removed when its rule goes', async () => {
+describe('a rule that is already upstream', () => {
+  test('with our tag is adopted, and removed when its rule is deleted', async () => {
     await using world = await openUpstreamWorld(template);
     const { ruleId } = await beginRule(world.rules, { x: 'word' });
     const real = rulesOf('x', world.client('x'));
-    // The first answer gets lost between X and us: what we see is the answer to the second try.
+    // The first answer is lost between X and us: we see the answer to the second attempt.
     let lost = 0;
     const upstream = {
       ...real,
-      add: async (...asked: Parameters<typeof real.add>) => {
-        if (lost++ === 0) await real.add(...asked);
-        return await real.add(...asked);
+      add: async (...args: Parameters<typeof real.add>) => {
+        if (lost++ === 0) await real.add(...args);
+        return await real.add(...args);
       },
     };
     await using _registrar = startRegistrar(world, 'x', { upstream });
@@ -110,7 +110,7 @@ describe('what is already upstream', () => {
     expect(await world.sandbox.xRules()).toEqual([]);
   });
 
-  test('a duplicate with a foreign tag is used and never deleted', async () => {
+  test('with a foreign tag is used and never deleted', async () => {
     await using world = await openUpstreamWorld(template);
     await rulesOf('x', world.client('x')).add([{ value: 'word', tag: 'theirs' }], byHand);
     const { ruleId } = await beginRule(world.rules, { x: 'word' });
@@ -124,7 +124,7 @@ describe('what is already upstream', () => {
     expect(await world.sandbox.xRules()).toMatchObject([{ value: 'word', tag: 'theirs' }]);
   });
 
-  test('a duplicate left behind by a slot that is no more is replaced by one that bears the tag of the new slot', async () => {
+  test('with the tag of a former slot is replaced by one with the tag of the new slot', async () => {
     await using world = await openUpstreamWorld(template);
     const client = world.client('x');
     await using _registrar = startRegistrar(world, 'x', { upstream: rulesOf('x', client) });
@@ -144,16 +144,16 @@ describe('what is already upstream', () => {
     ]);
   });
 
-  test('a duplicate that the list does not show is asked for again at leisure', async () => {
+  test('that the list does not show is retried after a pause', async () => {
     await using world = await openUpstreamWorld(template);
     await beginRule(world.rules, { x: 'word' });
-    let asked = 0;
+    let attempts = 0;
     const upstream = {
       ...rulesOf('x', world.client('x')),
       list: async () => [],
       remove: async () => undefined,
       add: async () => {
-        asked++;
+        attempts++;
         return [{ kind: 'duplicate' } as const];
       },
     };
@@ -161,8 +161,8 @@ describe('what is already upstream', () => {
     await eventually(async () => {
       expect(await slotRows(world)).toMatchObject([{ state: 'wanted', problem_kind: 'unavailable' }]);
     }, soon);
-    expect(asked).toBe(1);
-    await eventually(() => expect(asked).toBeGreaterThan(1), soon);
+    expect(attempts).toBe(1);
+    await eventually(() => expect(attempts).toBeGreaterThan(1), soon);
   });
 
   test('a registrar never waits for a negative time, however long recording the problem takes', async () => {
@@ -183,7 +183,7 @@ describe('what is already upstream', () => {
         };
       },
     };
-    // Recording takes longer than the registrar waits before it tries again.
+    // Recording takes longer than the registrar waits before it retries.
     const retryDelayMs = 5;
     const store = createRegistrarStore(world.database, { ruleDelayMs: 20_000 });
     const slow: typeof store = {
@@ -203,7 +203,7 @@ describe('what is already upstream', () => {
   });
 
   test.each(['x', 'firehose'] as const)(
-    '%s: orphans with our tag go, all other rules stay',
+    '%s: orphans with our tag are deleted, all other rules stay',
     async (platform) => {
       await using world = await openUpstreamWorld(template);
       const rules = rulesOf(platform, world.client(platform));
@@ -211,7 +211,7 @@ describe('what is already upstream', () => {
         [
           { value: 'theirs', tag: 'theirs' },
           { value: 'neighbour', tag: slotTag('another-one', 'slot_1') },
-          { value: 'orphan', tag: slotTag(world.installation, 'slot_of_nobody') },
+          { value: 'orphan', tag: slotTag(world.installation, 'slot_orphaned') },
         ],
         byHand,
       );

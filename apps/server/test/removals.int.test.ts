@@ -61,7 +61,7 @@ async function read(api: ReaderApi, request: object) {
 const textsOf = (matches: ReadonlyArray<{ payload: { text: string | null } }>) =>
   matches.map(({ payload }) => payload.text);
 
-/** Everything that the database holds, table by table. */
+/** The whole content of the database, table by table. */
 async function tablesWith(text: string): Promise<string[]> {
   const tables = await world.database.many<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
@@ -77,8 +77,8 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-/** For those who store matches, or who add tombstones. */
-async function somebodyWaits(): Promise<void> {
+/** Waits until a transaction that stores matches or adds tombstones is blocked. */
+async function transactionWaits(): Promise<void> {
   const waiting = () =>
     world.database.one(
       `select 1 from pg_locks where relation = 'tombstones'::regclass and not granted
@@ -92,11 +92,11 @@ async function collect(api: ReaderApi) {
   const stream = api.stream(key, { onEvent: (event) => events.push(event) });
   stack.defer(() => stream.cut());
   await eventually(() => events.length > 0, soon);
-  /** What came behind `open`: the text of a match, or the id that was removed. */
+  /** What arrived behind `open`: the text of a match, or the id that was removed. */
   return () =>
     events.slice(1).map(({ event, data }) => {
-      const told = JSON.parse(data);
-      return event === 'match' ? told.payload.text : `${event} ${told.match_id}`;
+      const item = JSON.parse(data);
+      return event === 'match' ? item.payload.text : `${event} ${item.match_id}`;
     });
 }
 
@@ -106,8 +106,8 @@ interface Message {
 }
 const messageOf = ({ body }: Received): Message => JSON.parse(body);
 
-describe('an item that is forgotten', () => {
-  test('is nowhere afterwards, and everybody who follows is told once, in order, and misses nothing else', async () => {
+describe('a forgotten item', () => {
+  test('is nowhere afterwards, and each follower is notified once, in order, and misses nothing else', async () => {
     const near = stack.use(await world.startApi());
     const far = stack.use(await world.startApi());
     const hooks = createWebhookWorld(world.database);
@@ -116,7 +116,7 @@ describe('an item that is forgotten', () => {
     const hook = await hooks.createWebhook(endpoint.url);
     await using _sender = hooks.startSender();
     const streamed = await collect(near);
-    const heard = await collect(far);
+    const receivedFar = await collect(far);
 
     await store([post(1), post(2, { text: unwanted, raw: { data: { text: unwanted } } }), post(3)]);
     const before = await ask(far, { order: 'oldest' });
@@ -140,11 +140,11 @@ describe('an item that is forgotten', () => {
     const rest = await ask(far, { order: 'oldest', cursor: polled.cursor, wait_seconds: 30 });
     expect([textsOf(rest.matches), rest.removed]).toEqual([['post 4'], []]);
     expect(textsOf((await ask(near, {})).matches)).toEqual(['post 4', 'post 3', 'post 1']);
-    for (const told of [streamed, heard]) {
-      await eventually(() => expect(told()).toHaveLength(5), soon);
-      expect(told()).toEqual(['post 1', unwanted, 'post 3', `removed ${gone}`, 'post 4']);
+    for (const received of [streamed, receivedFar]) {
+      await eventually(() => expect(received()).toHaveLength(5), soon);
+      expect(received()).toEqual(['post 1', unwanted, 'post 3', `removed ${gone}`, 'post 4']);
     }
-    // What was read and not acknowledged may be kept by the reader: it is told as well.
+    // A reader may have kept unacknowledged matches: it is notified as well.
     const again = await read(far, { reader: 'report' });
     expect(textsOf(again.matches)).toEqual(['post 1', 'post 3', 'post 4']);
     expect(again.removed.map(({ match_id }) => match_id)).toEqual([gone]);
@@ -163,11 +163,11 @@ describe('an item that is forgotten', () => {
     expect(later().flatMap(({ removed = [] }) => removed)).toEqual([
       expect.objectContaining({ type: 'removed', match_id: gone, reason: 'forgotten' }),
     ]);
-    // Who has received the message the first time, and knows its id, has the rest of it.
+    // A receiver that got the message the first time and knows its id has the rest of it.
     expect(endpoint.received[sent]?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
   });
 
-  test('does not come back when it is delivered again, unless nothing remembers it', async () => {
+  test('is not stored again when it is redelivered; control: it is without the tombstone', async () => {
     const api = stack.use(await world.startApi());
     const again = post(1, { text: unwanted });
     await store([again, post(2)]);
@@ -176,13 +176,13 @@ describe('an item that is forgotten', () => {
     expect(textsOf((await ask(api, {})).matches)).toEqual(['post 3', 'post 2']);
     expect(await store([post(9, { edit_of: again.platformPostId })])).toEqual({});
     expect(await tablesWith(unwanted)).toEqual([]);
-    // The control: the tombstone is what keeps it away.
+    // Control: the tombstone prevents it.
     await world.database.run('delete from tombstones');
     await store([again]);
     expect(textsOf((await ask(api, {})).matches)).toEqual([unwanted, 'post 3', 'post 2']);
   });
 
-  test('leaves every rule and account, and what is not meant stays', async () => {
+  test('is removed for every rule and account, and all other items stay', async () => {
     const api = stack.use(await world.startApi());
     await store([post(1, { text: unwanted }), post(2)], [1, 2, 3]);
     expect(await admin.forget({ post: post(1).platformPostId })).toEqual({ items: 1, matches: 3 });
@@ -193,7 +193,7 @@ describe('an item that is forgotten', () => {
     expect((await ask(api, { order: 'oldest', platform: 'firehose' })).removed).toEqual([]);
   });
 
-  test('is found by its URL, by its author’s id and by a handle, also one that the author has no more', async () => {
+  test("is found by its URL, by its author's id and by a handle, even a former one of the author", async () => {
     const api = stack.use(await world.startApi());
     const author = (id: string, handle: string) => ({ author: { id, name: null, handle } });
     const old = { published_at: '2026-01-01T00:00:00.000Z' };
@@ -208,13 +208,13 @@ describe('an item that is forgotten', () => {
     expect(await admin.forget({ author: '@ferris' })).toMatchObject({ items: 2, matches: 2 });
     expect(await admin.forget({ author: '77' })).toMatchObject({ items: 0 });
     expect(textsOf((await ask(api, { order: 'oldest' })).matches)).toEqual(['Ferris said 77', 'post 5']);
-    // What waits in the event log was published before; an author may publish again.
+    // Events that wait in the event log were published before; an author may publish again.
     const later = new Date(Date.now() + 60_000).toISOString();
     expect(await store([post(6, { ...author('77', 'new'), ...old })])).toEqual({});
     expect(await store([post(7, { ...author('77', 'new'), published_at: later })])).toEqual({ x: 1 });
   });
 
-  test('is told for as long as matches are kept; who was away for longer learns that it missed something', async () => {
+  test('is reported for as long as matches are kept; a follower that was away for longer learns that it missed something', async () => {
     const api = stack.use(await world.startApi());
     await store([post(1), post(2)]);
     const { cursor } = await ask(api, { order: 'oldest' });
@@ -246,8 +246,8 @@ describe('an item that is forgotten', () => {
   });
 });
 
-describe('forgetting, while', () => {
-  test('the item is being stored, waits for that and removes it', async () => {
+describe('an item is forgotten while', () => {
+  test('it is being stored, waits for that and removes it', async () => {
     const storing = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const writing = world.write([1], {
@@ -258,12 +258,12 @@ describe('forgetting, while', () => {
     });
     await begun.promise;
     const forgetting = admin.forget({ post: xEvent(0).platformPostId });
-    await somebodyWaits().finally(storing.resolve);
+    await transactionWaits().finally(storing.resolve);
     await writing;
     expect(await forgetting).toEqual({ items: 1, matches: 1 });
   });
 
-  test('the platform delivers the item again, keeps it out though its storing had begun', async () => {
+  test('the platform delivers it again: it is not stored, although its storing had begun', async () => {
     const again = post(1, { text: unwanted });
     const name = { kind: 'item' as const, value: again.platformPostId };
     const committing = Promise.withResolvers<void>();
@@ -281,13 +281,13 @@ describe('forgetting, while', () => {
     const recording = recordTombstones(slow, [name], { on: ['x'], reason: 'forgotten' });
     await recorded.promise;
     const storing = store([again, post(2)]);
-    await somebodyWaits().finally(committing.resolve);
+    await transactionWaits().finally(committing.resolve);
     await recording;
     expect(await storing).toEqual({ x: 1 });
     expect(await tablesWith(unwanted)).toEqual([]);
   });
 
-  test('a batch with the item is made for a webhook, keeps that batch from being stored', async () => {
+  test('a batch with it is made for a webhook: that batch is not stored', async () => {
     const hooks = createWebhookWorld(world.database);
     await using endpoint = await startEndpoint();
     await hooks.createWebhook(endpoint.url);
@@ -308,7 +308,7 @@ describe('forgetting, while', () => {
     expect(textsOf(sent().flatMap(({ matches }) => matches))).toEqual(['post 1']);
   });
 
-  test('others store matches all the time, leaves every other match to a follower, once and in order', async () => {
+  test('others store matches all the time: every other match reaches a follower, once and in order', async () => {
     const api = stack.use(await world.startApi());
     const numbers = Array.from({ length: 80 }, (_, number) => number);
     const isUnwanted = (number: number) => number % 8 === 0;
@@ -330,7 +330,7 @@ describe('forgetting, while', () => {
     let isOver = false;
     const follow = async () => {
       for (let cursor: string | null = null; ; ) {
-        // A page that was asked for before the end may miss what came while it waited.
+        // A page that was requested before the end may miss matches that arrived while it waited.
         const isLast = isOver;
         const page = await ask(api, {
           order: 'oldest',
@@ -359,7 +359,7 @@ describe('forgetting, while', () => {
     expect(left.toSorted()).toEqual([...wanted, ...wanted].toSorted());
   });
 
-  test('an author has thousands of posts, is told to a follower page by page', async () => {
+  test("it is one of an author's thousands: a follower is notified page by page", async () => {
     const api = stack.use(await world.startApi());
     const by = { author: { id: '77', name: null, handle: 'ferris' } };
     for (let from = 0; from < 2_500; from += 500)

@@ -24,7 +24,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 
 const never = new AbortController().signal;
 
-/** A source that was deaf from ten minutes ago to five minutes ago, with a rule for each value. */
+/** A source that was disconnected from ten to five minutes ago, with a rule for each query. */
 async function openGap(values: readonly string[], plan: 'payg' | 'enterprise' = 'payg') {
   const xApps = [{ token: defaultXToken, plan }];
   const world = await openUpstreamWorld(template, { speed: 100, xApps });
@@ -38,7 +38,7 @@ async function openGap(values: readonly string[], plan: 'payg' | 'enterprise' = 
   return world;
 }
 
-/** Posts that were written in the middle of the gap. */
+/** Posts that were published in the middle of the gap. */
 async function missed(
   world: UpstreamWorld,
   posts: ReadonlyArray<Record<string, unknown>>,
@@ -74,7 +74,7 @@ function repairer(world: UpstreamWorld, more: Partial<RepairGapOptions> = {}) {
     logged,
     client,
     store,
-    /** Takes the lease and repairs what is open, as the worker does. */
+    /** Takes the lease and repairs open gaps, as the worker does. */
     async run(): Promise<boolean[]> {
       await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
       const lease = await leases.acquire('repair:x:main', 'node', 60_000);
@@ -93,7 +93,7 @@ const repairs = (world: UpstreamWorld) =>
     `select slots.value, gap_repairs.state, because, matches from gap_repairs join slots on slots.id = slot_id
      order by value`,
   );
-const whole = (world: UpstreamWorld) =>
+const gapState = (world: UpstreamWorld) =>
   world.database.one<{ repair: string; repair_because: string | null }>(
     'select repair, repair_because from coverage',
   );
@@ -124,11 +124,11 @@ describe('a gap on X', () => {
       { value: 'fjord', state: 'done', because: null, matches: 2 },
       { value: 'glacier', state: 'done', because: null, matches: 1 },
     ]);
-    expect(await whole(world)).toEqual({ repair: 'repaired', repair_because: null });
+    expect(await gapState(world)).toEqual({ repair: 'repaired', repair_because: null });
     expect(await worker.run()).toEqual([]);
   });
 
-  test('brings posts as the stream would have: with their own author and nobody else', async () => {
+  test('gets posts as the stream would deliver them: with their own author and no other user', async () => {
     await using world = await openGap(['fjord']);
     await missed(world, [
       { text: 'fjord one', author: { username: 'ann' } },
@@ -152,7 +152,7 @@ describe('a gap on X', () => {
       store: {
         ...store,
         recordProgress: async (...given) => {
-          // The second page is in the log, and then the process is gone.
+          // The second page is in the log, and then the process crashes.
           if (++pages === 2) throw new Error('killed');
           await store.recordProgress(...given);
         },
@@ -162,7 +162,7 @@ describe('a gap on X', () => {
     expect(mortal.logged).toHaveLength(200);
     const next = repairer(world);
     expect(await next.run()).toEqual([true]);
-    // Not from the beginning: the first page is not asked for again.
+    // Not from the beginning: the first page is not requested again.
     expect(next.client.calls).toHaveLength(2);
     expect(new Set([...mortal.logged, ...next.logged].map(({ key }) => key))).toEqual(new Set(ids));
     expect(mortal.logged.length + next.logged.length).toBe(ids.length + 100);
@@ -185,7 +185,7 @@ describe('a gap on X', () => {
     expect(await repairs(world)).toMatchObject([{ state: 'waiting' }]);
   });
 
-  test('stays one for slots that cannot be searched for, and says why', async () => {
+  test('stays a gap for slots that cannot be searched, with the reason', async () => {
     const long = `fjord ${Array.from({ length: 100 }, (_, n) => `-word${n}`).join(' ')}`;
     await using world = await openGap(['fjord', 'fjord sample:10', long]);
     await missed(world, [{ text: 'fjord' }]);
@@ -195,34 +195,34 @@ describe('a gap on X', () => {
       'impossible no_search_for_sample',
       'impossible value_too_long_to_search',
     ]);
-    expect(await whole(world)).toMatchObject({ repair: 'partly' });
+    expect(await gapState(world)).toMatchObject({ repair: 'partly' });
   });
 
-  test('waits when the budget of the day is spent, says so, and goes on the next day', async () => {
+  test('waits with a reason if the budget of the day is spent, and is continued the next day', async () => {
     await using world = await openGap(['fjord']);
     await missed(world, many(250));
     const worker = repairer(world, { postsPerDay: 120 });
     expect(await worker.run()).toEqual([false]);
-    // 100, then what is left of the budget.
+    // 100, then the rest of the budget.
     expect(worker.logged).toHaveLength(120);
     expect(await repairs(world)).toMatchObject([{ state: 'waiting', because: 'budget_exhausted' }]);
-    expect(await whole(world)).toMatchObject({ repair: 'under_way' });
+    expect(await gapState(world)).toMatchObject({ repair: 'under_way' });
     await world.database.run('update repair_spending set day = day - 1');
     const nextDay = repairer(world, { postsPerDay: 1_000 });
     expect(await nextDay.run()).toEqual([true]);
     expect(await repairs(world)).toMatchObject([{ state: 'done', because: null, matches: 250 }]);
   });
 
-  test('that is older than search reaches back cannot be repaired', async () => {
+  test('that is older than the search period cannot be repaired', async () => {
     await using world = await openGap(['fjord']);
     await world.database.run(`update coverage set gap_from = now() - interval '8 days'`);
     const worker = repairer(world);
     expect(await worker.run()).toEqual([true]);
     expect(worker.client.calls).toEqual([]);
-    expect(await whole(world)).toEqual({ repair: 'none', repair_because: 'too_old_to_search' });
+    expect(await gapState(world)).toEqual({ repair: 'none', repair_because: 'too_old_to_search' });
   });
 
-  test('starts over once when the token of its page has run out', async () => {
+  test('starts over once if the token of its page has expired', async () => {
     await using world = await openGap(['fjord']);
     const ids = await missed(world, many(150));
     const worker = repairer(world, { postsPerDay: 100 });
@@ -260,7 +260,7 @@ describe('a gap of an Enterprise app', () => {
       signal: never,
     });
 
-  test('is replayed by X itself, retweets included, and repaired when the replay has ended', async () => {
+  test('is replayed by X itself, including retweets, and repaired when the replay has ended', async () => {
     await using world = await openGap(['fjord'], 'enterprise');
     await upstreamRule(world);
     const retweet = { text: 'RT @a: fjord', referenced_tweets: [{ type: 'retweeted', id: '1' }] };
@@ -268,10 +268,10 @@ describe('a gap of an Enterprise app', () => {
     const { logged } = await recover(world);
     expect(logged.map(({ key }) => key)).toEqual(ids);
     expect(logged.every(({ via, rules }) => via === undefined && rules[0]?.tag === 'one')).toBe(true);
-    expect(await whole(world)).toMatchObject({ repair: 'repaired' });
+    expect(await gapState(world)).toMatchObject({ repair: 'repaired' });
   });
 
-  test('is repaired although a record of the replay is too large: that one is counted', async () => {
+  test('is repaired even if a record of the replay is too large: that one is counted', async () => {
     await using world = await openGap(['fjord'], 'enterprise');
     const post = (id: string) => JSON.stringify({ data: { id, text: 'fjord' } });
     const recovery: Pick<Recovery, 'records'> = {
@@ -290,7 +290,7 @@ describe('a gap of an Enterprise app', () => {
     expect(dropped).toMatchObject([{ value: 1, labels: { platform: 'x', reason: 'too_large' } }]);
   });
 
-  test('stays one when the replay breaks off, or is refused', async () => {
+  test('stays a gap if the replay breaks off or is refused', async () => {
     await using world = await openGap(['fjord'], 'payg');
     await upstreamRule(world);
     await expect(recover(world)).rejects.toThrow(UpstreamUnavailable);
@@ -301,13 +301,13 @@ describe('a gap of an Enterprise app', () => {
       },
     });
     const cut = breaksOff(() => {
-      throw new StreamEnded({ kind: 'dropped' }, 'as told');
+      throw new StreamEnded({ kind: 'dropped' }, 'as the test requests');
     });
-    const told = breaksOff(() => JSON.stringify({ errors: [{ title: 'operational-disconnect' }] }));
-    for (const recovery of [cut, told]) {
+    const failing = breaksOff(() => JSON.stringify({ errors: [{ title: 'operational-disconnect' }] }));
+    for (const recovery of [cut, failing]) {
       await world.database.run(`update leases set expires_at = now() - interval '1 second'`);
       await expect(recover(world, { recovery })).rejects.toThrow(UpstreamUnavailable);
     }
-    expect(await whole(world)).toMatchObject({ repair: null });
+    expect(await gapState(world)).toMatchObject({ repair: null });
   });
 });

@@ -84,19 +84,19 @@ async function removeOlderThan(database: Database, retentionDays: number): Promi
 const partitionOf = (day: string) => `matches_${day.replaceAll('-', '')}`;
 
 /** The public failure, or null. */
-async function failureOf(asked: Promise<unknown>): Promise<Failure | null> {
-  return asked.then(
+async function failureOf(promise: Promise<unknown>): Promise<Failure | null> {
+  return promise.then(
     () => null,
     (error: unknown) => (error instanceof Failure ? error : null),
   );
 }
 
 describe('retention', () => {
-  test('removes the days before, also when a removal was cut short, and keeps the others', async () => {
+  test('removes the days before, also if a removal was interrupted, and keeps the others', async () => {
     await using opened = await openStore();
     const { database, write, follow } = opened;
     for (const [number, age] of [29, 20, 11, 3, 0].entries()) await write(number, daysAgo(age));
-    // As a process leaves it that died between detaching and dropping.
+    // As a process leaves it that crashed between detaching and dropping.
     await database.run(`alter table matches detach partition ${partitionOf(daysAgo(29))}`);
     const removed = await removeOlderThan(database, 10);
     expect(removed.filter((name) => name.startsWith('matches'))).toEqual(
@@ -108,7 +108,7 @@ describe('retention', () => {
     expect(await removeOlderThan(database, 10)).toEqual([]);
   });
 
-  test('keeps nobody waiting: matches are written and read while a long reader holds it up', async () => {
+  test('blocks no caller: matches are written and read while a long reader delays it', async () => {
     await using opened = await openStore();
     const { database, write, follow } = opened;
     await write(1, daysAgo(29));
@@ -140,8 +140,8 @@ describe('retention', () => {
   });
 });
 
-describe('the history of listening', () => {
-  /** What is left, each with the day it ends on: a day does not depend on the hour of the test. */
+describe('the coverage history', () => {
+  /** The remaining intervals, each with the day it ends on: a day does not depend on the hour of the test. */
   const kept = async (database: Database) => {
     const rows = await database.many<{ what: string; day: string }>(
       `select what, to_at::date::text as day from (
@@ -178,7 +178,7 @@ describe('the history of listening', () => {
   const all = (day: string) =>
     ['coverage', 'missing', 'repair', 'service', 'spent', 'watch'].map((what) => `${what} ${day}`);
 
-  test('is kept as long as somebody can ask for it, and no longer', async () => {
+  test('is kept as long as a request can cover it, and no longer', async () => {
     await using opened = await openStore();
     const { database } = opened;
     await database.run('delete from watches; delete from slot_services');
@@ -218,7 +218,7 @@ describe('the history of listening', () => {
 });
 
 describe('a follower whose cursor is older than what is kept', () => {
-  test('is told once, then goes on with all that is left', async () => {
+  test('is refused once, then continues with all that is left', async () => {
     await using opened = await openStore();
     const { database, write, follow } = opened;
     await write(0, daysAgo(20));
@@ -238,7 +238,7 @@ describe('a follower whose cursor is older than what is kept', () => {
     expect((await follow({ cursor: second.next_cursor })).matches).toHaveLength(1);
   });
 
-  test('is not disturbed when it had seen all that was removed, or when only other rules lost something', async () => {
+  test('is not interrupted if it had seen all removed matches, or if only other rules lost some', async () => {
     await using opened = await openStore();
     const { database, write, follow } = opened;
     await write(0, daysAgo(20), ['2']);
@@ -263,7 +263,7 @@ describe('a clock that is 40 days ahead', () => {
     const daysBefore = await daysAhead(database);
     expect(daysBefore).toBeLessThan(0);
     await write(1, daysAgo(0));
-    // Nobody has made partitions since the jump: the event brings its own.
+    // No partitions were made since the jump: the event makes its own.
     await write(2, daysAgo(-40));
     await ensurePartitions(database);
     expect(await daysAhead(database)).toBe(14);
@@ -274,7 +274,7 @@ describe('a clock that is 40 days ahead', () => {
     expect((await follow()).matches).toHaveLength(5);
   });
 
-  test('control: with partitions made by the hour only, events of the new time are lost', async () => {
+  test('control: if partitions were only made every hour, events of the new time would be lost', async () => {
     await using opened = await openStore({ makeDays: async () => undefined });
     await jumpAhead(opened.database, 40);
     await opened.write(1, daysAgo(0));
@@ -283,7 +283,7 @@ describe('a clock that is 40 days ahead', () => {
   });
 });
 
-/** Our statements ask `now()`: from here on the database answers them with a later time. */
+/** Our statements call `now()`: from here on the database returns a later time. */
 async function jumpAhead(database: Database, days: number): Promise<void> {
   await database.run(
     `create function public.now() returns timestamptz language sql stable
@@ -291,7 +291,7 @@ async function jumpAhead(database: Database, days: number): Promise<void> {
   );
   const name = (await database.one<{ name: string }>('select current_database() as name'))?.name;
   await database.run(`alter database ${name} set search_path = public, pg_catalog`);
-  // Connections that are open keep the old path.
+  // Open connections keep the old path.
   await database.run(
     `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
   );

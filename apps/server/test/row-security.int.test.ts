@@ -92,7 +92,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-/** Every table that says whose a row is, found in the catalogue so that a new one is not forgotten. */
+/** Every table with an account column, found in the catalogue so that a new one is not forgotten. */
 async function tablesOfAccounts(): Promise<string[]> {
   const rows = await database.many<{ name: string }>(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -104,7 +104,7 @@ async function tablesOfAccounts(): Promise<string[]> {
   return rows.map((row) => row.name);
 }
 
-/** They say whose a row is, and accounts have no right to them at all. */
+/** They have an account column, and accounts have no right to them at all. */
 const notForAccounts = [
   'bill_shares',
   'budget_marks',
@@ -120,7 +120,7 @@ test.for(notForAccounts)('an account does not read %s', async (table) => {
   );
 });
 
-test('a statement that forgets the account sees the rows of its own and of no other', async () => {
+test("a statement without the account condition sees only the account's rows", async () => {
   const tables = [
     ...(await tablesOfAccounts()).filter((name) => !notForAccounts.includes(name)),
     'rule_versions',
@@ -134,19 +134,19 @@ test('a statement that forgets the account sees the rows of its own and of no ot
     const count = async (sql: Pick<Sql, 'one'>) =>
       (await sql.one<{ count: number }>(`select count(*) from ${table}`))?.count;
     const own = await count(database.forAccount('acc_1'));
-    seen.set(table, { all: await count(database), own, stranger: await count(database.forAccount('acc_2')) });
+    seen.set(table, { all: await count(database), own, other: await count(database.forAccount('acc_2')) });
   }
-  const accounts = { all: 2, own: 1, stranger: 1 };
+  const accounts = { all: 2, own: 1, other: 1 };
   for (const [table, counts] of seen) {
     const rows = ['rules', 'rule_versions', 'watches', 'slots', 'slot_holders'].includes(table) ? 3 : 1;
     expect({ table, counts }).toEqual({
       table,
-      counts: table === 'accounts' ? accounts : { all: rows, own: rows, stranger: 0 },
+      counts: table === 'accounts' ? accounts : { all: rows, own: rows, other: 0 },
     });
   }
 });
 
-test('a statement that forgets the account changes nothing of another', async () => {
+test('a statement without the account condition changes no rows of another account', async () => {
   const as = (accountId: string, statement: string) =>
     database.forRuleChange(accountId).transaction((sql) => sql.run(statement));
   expect(await as('acc_2', `update rules set name = 'mine now'`)).toBe(0);
@@ -162,7 +162,7 @@ test('outside of a transaction an account only reads', async () => {
   );
 });
 
-test('nothing of it stays on the connection', async () => {
+test('no account setting stays on the connection', async () => {
   await database.forAccount('acc_2').one('select 1');
   await expect(database.forAccount('acc_2').one('select 1 from no_such_table')).rejects.toThrow(
     /does not exist/,
@@ -194,7 +194,7 @@ test('a post is read by an account that has a match with it, and by no other', a
   await expect(database.forAccount('acc_1').many('select * from posts')).rejects.toThrow(/permission denied/);
 });
 
-/** What an injected statement could try, under the login of accounts. */
+/** What an injected statement could try, with the login of accounts. */
 const tricks = [
   ['select * from leases', /permission denied/],
   ['update match_log set last_position = 0', /permission denied/],
@@ -222,7 +222,7 @@ const tricks = [
   ["select ensure_partitions('2001-01-01', '2001-01-01')", /permission denied/],
 ] as const;
 
-test('with a login of its own, an account has no way back to ours', async () => {
+test("with a separate login, an account cannot return to the server's login", async () => {
   await using apart = openDatabase({
     url: clone.urls.runtime,
     accountUrl: clone.urls.account,
@@ -254,7 +254,7 @@ test('with a login of its own, an account has no way back to ours', async () => 
   });
 });
 
-test('control: with one login for everything, an injected statement gets back to it', async () => {
+test('control: with one login for everything, an injected statement can return to it', async () => {
   const seen = await database.forAccount('acc_2').transaction(async (sql) => {
     await sql.run('reset role');
     return await sql.one('select current_user as who, count(*) as rules from rules');

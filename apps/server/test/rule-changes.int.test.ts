@@ -71,8 +71,8 @@ async function openRules() {
     await register();
     return outcome.kind === 'begun' ? (await changes.apply(outcome.change, byAlice)) !== null : false;
   };
-  /** The values for which the rule receives, with the version they are heard for. */
-  const heard = async (ruleId: string) => {
+  /** The queries that the rule receives items for, with their rule version. */
+  const receiving = async (ruleId: string) => {
     const slots = await database.many<{ id: string }>('select id from slots');
     const holders = await createMatchStore(database).holdersOf({
       slotIds: slots.map(({ id }) => id),
@@ -92,7 +92,7 @@ async function openRules() {
     begin,
     update,
     resume,
-    heard,
+    receiving,
     oldSlots: createOldSlots(database),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
@@ -104,43 +104,43 @@ const stateOf = async ({ database }: { database: ReturnType<typeof openTestDatab
   holders: await database.many('select * from slot_holders order by slot_id, rule_id'),
 });
 
-describe('a change of value', () => {
-  test('is heard for the new value when it is applied, and for the old one until it is released', async () => {
+describe('a change of query', () => {
+  test('receives for the new query when it is applied, and for the old one until it is released', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old' });
     const begun = await rules.begin(ruleId, 'new');
-    expect(await rules.heard(ruleId)).toEqual(['old v1']);
+    expect(await rules.receiving(ruleId)).toEqual(['old v1']);
     await rules.database.run(`update slots set state = 'registered'`);
     expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
-    expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v1']);
+    expect(await rules.receiving(ruleId)).toEqual(['new v2', 'old v1']);
     expect(await rules.oldSlots.release(await rules.oldSlots.due())).toBe(1);
-    expect(await rules.heard(ruleId)).toEqual(['new v2']);
+    expect(await rules.receiving(ruleId)).toEqual(['new v2']);
     expect(await rules.database.many(`select value, state from slots order by value`)).toEqual([
       { value: 'new', state: 'registered' },
       { value: 'old', state: 'releasing' },
     ]);
   });
 
-  test('on one platform leaves the other platform as it is', async () => {
+  test('on one platform leaves the other platform unchanged', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old', firehose: 'other' });
     expect(await rules.update(ruleId, 'new', { platforms: undefined })).toBe(true);
     await rules.oldSlots.release(await rules.oldSlots.due());
-    expect(await rules.heard(ruleId)).toEqual(['new v2', 'other v2']);
+    expect(await rules.receiving(ruleId)).toEqual(['new v2', 'other v2']);
   });
 
-  test('to other platforms alone leaves one, and returns with the value that it had there', async () => {
+  test('to other platforms leaves one, and returns with the query that it had there', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old', firehose: 'other' });
     const onlyFirehose = { values: undefined, platforms: ['firehose'] as const };
     expect(await rules.begin(ruleId, '', onlyFirehose)).toMatchObject({ kind: 'applied' });
     await rules.oldSlots.release(await rules.oldSlots.due());
-    expect(await rules.heard(ruleId)).toEqual(['other v2']);
+    expect(await rules.receiving(ruleId)).toEqual(['other v2']);
     expect(await rules.update(ruleId, '', { values: undefined, platforms: ['x', 'firehose'] })).toBe(true);
-    expect(await rules.heard(ruleId)).toEqual(['old v3', 'other v3']);
+    expect(await rules.receiving(ruleId)).toEqual(['old v3', 'other v3']);
   });
 
-  test('to a platform on which the rule never was needs a value', async () => {
+  test('to a platform on which the rule never was needs a query', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old' });
     const both = rules.begin(ruleId, '', { values: undefined, platforms: ['x', 'firehose'] });
@@ -154,7 +154,7 @@ describe('a change of value', () => {
     expect(await rules.oldSlots.due()).toEqual([]);
   });
 
-  test('back to a value that is about to be released keeps that slot', async () => {
+  test('back to a query that is about to be released keeps that slot', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old' });
     await rules.update(ruleId, 'new');
@@ -164,7 +164,7 @@ describe('a change of value', () => {
     expect(await rules.oldSlots.release(due)).toBe(0);
     expect(begun.kind === 'begun' && (await rules.changes.apply(begun.change, byAlice))).toBeTruthy();
     expect(await rules.oldSlots.release(due)).toBe(0);
-    expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v3']);
+    expect(await rules.receiving(ruleId)).toEqual(['new v2', 'old v3']);
   });
 
   test('that is undone leaves the rows as they were', async () => {
@@ -188,18 +188,18 @@ describe('a change of value', () => {
     expect(await rules.database.many('select 1 from slot_holders')).toEqual([]);
   });
 
-  test('of a paused rule is what the rule resumes with', async () => {
+  test('of a paused rule takes effect when the rule is resumed', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'before' });
     await rules.changes.pause(ruleId, byAlice);
     expect(await rules.begin(ruleId, 'after')).toMatchObject({ kind: 'applied' });
-    expect(await rules.heard(ruleId)).toEqual([]);
+    expect(await rules.receiving(ruleId)).toEqual([]);
     const resumed = await rules.resume(ruleId);
     expect(resumed).toBe(true);
-    expect(await rules.heard(ruleId)).toEqual(['after v2']);
+    expect(await rules.receiving(ruleId)).toEqual(['after v2']);
   });
 
-  test('is in the way of another change, of a pause and of the expiry', async () => {
+  test('prevents another change, a pause and the expiry', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'old' });
     await rules.database.run(`update rules set expires_at = now() - interval '1 second'`);
@@ -225,12 +225,12 @@ describe('a change of value', () => {
   });
 });
 
-describe('a change of anything but the value', () => {
+describe('a change of other fields', () => {
   const nothing = { values: undefined, platforms: undefined };
   const free = { code: 'already_exists' };
   const managedBy = { set: 'launches', key: 'rockets' };
 
-  test('is a version each, and what changes nothing is none', async () => {
+  test('is a new version, unless it changes nothing', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'word' });
     const change = async (more: Partial<RuleUpdate>) => {
@@ -246,18 +246,18 @@ describe('a change of anything but the value', () => {
     expect(await change({ expiresAt })).toMatchObject({ version: 3, expires_at: expiresAt.toISOString() });
     expect(await change({ expiresAt: null })).toMatchObject({ version: 4, expires_at: null });
     expect(await change({ name: 'other' })).toMatchObject({ version: 4 });
-    expect(await rules.heard(ruleId)).toEqual(['word v4']);
+    expect(await rules.receiving(ruleId)).toEqual(['word v4']);
   });
 
-  test('is refused, like a deletion, when the rule has another version than the caller has seen', async () => {
+  test('is refused, like a deletion, if the rule has another version than the caller has seen', async () => {
     await using rules = await openRules();
     const ruleId = await rules.create({ x: 'word' });
-    await rules.begin(ruleId, '', { ...nothing, name: 'by somebody', ifVersion: 1 });
+    await rules.begin(ruleId, '', { ...nothing, name: 'changed meanwhile', ifVersion: 1 });
     const refused = { code: 'failed_precondition', message: expect.stringContaining('version 2, not 1') };
     const late = rules.begin(ruleId, '', { ...nothing, name: 'late', ifVersion: 1 });
     await expect(late).rejects.toMatchObject(refused);
     await expect(rules.store.delete(byAlice, ruleId, 1)).rejects.toMatchObject(refused);
-    expect(await rules.store.get('acc_1', ruleId)).toMatchObject({ name: 'by somebody', version: 2 });
+    expect(await rules.store.get('acc_1', ruleId)).toMatchObject({ name: 'changed meanwhile', version: 2 });
     expect(await rules.store.delete(byAlice, ruleId, 2)).not.toBeNull();
   });
 
@@ -272,15 +272,15 @@ describe('a change of anything but the value', () => {
     await expect(into(other, moved)).rejects.toMatchObject(free);
     expect(await rules.begin(other, '', { ...nothing, name: 'free' })).toMatchObject({ kind: 'applied' });
     await rules.begin(first, '', { ...nothing, managedBy: null });
-    // However many ask for it at once.
-    const asked = await Promise.allSettled([into(first), into(other), into(first), into(other)]);
+    // With any number of concurrent requests.
+    const results = await Promise.allSettled([into(first), into(other), into(first), into(other)]);
     const managed = await rules.database.many('select 1 from rules where managed_key is not null');
     expect(managed).toHaveLength(1);
-    expect(asked.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(1);
+    expect(results.filter(({ status }) => status === 'rejected').length).toBeGreaterThanOrEqual(1);
   });
 });
 
-test('many changes of few values at once end without a deadlock, and every rule hears what it says', async () => {
+test('many concurrent changes of few queries end without a deadlock, and every rule receives for its queries', async () => {
   await using rules = await openRules();
   const ids = await Promise.all(Array.from({ length: 20 }, () => rules.create({ x: 'a', firehose: 'a' })));
   await Promise.all(
@@ -299,22 +299,22 @@ test('many changes of few values at once end without a deadlock, and every rule 
     limit: 100,
   })) {
     const said = Object.values(platforms).map((one) => `${one?.translated_value} v${version}`);
-    expect(await rules.heard(id)).toEqual(state === 'paused' ? [] : said.toSorted());
+    expect(await rules.receiving(id)).toEqual(state === 'paused' ? [] : said.toSorted());
   }
   expect(await rules.database.many('select 1 from slot_holders where pending')).toEqual([]);
 });
 
-test('an old slot is kept while events that were logged before are not matched yet', async () => {
+test('an old slot is kept while events that were logged before are unmatched', async () => {
   await using rules = await openRules();
   const ruleId = await rules.create({ x: 'old' });
   await rules.update(ruleId, 'new');
-  const progress = { logged: 7, matched: 6, asked: 0 };
+  const progress = { logged: 7, matched: 6, polls: 0 };
   const releasing = {
     store: rules.oldSlots,
     progress: {
       logged: () => Promise.resolve(progress.logged),
       matched: () => {
-        progress.asked++;
+        progress.polls++;
         return Promise.resolve(progress.matched);
       },
     },
@@ -323,10 +323,12 @@ test('an old slot is kept while events that were logged before are not matched y
   await using _worker = runWorker(
     every('release-old-slots', 50, (signal) => releaseOldSlots(releasing, signal)),
   );
-  await eventually(() => Promise.resolve(expect(progress.asked).toBeGreaterThan(1)), { timeoutMs: 10_000 });
-  expect(await rules.heard(ruleId)).toEqual(['new v2', 'old v1']);
-  // What is logged from now on is not waited for: the log never rests.
+  await eventually(() => Promise.resolve(expect(progress.polls).toBeGreaterThan(1)), { timeoutMs: 10_000 });
+  expect(await rules.receiving(ruleId)).toEqual(['new v2', 'old v1']);
+  // Events that are logged from now on do not delay it: the log is never empty.
   progress.logged = 100;
   progress.matched = 7;
-  await eventually(async () => expect(await rules.heard(ruleId)).toEqual(['new v2']), { timeoutMs: 10_000 });
+  await eventually(async () => expect(await rules.receiving(ruleId)).toEqual(['new v2']), {
+    timeoutMs: 10_000,
+  });
 });

@@ -34,7 +34,7 @@ const x = { id: 'x:main', platform: 'x', capacity: 1_000 } as const;
 const firehose = { id: 'firehose:main', platform: 'firehose', capacity: 1_000 } as const;
 
 describe('a slot', () => {
-  test('is shared by the rules of two accounts and leaves with the last of them', async () => {
+  test('is shared by the rules of two accounts and removed with the last of them', async () => {
     await using rules = await openRules([x]);
     const mine = await beginRule(rules.store, { x: 'word' });
     const theirs = await beginRule(rules.store, { x: 'word' }, { accountId: 'acc_2' });
@@ -46,14 +46,14 @@ describe('a slot', () => {
     expect(await states()).toEqual([{ state: 'releasing' }]);
   });
 
-  test('is one, however many take the same value at once', async () => {
+  test('is created once for concurrent creations with the same query', async () => {
     await using rules = await openRules([x]);
     await Promise.all(Array.from({ length: 20 }, () => beginRule(rules.store, { x: 'word' })));
     expect(await rules.database.many('select 1 from slots')).toHaveLength(1);
     expect(await rules.database.many('select 1 from slot_holders')).toHaveLength(20);
   });
 
-  test('is not taken when another platform of the rule has no room', async () => {
+  test('is not taken if another platform of the rule has no room', async () => {
     await using rules = await openRules([x, { ...firehose, capacity: 0 }]);
     const { outcome } = await beginRule(rules.store, { x: 'word', firehose: 'word' });
     expect(outcome).toEqual({ kind: 'sources_full', platform: 'firehose', capacity: 0 });
@@ -62,7 +62,7 @@ describe('a slot', () => {
     }
   });
 
-  test('that was refused goes with its rule, and may be tried anew', async () => {
+  test('that was refused is deleted with its rule, and may be tried again', async () => {
     await using rules = await openRules([x]);
     const first = await beginRule(rules.store, { x: 'word' });
     await rules.database.run(`update slots set state = 'failed', problem = 'no', problem_kind = 'refused'`);
@@ -76,7 +76,7 @@ describe('a slot', () => {
 });
 
 describe('limits', () => {
-  test('an account gets exactly as many premium rules as it may, whoever asks at once', async () => {
+  test('an account gets exactly as many premium rules as its plan allows, with concurrent requests', async () => {
     await using rules = await openRules([x]);
     const begun = await Promise.all(
       Array.from({ length: 20 }, (_, n) => beginRule(rules.store, { x: `word${n}` }, { premiumRulesMax: 7 })),
@@ -89,7 +89,7 @@ describe('limits', () => {
     expect(other.outcome.kind).toBe('begun');
   });
 
-  test('premium rules do not count what is on firehose', async () => {
+  test('premium rules do not include those on firehose', async () => {
     await using rules = await openRules([x, firehose]);
     await beginRule(rules.store, { firehose: 'one' });
     await beginRule(rules.store, { firehose: 'two' });
@@ -100,7 +100,7 @@ describe('limits', () => {
     });
   });
 
-  test('two sources are filled evenly and to the last place, whoever asks at once', async () => {
+  test('two sources are filled evenly and to the last place, with concurrent requests', async () => {
     await using rules = await openRules([
       { ...x, id: 'x:a', capacity: 6 },
       { ...x, id: 'x:b', capacity: 6 },
@@ -121,7 +121,7 @@ describe('limits', () => {
       { source_id: 'x:a', count: 6 },
       { source_id: 'x:b', count: 6 },
     ]);
-    // A value that has its slot needs no room.
+    // A query that has its slot needs no room.
     expect((await beginRule(rules.store, { x: 'word0' })).outcome.kind).toBe('begun');
   });
 
@@ -134,10 +134,10 @@ describe('limits', () => {
   });
 });
 
-test('fifty who create and delete rules of the same values at once never lock each other up', async () => {
+test('fifty concurrent creations and deletions of rules with the same queries never deadlock', async () => {
   await using rules = await openRules([x, firehose]);
   const words = ['one', 'two', 'three'];
-  const comeAndGo = async (n: number) => {
+  const createAndDelete = async (n: number) => {
     for (let round = 0; round < 3; round++) {
       const word = words[(n + round) % words.length] ?? '';
       const other = words[(n * 2 + round) % words.length] ?? '';
@@ -154,7 +154,7 @@ test('fifty who create and delete rules of the same values at once never lock ea
       }
     }
   };
-  await Promise.all(Array.from({ length: 50 }, (_, n) => comeAndGo(n)));
+  await Promise.all(Array.from({ length: 50 }, (_, n) => createAndDelete(n)));
   expect(await rules.database.many('select 1 from slot_holders')).toEqual([]);
   const slots = await rules.database.many<{ state: string }>('select state from slots');
   expect(slots).toHaveLength(6);
@@ -162,7 +162,7 @@ test('fifty who create and delete rules of the same values at once never lock ea
 });
 
 describe('a creation', () => {
-  test('that somebody gave up cannot be activated, and its rule is a tombstone', async () => {
+  test('that was given up cannot be activated, and its rule is a tombstone', async () => {
     await using rules = await openRules([x]);
     const { ruleId } = await beginRule(rules.store, { x: 'word' });
     await rules.store.abandon(ruleId);
@@ -217,12 +217,12 @@ describe('a rule that is kept as code', () => {
     values: [{ platform: 'x', value, translatedValue: value }],
   });
 
-  test('has its key for itself, however many are created at once, and gives it back', async () => {
+  test('has its key exclusively, with concurrent creations, and releases it', async () => {
     await using rules = await openRules([x]);
     await beginRule(rules.store, { x: 'known' });
     await rules.database.run(`update slots set state = 'registered', upstream_rule_id = 'up_1'`);
     await rules.database.run(`update sources set live_until = now() + interval '1 hour'`);
-    // One value that is registered already and one that is not: the two ways that a creation goes.
+    // One query that is registered already and one that is not: the two ways that a creation takes.
     for (const value of ['known', 'notyet']) {
       const all = Array.from({ length: 5 }, () => ruleOn(value));
       const begun = await Promise.allSettled(
@@ -241,7 +241,7 @@ describe('a rule that is kept as code', () => {
   });
 });
 
-test('the list of rules is newest first, and its pages have every rule once, also when one is created meanwhile', async () => {
+test('the list of rules is newest first, and its pages have every rule once, also if one is created meanwhile', async () => {
   await using rules = await openRules([x]);
   const list = listRules({ store: rules.store, cursors: createCursors(Buffer.alloc(32)) });
   const add = async (value: string) => {

@@ -14,7 +14,7 @@ const pagesSchema = z.object({
 
 export type SandboxControl = ReturnType<typeof createSandboxControl>;
 
-/** The sandbox's control surface, as far as these tests need it. */
+/** The part of the sandbox's control interface that these tests need. */
 export function createSandboxControl(url: string) {
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const answer = await fetch(new URL(path, url), {
@@ -38,7 +38,7 @@ export function createSandboxControl(url: string) {
     posts: async (texts: readonly string[]) =>
       postsSchema.parse(await ask('POST', '/sandbox/x/posts', { posts: texts.map((text) => ({ text })) }))
         .posts,
-    /** Pages with these titles, each its own; returns the ids of the events they became. */
+    /** Sends separate pages with these titles; returns the ids of the resulting events. */
     pages: async (titles: readonly string[]) =>
       pagesSchema
         .parse(

@@ -24,7 +24,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 const soon = { timeoutMs: 60_000 };
 const applyDelayMs = 20_000;
 
-/** Alice has rules on these values, registered for an hour; the stream is open. */
+/** Alice has rules with these queries, registered for an hour; the stream is open. */
 async function openShared(alices: readonly string[]) {
   await using stack = new AsyncDisposableStack();
   const world = stack.use(await openUpstreamWorld(template));
@@ -97,7 +97,7 @@ async function openShared(alices: readonly string[]) {
     begin,
     registered,
     alices: first,
-    /** Until the registrar has checked for work this many times more. */
+    /** Waits until the registrar has checked for work this many times more. */
     async polled(times: number) {
       const before = polls.count;
       await eventually(() => expect(polls.count).toBeGreaterThanOrEqual(before + times), soon);
@@ -150,7 +150,7 @@ test('a rule that joins a slot which the platform does not apply yet is starting
   expect(Date.parse(listening?.since ?? '') - (slot?.at.getTime() ?? 0)).toBe(applyDelayMs);
 });
 
-test('joining a registered slot is not refused when the platform is full or the calls of the account are used up', async () => {
+test("joining a registered slot is not refused if the platform is full or the account's calls are used up", async () => {
   await using shared = await openShared(['ash', 'birch']);
   const { database } = shared.world;
   await database.run(`update sources set capacity = 2`);
@@ -164,7 +164,7 @@ test('joining a registered slot is not refused when the platform is full or the 
   expect((await shared.begin('ash')).outcome.kind).toBe('begun');
 });
 
-test('a slot that was refused is not registered again beyond the account’s share of the calls', async () => {
+test("a slot that was refused is not registered again beyond the account's share of the calls", async () => {
   await using shared = await openShared(['ash']);
   const { database } = shared.world;
   await database.run(`update slots set state = 'failed', problem = 'no', problem_kind = 'refused'`);
@@ -192,13 +192,13 @@ test('an upstream rule is removed when the last account leaves it, and not befor
   await eventually(async () => expect(await shared.values()).toEqual(['birch']), soon);
 });
 
-test('what a budget stopped is removed with reserved calls, when none is left for other removals', async () => {
+test('a rule that a budget paused is removed with reserved calls, if none is left for other removals', async () => {
   await using shared = await openShared(['ash', 'birch']);
   const { database, rules } = shared.world;
   const [ash = '', birch = ''] = shared.alices;
   await database.transaction(async (sql) => {
     const rule = await lockRule(sql, ash);
-    if (!rule) throw new Error('there is no such rule');
+    if (!rule) throw new Error('the rule does not exist');
     await pauseLocked(sql, rule, changeBy('acc_2', null, 'StopForBudget'), {
       pricing: defaultPricing(),
       until: { reason: 'budget', resumesAt: null },

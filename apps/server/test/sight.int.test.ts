@@ -39,13 +39,13 @@ async function samplesOf(metrics: Metrics, name: string, { asAge = false } = {})
 
 const minutesAgo = (minutes: number) => `now() - interval '${minutes} minutes'`;
 
-describe('until when sources were heard', () => {
-  const heard = async (database: Database, metrics: Metrics) => {
+describe('the time of the last receipt of a source', () => {
+  const received = async (database: Database, metrics: Metrics) => {
     await showFreshness({ database, metrics });
     return await samplesOf(metrics, 'source_last_received_timestamp_seconds', { asAge: true });
   };
 
-  test('is the last byte of the last interval, also when its process died', async () => {
+  test('is the last byte of the last interval, also if its process crashed', async () => {
     await using world = await open();
     const { database, metrics } = world;
     await database.run(`update slots set registered_at = ${minutesAgo(90)}`);
@@ -54,33 +54,33 @@ describe('until when sources were heard', () => {
          ('x:main', ${minutesAgo(60)}, ${minutesAgo(50)}, ${minutesAgo(50)}),
          ('x:main', ${minutesAgo(40)}, ${minutesAgo(10)}, ${minutesAgo(11)})`,
     );
-    expect(await heard(database, metrics)).toEqual(['x:main 11']);
+    expect(await received(database, metrics)).toEqual(['x:main 11']);
   });
 
-  test('is the first registration of a source that was never heard, or not since it has rules again', async () => {
+  test('is the first registration for a source that never received, or not since it has rules again', async () => {
     await using world = await open();
     const { database, metrics } = world;
     await database.run(`update slots set registered_at = ${minutesAgo(3)}`);
     await database.run(
       `update slots set registered_at = ${minutesAgo(1)} where id = (select max(id) from slots)`,
     );
-    expect(await heard(database, metrics)).toEqual(['x:main 3']);
+    expect(await received(database, metrics)).toEqual(['x:main 3']);
     await database.run(
       `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutesAgo(900)}, ${minutesAgo(800)})`,
     );
-    expect(await heard(database, metrics)).toEqual(['x:main 3']);
+    expect(await received(database, metrics)).toEqual(['x:main 3']);
   });
 
-  test('is not told of a source without rules', async () => {
+  test('is not reported for a source without rules', async () => {
     await using world = await open();
     const { database, metrics } = world;
-    expect(await heard(database, metrics)).toHaveLength(1);
+    expect(await received(database, metrics)).toHaveLength(1);
     await database.run(`update slots set state = 'releasing'`);
-    expect(await heard(database, metrics)).toEqual([]);
+    expect(await received(database, metrics)).toEqual([]);
   });
 });
 
-test('until when everything was matched is unknown until it was read, and then what the database says', async () => {
+test('the time up to which all events are matched is unknown until it is read, and then the one in the database', async () => {
   await using world = await open();
   const { database, metrics } = world;
   const matched = () => samplesOf(metrics, 'matched_through_timestamp_seconds', { asAge: true });
@@ -93,33 +93,33 @@ test('until when everything was matched is unknown until it was read, and then w
 describe('the backlog of webhooks', () => {
   const url = 'http://127.0.0.1:9/';
 
-  test('tells since when a match waits for a webhook whose turn it is', async () => {
+  test('shows since when a match waits for a webhook that is due', async () => {
     await using world = await open();
     const { database, metrics } = world;
-    const look = async () => {
+    const backlog = async () => {
       await showBacklog({ database, metrics, reader: createMatchReader(database) });
       return await samplesOf(metrics, 'webhooks_tried_through_timestamp_seconds', { asAge: true });
     };
     const webhooks = createWebhookWorld(database);
-    expect(await look()).toEqual(['0']);
+    expect(await backlog()).toEqual(['0']);
     const { id } = await webhooks.createWebhook(url);
     await database.run(`update webhooks set next_attempt_at = ${minutesAgo(60)}`);
-    // Nothing to send: it may be quiet for as long as it likes.
-    expect(await look()).toEqual(['0']);
+    // Nothing to send: it may be quiet for any time.
+    expect(await backlog()).toEqual(['0']);
     await webhooks.storeMatches(['one', 'two']);
     await database.run(`update matches set created_at = ${minutesAgo(20)}`);
-    expect(await look()).toEqual(['20']);
+    expect(await backlog()).toEqual(['20']);
     await database.run(`update webhooks set next_attempt_at = ${minutesAgo(5)}`);
-    expect(await look()).toEqual(['5']);
+    expect(await backlog()).toEqual(['5']);
     // Its account is suspended.
     await database.run('update accounts set suspended_at = now()');
-    expect(await look()).toEqual(['0']);
+    expect(await backlog()).toEqual(['0']);
     await database.run('update accounts set suspended_at = null');
-    expect(await look()).toEqual(['5']);
-    // It works, so it should have been tried: a time of the next attempt that is far ahead is a mistake of ours.
+    expect(await backlog()).toEqual(['5']);
+    // It works, so it should have been tried: a next attempt far in the future would be a bug.
     await database.run(`update webhooks set next_attempt_at = now() + interval '1 hour'`);
-    expect(await look()).toEqual(['20']);
-    // Its endpoint is in trouble, somebody is sending, a window is not over, or its owner stopped it.
+    expect(await backlog()).toEqual(['20']);
+    // Its endpoint fails, a sender works on it, a window has not ended, or its owner paused it.
     for (const change of [
       `troubled = true`,
       `troubled = false, lease_until = now() + interval '1 minute'`,
@@ -127,11 +127,11 @@ describe('the backlog of webhooks', () => {
       `message_at = null, next_attempt_at = ${minutesAgo(5)}, state = 'paused'`,
     ]) {
       await database.run(`update webhooks set ${change} where id = $1`, [id]);
-      expect(await look()).toEqual(['0']);
+      expect(await backlog()).toEqual(['0']);
     }
   });
 
-  test('is that of the match that has waited longest, and webhooks for notices have none', async () => {
+  test('is that of the match that has waited longest, and excludes webhooks for notices', async () => {
     await using world = await open();
     const { database, metrics } = world;
     const webhooks = createWebhookWorld(database);
@@ -147,12 +147,12 @@ describe('the backlog of webhooks', () => {
     await showBacklog({ database, metrics, reader: createMatchReader(database) });
     const through = await samplesOf(metrics, 'webhooks_tried_through_timestamp_seconds', { asAge: true });
     expect(through).toEqual(['20']);
-    // Nobody fails.
+    // No webhook fails.
     const since = await samplesOf(metrics, 'webhooks_failing_since_timestamp_seconds', { asAge: true });
     expect(since).toEqual(['0']);
   });
 
-  test('counts webhooks by state, and tells since when the first of them fails', async () => {
+  test('counts webhooks by state, and shows since when the first of them fails', async () => {
     await using world = await open();
     const { database, metrics } = world;
     await createWebhookWorld(database).createMany(url, 6);

@@ -2,7 +2,7 @@ import type { Database } from '../src/engines/database.ts';
 
 /** One busy account (`acc_1`, of `seedRules`) and many quiet ones with a webhook each, all matches in one day. */
 export interface Size {
-  /** Of the busy account, about: each event matches all of its rules. */
+  /** Of the busy account, approximately: each event matches all of its rules. */
   readonly matches: number;
   readonly rules: number;
   readonly quietAccounts: number;
@@ -16,7 +16,7 @@ export const rareEvents = 5;
 export const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
 
 /**
- * Made with SQL, in a table that becomes the partition of the day once its indexes are there. The match transaction did
+ * Inserts with SQL into a table that becomes the partition of the day once its indexes exist. The match transaction did
  * not write these matches, so what it keeps beside them is filled in as an upgrade does.
  */
 export async function fillDay(
@@ -53,7 +53,7 @@ export async function fillDay(
   await summariseMatches(database);
   await database.run('update match_log set last_position = $1', [quietAccounts + events * rules]);
   await database.run('vacuum analyze');
-  // What was written so fast is not written out while times are taken.
+  // Avoids that PostgreSQL flushes these writes during the measurements.
   await database.run('checkpoint');
 }
 
@@ -77,12 +77,12 @@ export async function summariseMatches(database: Database): Promise<void> {
          from matches group by 1
        ) as times`,
     );
-    // PostgreSQL would count what was read here up to ten seconds later: `countReads` takes that for reads of its own.
+    // PostgreSQL would count earlier reads up to ten seconds later, and `countReads` would include them.
     await sql.run('select pg_stat_force_next_flush()');
   });
 }
 
-/** With indexes of its own, so that attaching makes none. */
+/** With separate indexes, so that attaching creates none. */
 async function attach(database: Database, partition: string, day: string): Promise<void> {
   await database.run(`set maintenance_work_mem = '1GB'`);
   const indexes = await database.many<{ definition: string }>(
@@ -118,14 +118,14 @@ async function addQuietAccounts(database: Database, count: number, end: number):
 }
 
 export interface Read {
-  /** How often a partition of matches was looked into. */
+  /** The number of scans of partitions of matches. */
   readonly scans: number;
   /** Rows or index entries of matches that were read. */
   readonly rows: number;
   readonly partitions: readonly string[];
 }
 
-/** What PostgreSQL counts while something is done. The pool has one connection, so nobody else adds to it. */
+/** PostgreSQL's counters while a function runs. The pool has one connection, so that no other statement adds to them. */
 export async function countReads(database: Database, work: () => Promise<unknown>): Promise<Read> {
   const counted = async () => {
     await database.run('select pg_stat_force_next_flush()');

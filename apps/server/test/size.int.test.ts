@@ -16,7 +16,7 @@ import { openTestDatabase, seedRules } from './support.ts';
 const yesterday = daysAgo(1);
 const size: Size = { matches: 50_000, rules: 100, quietAccounts: 100, day: yesterday };
 const partition = `matches_${yesterday.replaceAll('-', '')}`;
-/** Index entries that a page reads at most: its rows, once to find them and once for their posts, and one too many per index. */
+/** Index entries that a page reads at most: its rows, once to find them and once for their posts, and one extra per index. */
 const pageRowsMax = 120;
 
 const template = migratedTemplate();
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.disposeAsync());
 
-const query = (asked: Partial<MatchQuery>): MatchQuery => ({
+const query = (filter: Partial<MatchQuery>): MatchQuery => ({
   accountId: 'acc_1',
   ruleId: null,
   platform: null,
@@ -40,13 +40,13 @@ const query = (asked: Partial<MatchQuery>): MatchQuery => ({
   order: 'newest',
   from: null,
   limit: 50,
-  ...asked,
+  ...filter,
 });
-const positions = async (asked: Partial<MatchQuery>) =>
-  (await createMatchReader(database).read(query(asked))).matches.map(({ position }) => position);
-/** What the page would be without any help. */
-const expected = async (asked: Partial<MatchQuery>): Promise<number[]> => {
-  const { accountId, ruleId, platform, since, until, order, from, limit } = query(asked);
+const positions = async (filter: Partial<MatchQuery>) =>
+  (await createMatchReader(database).read(query(filter))).matches.map(({ position }) => position);
+/** The expected page, computed without indexes. */
+const expected = async (filter: Partial<MatchQuery>): Promise<number[]> => {
+  const { accountId, ruleId, platform, since, until, order, from, limit } = query(filter);
   const rows = await database.many<{ position: number }>(
     `select position from matches where account_id = $1 and ($2::text is null or rule_id = $2)
        and ($3::text is null or platform = $3) and ($4::timestamptz is null or created_at >= $4)
@@ -59,7 +59,7 @@ const expected = async (asked: Partial<MatchQuery>): Promise<number[]> => {
 };
 const time = (of: number) => new Date(Date.parse(yesterday) + of * 86_400_000);
 
-describe('a page of a large day reads no more than it has', () => {
+describe('a page of a large day reads hardly more rows than it has', () => {
   test.each<[string, Partial<MatchQuery>, number]>([
     ['by account', {}, 50],
     ['by rule', { ruleId: 'rule_7' }, 50],
@@ -72,28 +72,28 @@ describe('a page of a large day reads no more than it has', () => {
     ['since a time, of a rule', { since: time(0.7), order: 'oldest', ruleId: 'rule_7' }, 50],
     ['behind a cursor', { from: 5_000 }, 50],
     ['behind a cursor, oldest first', { from: 5_000, order: 'oldest' }, 50],
-  ])('%s', async (_, asked, count) => {
-    const want = await expected(asked);
+  ])('%s', async (_, filter, count) => {
+    const want = await expected(filter);
     expect(want).toHaveLength(count);
     for (const order of ['newest', 'oldest'] as const)
-      expect(await positions({ ...asked, order })).toEqual(await expected({ ...asked, order }));
-    const { rows } = await countReads(database, () => positions(asked));
+      expect(await positions({ ...filter, order })).toEqual(await expected({ ...filter, order }));
+    const { rows } = await countReads(database, () => positions(filter));
     expect(rows).toBeLessThanOrEqual(pageRowsMax);
   });
 
   test.each<[string, Partial<MatchQuery>]>([
-    ['a platform that the account has nothing of', { accountId: 'quiet_5', platform: 'firehose' }],
-    ['a rule that has none', { ruleId: 'rule_none' }],
-    ['a time that has yet to come', { since: new Date(Date.now() + 86_400_000) }],
+    ['a platform without matches of the account', { accountId: 'quiet_5', platform: 'firehose' }],
+    ['a rule without matches', { ruleId: 'rule_none' }],
+    ['a time in the future', { since: new Date(Date.now() + 86_400_000) }],
     ['a time before all', { until: time(-1) }],
     ['the end of the log', { from: 1_000_000, order: 'oldest' }],
-  ])('nothing at all for %s', async (_, asked) => {
-    const { scans } = await countReads(database, async () => expect(await positions(asked)).toEqual([]));
+  ])('a page reads nothing for %s', async (_, filter) => {
+    const { scans } = await countReads(database, async () => expect(await positions(filter)).toEqual([]));
     expect(scans).toBe(0);
   });
 });
 
-test('since is inclusive and until is exclusive: together they miss nothing and double nothing', async () => {
+test('the range includes its start and excludes its end: adjacent ranges together miss and repeat nothing', async () => {
   const all = await positions({ order: 'oldest', limit: 1_000 });
   // As exact as a time of the API.
   const boundary = await database.one<{ at: Date }>(
@@ -103,13 +103,13 @@ test('since is inclusive and until is exclusive: together they miss nothing and 
   );
   const [before, after] = [{ until: boundary?.at ?? null }, { since: boundary?.at ?? null }];
   const [first, rest] = await Promise.all(
-    [before, after].map((asked) => positions({ ...asked, order: 'oldest', limit: 1_000 })),
+    [before, after].map((filter) => positions({ ...filter, order: 'oldest', limit: 1_000 })),
   );
   expect(rest?.[0]).toBeGreaterThan(first?.at(-1) ?? Number.NaN);
   expect([...(first ?? []), ...(rest ?? [])].slice(0, 1_000)).toEqual(all);
 });
 
-test('a page of one account does not read through the newer matches of the only other', async () => {
+test('a page of one account does not read through the newer matches of the only other account', async () => {
   await using clone = await template.clone();
   await using own = openTestDatabase(clone.url, 1);
   await seedRules(own, 2);
@@ -124,13 +124,13 @@ test('a page of one account does not read through the newer matches of the only 
   expect(rows).toBeLessThanOrEqual(pageRowsMax);
 });
 
-test('a look for webhooks with something to send does not look at matches, and leases those that have', async () => {
+test('a check for webhooks with something to send reads no matches, and leases those webhooks', async () => {
   const store = createDeliveryStore(database);
-  const look = () => store.leaseDue({ max: 10, troubled: false });
-  const { scans } = await countReads(database, async () => expect(await look()).toEqual([]));
+  const leaseDue = () => store.leaseDue({ max: 10, troubled: false });
+  const { scans } = await countReads(database, async () => expect(await leaseDue()).toEqual([]));
   expect(scans).toBe(0);
   await write(['rule_quiet_7', 'quiet_7']);
-  expect((await look()).map(({ webhookId }) => webhookId)).toEqual(['whk_7']);
+  expect((await leaseDue()).map(({ webhookId }) => webhookId)).toEqual(['whk_7']);
 });
 
 test('a purge without deleted rules reads no match; with one, it reads those of the rule', async () => {
@@ -142,11 +142,11 @@ test('a purge without deleted rules reads no match; with one, it reads those of 
   });
   expect(await database.many(`select 1 from matches where rule_id = 'rule_3'`)).toEqual([]);
   expect(partitions).toEqual([partition]);
-  // Found by index, on each platform once more to learn that there are none left.
+  // Found by index, on each platform once more to find that none are left.
   expect(rows).toBeLessThan(1_100);
 });
 
-test('rules that are not listed are looked up once per page, however many partitions it reads', async () => {
+test('unlisted rules are queried once per page, however many partitions it reads', async () => {
   for (const day of [2, 3, 4, 5, 6]) await write(['rule_1', 'acc_1', daysAgo(day)]);
   const scansOfRules = async () => {
     await database.run('select pg_stat_force_next_flush()');
@@ -160,7 +160,7 @@ test('rules that are not listed are looked up once per page, however many partit
   expect((await scansOfRules()) - before).toBe(1);
 });
 
-test('a page looks into the partitions that have something for it, and into no others', async () => {
+test('a page scans only the partitions that have matches for it', async () => {
   const today = `matches_${daysAgo(0).replaceAll('-', '')}`;
   await write(['rule_8', 'acc_1', daysAgo(0)], 60);
   const newest = await countReads(database, () => positions({ ruleId: 'rule_8' }));
@@ -174,7 +174,7 @@ test('a page looks into the partitions that have something for it, and into no o
   expect(behind.partitions).toEqual([today]);
 });
 
-test('a page goes on into older days where deleted rules have left less than was counted', async () => {
+test('a page continues into older days if deleted rules have left fewer matches than were counted', async () => {
   await write(['rule_9', 'acc_1', daysAgo(0)], 60);
   await database.run(`update rules set state = 'deleted', deleted_at = now() where id = 'rule_9'`);
   const page = await createMatchReader(database).read(query({ limit: 100 }));
@@ -182,13 +182,13 @@ test('a page goes on into older days where deleted rules have left less than was
   expect(page.matches.map(({ ruleId }) => ruleId)).not.toContain('rule_9');
 });
 
-test('retention reads no match of the day that it removes, and tells the followers of each rule', async () => {
+test('retention reads no match of the day that it removes, and informs the followers of each rule', async () => {
   const last = await database.many(
     `select rule_id, platform, max(position) as last_position from matches join rules on rules.id = rule_id
      where event_day < $1 and state <> 'deleted' group by rule_id, platform order by rule_id, platform`,
     [daysAgo(0)],
   );
-  // What was read of a table is forgotten when it is dropped, so the first attempt dies before that.
+  // The counters of a table are deleted with it, so the first attempt crashes before that.
   const mortal: Database = {
     ...database,
     run: async (text, values) => {
@@ -212,7 +212,7 @@ test('retention reads no match of the day that it removes, and tells the followe
 });
 
 let events = 0;
-/** Matches of one rule, each of an event of its own. */
+/** Matches of one rule, each of another event. */
 async function write(
   [ruleId, accountId, day = daysAgo(0)]: [string, string, string?],
   count = 1,

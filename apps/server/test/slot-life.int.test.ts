@@ -20,7 +20,7 @@ beforeAll(async () => {
   const sources = ['x:main', 'x:other'].map((id) => ({ id, platform: 'x', capacity: 10 }) as const);
   await createSourceStore(database).announce(sources);
   const held = await createLeaseStore(database).acquire('registrar:x:main', 'test', 60_000);
-  if (!held) throw new Error('somebody else holds the lease');
+  if (!held) throw new Error('another node holds the lease');
   lease = held;
 });
 afterAll(async () => {
@@ -36,7 +36,7 @@ beforeEach(async () => {
 
 const slotId = 'slot_under_test';
 
-/** The slot of `word` in a state, held by `rule_before` when it is held. */
+/** The slot of `word` in a state, held by `rule_before` if it has a holder. */
 async function putSlot(state: SlotState, { held, known }: { held: boolean; known: boolean }): Promise<void> {
   await createRuleStore(database).begin({
     id: 'rule_before',
@@ -114,7 +114,7 @@ const cells = states.flatMap((state) =>
   }),
 );
 
-describe('the database follows the written life of a slot', () => {
+describe('the database follows the documented states of a slot', () => {
   test.each(cells)('%s, when %s: %s', async (state, event, after) => {
     const { held, known, run } = happen[event];
     await putSlot(state, { held, known });
@@ -124,7 +124,7 @@ describe('the database follows the written life of a slot', () => {
   });
 });
 
-describe('the schema knows the states of the written life, and no other', () => {
+describe('the schema has the documented states of a slot, and no others', () => {
   const statesIn = (text: string) => [...text.matchAll(/'([a-z]+)'/g)].map(([, state]) => state);
 
   test('in the constraint of the column', async () => {

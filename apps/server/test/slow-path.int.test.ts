@@ -14,7 +14,7 @@ const from = { after: null, since: null, now: new Date() };
 /** Long against the second by which our HTTP client's clock may be late. */
 const silenceMaxMs = 8_000;
 
-/** How long nothing is heard when the connection of a stream passes no byte any more, while the next one would. */
+/** How long nothing is received when a stream's connection passes no more bytes, while a new one would. */
 async function outageMs(url: string): Promise<number> {
   const target = { port: Number(new URL(url).port) };
   await using proxy = await startTcpProxy({ target });
@@ -38,12 +38,12 @@ async function drain(frames: AsyncIterator<StreamFrame>): Promise<void> {
 }
 
 describe.concurrent('a slow or dead path to an upstream', () => {
-  test('is noticed as fast by TLS, where HTTP/2 is offered, as by plain HTTP', {
+  test('is detected as fast by TLS, where HTTP/2 is offered, as by plain HTTP', {
     timeout: 60_000,
   }, async () => {
     const tls = await createCertificate('localhost');
     setDefaultCACertificates([...getCACertificates(), tls.cert]);
-    // X lets the new connection in: it knows no more of the dead path than we do.
+    // X accepts the new connection: it does not know about the dead path either.
     const start = () =>
       startSandbox({
         tls,
@@ -60,7 +60,7 @@ describe.concurrent('a slow or dead path to an upstream', () => {
     expect(byTls / plain, `${byTls} ms by TLS, ${plain} ms by HTTP/1.1`).toBeLessThan(1.2);
   });
 
-  test('may have the headers of a stream 12 s late', { timeout: 60_000 }, async () => {
+  test('may delay the headers of a stream by 12 s', { timeout: 60_000 }, async () => {
     const server = createServer(
       (_request, response) => void setTimeout(() => response.writeHead(200).flushHeaders(), 12_000),
     );

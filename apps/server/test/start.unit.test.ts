@@ -14,7 +14,7 @@ const script = `
   console.log(JSON.stringify([...loaded, ...process.moduleLoadList]));
 `;
 
-test('a start loads only what every node needs', async () => {
+test('a start loads only modules that every node needs', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
     maxBuffer: 16 * 1024 * 1024,
   });

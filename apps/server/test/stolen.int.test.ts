@@ -74,10 +74,10 @@ describe('a stolen backup', () => {
     dump = stdout;
   });
 
-  test('gives no API key: a hash of 190 random bits, and the start that ListKeys shows', () => {
+  test('contains no API key: only a hash of 190 random bits, and the start that ListKeys shows', () => {
     expect(key.length).toBeGreaterThan(30);
     const shown = key.slice(0, 8);
-    // Every window of the key that is longer than what is shown: text, hex and base64 of it.
+    // Every substring of the key that is longer than what is shown: text, hex and base64 of it.
     for (let at = 0; at + 12 <= key.length; at++) {
       const part = key.slice(at, at + 12);
       for (const encoding of ['utf8', 'hex', 'base64'] as const)
@@ -86,7 +86,7 @@ describe('a stolen backup', () => {
     expect(dump).toContain(shown);
   });
 
-  test('gives nobody a session of the console: a hash of 256 random bits', () => {
+  test('contains no console session: only a hash of 256 random bits', () => {
     expect(dump).toMatch(/^COPY public\.console_sessions .*\nses_/m);
     for (const token of tokens) {
       const raw = Buffer.from(token, 'base64url');
@@ -96,7 +96,7 @@ describe('a stolen backup', () => {
     }
   });
 
-  test('gives no webhook secret without EARSHOT_SECRETS_KEY', () => {
+  test('contains no webhook secret that is readable without EARSHOT_SECRETS_KEY', () => {
     const raw = Buffer.from(secret.replace('whsec_', ''), 'base64');
     for (const text of [secret, raw.toString('hex'), raw.toString('base64'), secretsKey.toString('hex')])
       expect(dump).not.toContain(text);
@@ -108,7 +108,7 @@ describe('a stolen backup', () => {
     );
   });
 
-  test('gives no password of the database: those are not part of it', () => {
+  test('contains no database password', () => {
     expect(dump).not.toMatch(/SCRAM-SHA-256|PASSWORD '/);
     for (const url of Object.values(clone.urls)) expect(dump).not.toContain(new URL(url).password);
   });
@@ -121,7 +121,7 @@ describe("the runtime login's password", () => {
   });
   afterAll(() => thief?.[Symbol.asyncDispose]());
 
-  test('is no superuser, no owner, and no way around row security', async () => {
+  test('gives no superuser, no owner, and no bypass of row security', async () => {
     const role = await thief.one(
       `select rolsuper, rolcreaterole, rolcreatedb, rolreplication, rolbypassrls from pg_roles where rolname = current_user`,
     );
@@ -136,14 +136,14 @@ describe("the runtime login's password", () => {
     ['reads files', `select pg_read_file('/etc/passwd')`],
     ['writes files', `copy (select 1) to '/tmp/earshot-stolen'`],
     ['reads passwords', 'select rolpassword from pg_authid'],
-    ['makes roles', 'create role thief'],
+    ['creates roles', 'create role thief'],
     ['becomes the owner', 'set role earshot_owner'],
     ['becomes the owner', 'grant earshot_owner to earshot_runtime'],
-    ['makes tables', 'create table kept (a integer)'],
-    ['makes functions', `create function f() returns integer language sql as 'select 1'`],
+    ['creates tables', 'create table kept (a integer)'],
+    ['creates functions', `create function f() returns integer language sql as 'select 1'`],
     ['drops tables', 'drop table audit'],
     [
-      'drops the days of matches',
+      'drops partitions of matches',
       `do $$ begin execute 'drop table ' || (
       select inhrelid::regclass from pg_inherits where inhparent = 'matches'::regclass limit 1); end $$`,
     ],
@@ -152,13 +152,13 @@ describe("the runtime login's password", () => {
     ['switches triggers off', `set session_replication_role = 'replica'`],
     ['empties tables', 'truncate matches'],
     ['empties tables', 'truncate rules cascade'],
-    ['changes the audit', `update audit set actor = 'somebody else'`],
+    ['changes the audit', `update audit set actor = 'attacker'`],
     ['removes from the audit', 'delete from audit'],
-    ['changes what a post said', `update posts set payload = '{}'`],
+    ['changes a post', `update posts set payload = '{}'`],
     ['removes posts', 'delete from posts'],
-    ['changes what matched when', 'update matches set created_at = now()'],
-    ['removes from the history of listening', 'delete from coverage'],
-    ['removes from the history of listening', 'delete from watches'],
+    ['changes when a match was stored', 'update matches set created_at = now()'],
+    ['removes coverage', 'delete from coverage'],
+    ['removes coverage', 'delete from watches'],
     ['widens a key', `update api_keys set scopes = '{keys:write}'`],
     ['replaces a key', `update api_keys set hash = 'x'`],
     ['gives a session to another key', `update console_sessions set key_id = 'x'`],
@@ -168,17 +168,17 @@ describe("the runtime login's password", () => {
     ['replaces a token', `update oauth_artefacts set hash = 'x'`],
     ['prolongs a link', 'update console_links set created_at = now()'],
     ['changes a plan', `update accounts set plan = 'paid'`],
-    ['lets the audit of an account go', `insert into deleted_accounts (account_id) values ('acc_1')`],
+    ['deletes the audit of an account', `insert into deleted_accounts (account_id) values ('acc_1')`],
     ['ends a suspension', 'update accounts set suspended_at = null'],
     ['raises a limit', `update accounts set limits = '{}'`],
     ['raises a limit of a plan', 'update plans set rules = 1000000'],
     ['changes the secret of cursors', `update installation set cursor_secret = 'x'`],
-    ['pretends a migration', `insert into migrations (name) values ('x')`],
+    ['fakes a migration', `insert into migrations (name) values ('x')`],
   ] as const)('never %s: %s', async ([, statement]) => {
     await expect(thief.run(statement)).rejects.toMatchObject({ code: '42501' });
   });
 
-  test('does not get into other databases of the server', async () => {
+  test('gives no access to other databases of the server', async () => {
     for (const name of ['postgres', 'template1']) {
       const url = new URL(clone.urls.runtime);
       url.pathname = name;
@@ -188,7 +188,7 @@ describe("the runtime login's password", () => {
   });
 });
 
-test('the runtime login has every right that a statement of the server needs', async () => {
+test('gives every right that a statement of the server needs', async () => {
   await using database = openTestDatabase(clone.urls.runtime, 1);
   const needed = new Set<string>();
   const src = join(import.meta.dirname, '../src');
@@ -210,7 +210,7 @@ test('the runtime login has every right that a statement of the server needs', a
     const row = await database.one<{ may: boolean }>(`select ${check}($1, $2) as may`, [table, verb]);
     if (!row?.may) missing.push(need);
   }
-  // The owner migrates, makes a copy an installation of its own, deletes accounts, and removes what is no longer kept or was taken back.
+  // The owner migrates, separates copies, deletes accounts, and removes expired and withdrawn data.
   expect(missing.toSorted()).toEqual([
     'delete accounts',
     'delete budget_marks',
@@ -230,20 +230,20 @@ test('the runtime login has every right that a statement of the server needs', a
   ]);
 });
 
-test('a login that may not migrate says so, and accepts a database that is complete', async () => {
+test('a login that may not migrate reports that, and accepts a complete database', async () => {
   expect(await migrate(clone.urls.runtime)).toEqual([]);
   await using database = openTestDatabase(clone.url, 1);
   await database.run(`delete from migrations where name like '0005%'`);
   await expect(migrate(clone.urls.runtime)).rejects.toThrow('EARSHOT_MIGRATION_DATABASE_URL');
 });
 
-test('a superuser, an owner, and one login for everything are told to the operator', async () => {
-  const told = async (url: string, hasAccountLogin: boolean) => {
+test('a superuser, an owner, and one login for everything are reported to the operator', async () => {
+  const warningsFor = async (url: string, hasAccountLogin: boolean) => {
     await using database = openTestDatabase(url, 1);
     return await findWideRights(database, hasAccountLogin);
   };
-  expect(await told(clone.urls.superuser, true)).toEqual([expect.stringContaining('a superuser')]);
-  expect(await told(clone.urls.owner, false)).toEqual([
+  expect(await warningsFor(clone.urls.superuser, true)).toEqual([expect.stringContaining('a superuser')]);
+  expect(await warningsFor(clone.urls.owner, false)).toEqual([
     expect.stringContaining('who owns the tables'),
     expect.stringContaining('EARSHOT_ACCOUNT_DATABASE_URL'),
   ]);

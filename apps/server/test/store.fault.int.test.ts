@@ -13,7 +13,7 @@ import type { EventConsumer } from '../src/event-log/event-consumer.ts';
 import { createMatchStore, type MatchStore } from '../src/matching/match-store.sql.ts';
 import { ensurePartitions } from '../src/matching/partitions.ts';
 import { Failure } from '../src/runtime/failure.ts';
-import { acknowledgedEarly, openLogWorld, watchFailures } from './log-world.ts';
+import { acknowledgeEarly, openLogWorld, watchFailures } from './log-world.ts';
 import { xEvent } from './stream-events.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
 
@@ -27,12 +27,12 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-/** For controls: the key that makes a second delivery harmless is gone. */
+/** For controls: drops the key that makes a second delivery harmless. */
 async function forgetKeys(database: Database): Promise<void> {
   await database.run('alter table matches drop constraint matches_pkey');
 }
 
-describe('a worker that dies between the commit and the acknowledgement', () => {
+describe('a worker that crashes between the commit and the acknowledgement', () => {
   const run = async (prepare: (database: Database) => Promise<void>) => {
     await using servers = await startTestNats();
     await using clone = await template.clone();
@@ -57,13 +57,13 @@ describe('a worker that dies between the commit and the acknowledgement', () => 
     return { deaths, stored: await world.stored() };
   };
 
-  test('loses nothing and doubles nothing', async () => {
+  test('loses and duplicates no event', async () => {
     const { deaths, stored } = await run(async () => undefined);
     expect(deaths).toBe(5);
     expect(stored).toEqual(keys);
   });
 
-  testNightly('control: without the key of a match events are doubled', {}, async () => {
+  testNightly('control: without the key of a match events are duplicated', {}, async () => {
     const { stored } = await run(forgetKeys);
     expect(stored.length).toBeGreaterThan(events);
   });
@@ -81,7 +81,7 @@ describe('a connection that is cut when COMMIT was sent', () => {
     await using world = await openLogWorld({ servers, database: direct, ackWaitMs });
     await prepare(direct);
     await world.append(0, events);
-    // The first commit, and some later ones while the same events come again.
+    // The first commit, and some later ones while the same events are redelivered.
     let commits = 0;
     proxy.cutAfter((sent) => sent.includes('commit') && commits++ % 3 === 0 && proxy.fired.cut < 5);
     await using _workers = world.startWorkers({ store: createMatchStore(database) });
@@ -90,20 +90,20 @@ describe('a connection that is cut when COMMIT was sent', () => {
     return { cut: proxy.fired.cut, stored: await world.stored() };
   };
 
-  test('loses nothing and doubles nothing', async () => {
+  test('loses and duplicates no event', async () => {
     const { cut, stored } = await run(async () => undefined);
     expect(cut).toBeGreaterThanOrEqual(2);
     expect(stored).toEqual(keys);
   });
 
-  testNightly('control: without the key of a match events are doubled', {}, async () => {
+  testNightly('control: without the key of a match events are duplicated', {}, async () => {
     const { stored } = await run(forgetKeys);
     expect(stored.length).toBeGreaterThan(events);
   });
 });
 
-describe('a database that stops at once and comes back', () => {
-  /** `givesUp`: as when it is away for longer than a worker keeps its batch. */
+describe('a database that is killed and restarted', () => {
+  /** With `givesUp`, as when it is down for longer than a worker keeps its batch. */
   const run = async (givesUp: boolean, wrapSource?: (source: EventConsumer) => EventConsumer) => {
     await using servers = await startTestNats();
     await using postgres = await startTestPostgres();
@@ -115,7 +115,7 @@ describe('a database that stops at once and comes back', () => {
     await using _workers = world.startWorkers({ store, ...(wrapSource && { wrapSource }) });
     const appending = world.append(0, events);
     await eventually(async () => (await world.stored()).length > 100, { timeoutMs: 30_000 });
-    // SIGQUIT: no checkpoint, no goodbye; it recovers from its log.
+    // SIGQUIT: no checkpoint and no shutdown; it recovers from its log.
     process.kill(postgres.current().pid, 'SIGQUIT');
     await appending;
     await postgres.restart();
@@ -125,26 +125,26 @@ describe('a database that stops at once and comes back', () => {
     return { failures: failures(), workerFailures: values[0]?.value ?? 0, stored: await world.stored() };
   };
 
-  test('costs nothing, and the workers keep their batches', async () => {
+  test('costs no event, and the workers keep their batches', async () => {
     const { failures, workerFailures, stored } = await run(false);
     expect(failures).toBeGreaterThan(0);
     expect(workerFailures).toBe(0);
     expect(stored).toEqual(keys);
   });
 
-  test('costs nothing when the workers give their batches up', async () => {
+  test('costs no event if the workers give up their batches', async () => {
     const { workerFailures, stored } = await run(true);
     expect(workerFailures).toBeGreaterThan(0);
     expect(stored).toEqual(keys);
   });
 
-  testNightly('control: with events acknowledged before they are stored, some are lost', {}, async () => {
-    const { stored } = await run(true, acknowledgedEarly);
+  testNightly('control: if events are acknowledged before they are stored, some are lost', {}, async () => {
+    const { stored } = await run(true, acknowledgeEarly);
     expect(stored.length).toBeLessThan(events);
   });
 });
 
-test('a worker that was stopped for longer than the log waits, and goes on, doubles nothing', async () => {
+test('a worker that was paused for longer than the log waits, and continues, duplicates nothing', async () => {
   await using servers = await startTestNats();
   await using clone = await template.clone();
   await using database = openTestDatabase(clone.url);
@@ -163,7 +163,7 @@ test('a worker that was stopped for longer than the log waits, and goes on, doub
     },
   };
   await world.append(0, events);
-  // A stopped process sends no sign of life either.
+  // A paused process extends no deadline either.
   const source = { holdEveryMs: 3_600_000 };
   await using _stopped = world.startWorkers({ count: 1, store: stoppable, source });
   await stopped.promise;
@@ -181,22 +181,22 @@ test('a batch that takes longer than the log waits stays with its worker', async
   await using database = openTestDatabase(clone.url);
   await using world = await openLogWorld({ servers, database, ackWaitMs });
   const run = async (holdEveryMs: number, from: number) => {
-    let handed = 0;
+    let delivered = 0;
     const slow: MatchStore = {
       ...world.store,
       async write(...given) {
-        handed += given[0].length;
+        delivered += given[0].length;
         await new Promise((resolve) => setTimeout(resolve, 2.5 * ackWaitMs));
         return await world.store.write(...given);
       },
     };
     await world.append(from, 10);
     await using _workers = world.startWorkers({ store: slow, source: { holdEveryMs } });
-    await eventually(() => handed > 0, { timeoutMs: 60_000 });
+    await eventually(() => delivered > 0, { timeoutMs: 60_000 });
     await world.idle();
-    return handed;
+    return delivered;
   };
   expect(await run(200, 0)).toBe(10);
-  // The control: without a sign of life the log gives it to the other worker as well.
+  // Control: without an extension of the deadline, the log also delivers it to the other worker.
   expect(await run(3_600_000, 10)).toBeGreaterThan(10);
 });

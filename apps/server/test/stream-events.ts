@@ -1,7 +1,7 @@
 import type { LogEvent } from '../src/event-log/event-log.ts';
 import type { NewMatch } from '../src/matching/match-events.ts';
 
-/** One day for a whole file: the same post is of the same day, also when midnight passes between two looks at it. */
+/** One day for a whole file: the same post is of the same day, also if midnight passes during the test. */
 const today = new Date().toISOString().slice(0, 10);
 
 /** A post of today that matched these upstream rules. */
@@ -28,7 +28,7 @@ export function xEvent(number: number, changed: Partial<LogEvent> = {}): LogEven
   };
 }
 
-/** Of no other rule of the account. */
+/** The upstream rule id of another account. */
 export function xMatch(post: LogEvent, ruleId: string, accountId = 'acc_1'): NewMatch {
   return {
     accountId,

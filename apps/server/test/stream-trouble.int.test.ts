@@ -7,12 +7,12 @@ import { openUpstreamWorld } from './upstream-world.ts';
 
 const template = migratedTemplate();
 
-describe('a stream that stays up and brings nothing', () => {
+describe('a stream that stays up without items', () => {
   /** Keep-alives every 2 s and a watchdog after 4 s, which are 20 s and 30 s in production. */
   const faster = { speed: 10 };
   const silenceMaxMs = 4_000;
 
-  test.concurrent('not even keep-alives, is ended by the watchdog', async () => {
+  test.concurrent('and without keep-alives is closed by the watchdog', async () => {
     await using world = await openUpstreamWorld(template, faster);
     await addRule(world, 'x');
     const upstream = createXStream(world.client('x'), { silenceMaxMs });
@@ -23,7 +23,7 @@ describe('a stream that stays up and brings nothing', () => {
     expect(await world.sandbox.fired()).toEqual([1]);
   });
 
-  test.concurrent('control: without the watchdog the stall stays unnoticed', async () => {
+  test.concurrent('control: without the watchdog the stall is not detected', async () => {
     await using world = await openUpstreamWorld(template, faster);
     await addRule(world, 'x');
     const upstream = createXStream(world.client('x'), { silenceMaxMs: 0 });
@@ -34,7 +34,7 @@ describe('a stream that stays up and brings nothing', () => {
     expect(await ingest.endings()).toEqual([]);
   });
 
-  test('but keep-alives, raises the alarm, and the usual is kept for the next holder', async () => {
+  test('but with keep-alives raises the alarm, and the usual rate is kept for the next holder', async () => {
     await using world = await openUpstreamWorld(template, { speed: 1_000 });
     await addRule(world, 'x');
     const log = createMemoryLog();
@@ -61,7 +61,7 @@ describe('a stream that stays up and brings nothing', () => {
 });
 
 describe('a shutdown', () => {
-  test('does not wait for a log that takes nothing, and the ledger does not cover what was lost', async () => {
+  test('does not wait for a log that refuses everything, and the ledger does not cover what was lost', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     let given = 0;
@@ -90,7 +90,7 @@ describe('a shutdown', () => {
   });
 });
 
-test('a connection that is reset is a drop, and the stream is opened again', async () => {
+test('a connection that is reset counts as dropped, and the stream is opened again', async () => {
   await using world = await openUpstreamWorld(template);
   await addRule(world, 'x');
   const log = createMemoryLog();

@@ -19,7 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => stack.disposeAsync());
 
-/** A stream that is open: its first event has come. */
+/** A stream that is open: its first event has arrived. */
 async function open(options: Partial<StreamOptions> & { key?: string; on?: ReaderApi } = {}) {
   const events: SseEvent[] = [];
   const connection = (options.on ?? api).stream(options.key ?? key, {
@@ -31,15 +31,16 @@ async function open(options: Partial<StreamOptions> & { key?: string; on?: Reade
   await eventually(() => events.length > 0, { timeoutMs: 20_000 });
   const matches = () => events.filter(({ event }) => event === 'match');
   const rules = () => matches().map(({ data }) => String(JSON.parse(data).rule_id));
-  /** The rules of the matches that came, once there are so many. */
-  const come = (count: number) => eventually(() => rules().length >= count && rules(), { timeoutMs: 20_000 });
-  return { connection, head, events, rules, come, lastId: () => events.at(-1)?.id ?? '' };
+  /** The rules of the matches that arrived, once there are so many. */
+  const untilReceived = (count: number) =>
+    eventually(() => rules().length >= count && rules(), { timeoutMs: 20_000 });
+  return { connection, head, events, rules, untilReceived, lastId: () => events.at(-1)?.id ?? '' };
 }
 
 const soon = { timeoutMs: 100_000 };
 
 describe('a stream of matches', () => {
-  test('begins now, gives every match as POST /matches does, and is no answer that proxies keep', async () => {
+  test('begins now, has every match in the format of POST /matches, and is not cached by proxies', async () => {
     await world.write([1]);
     const stream = await open();
     expect(stream.head).toMatchObject({
@@ -53,52 +54,52 @@ describe('a stream of matches', () => {
     });
     expect(stream.head.headers).not.toHaveProperty('transfer-encoding');
     await world.write([2, 3]);
-    expect(await stream.come(2)).toEqual(['rule_2', 'rule_3']);
+    expect(await stream.untilReceived(2)).toEqual(['rule_2', 'rule_3']);
     const { json } = await api.call(key, '/matches', { order: 'oldest' });
     const listed = operations.ListMatches.answer.parse(json).matches;
     const streamed = stream.events.slice(1).map(({ data }) => JSON.parse(data));
     expect(streamed).toEqual(listed.slice(1));
   });
 
-  test('continues behind Last-Event-ID, or behind a cursor of a list, whatever came meanwhile', async () => {
+  test('continues behind Last-Event-ID, or behind a cursor of a list, whatever arrived meanwhile', async () => {
     const first = await open();
     await world.write([1]);
-    expect(await first.come(1)).toEqual(['rule_1']);
+    expect(await first.untilReceived(1)).toEqual(['rule_1']);
     first.connection.cut();
     await world.write([2]);
     const again = await open({ lastEventId: first.lastId() });
     await world.write([3]);
-    expect(await again.come(2)).toEqual(['rule_2', 'rule_3']);
+    expect(await again.untilReceived(2)).toEqual(['rule_2', 'rule_3']);
 
     const { json } = await api.call(key, '/matches', { order: 'oldest', limit: 2 });
     const { next_cursor } = operations.ListMatches.answer.parse(json);
     const fromList = await open({ query: `?cursor=${next_cursor}` });
-    expect(await fromList.come(1)).toEqual(['rule_3']);
+    expect(await fromList.untilReceived(1)).toEqual(['rule_3']);
     again.connection.cut();
-    // A browser sends the address it began with again, and the header goes before.
+    // A browser sends its first address again, and the header takes precedence.
     const browser = await open({ query: `?cursor=${next_cursor}`, lastEventId: again.lastId() });
     await world.write([1]);
-    expect(await browser.come(1)).toEqual(['rule_1']);
+    expect(await browser.untilReceived(1)).toEqual(['rule_1']);
   });
 
   test('that was cut off before its first match misses none', async () => {
     const first = await open();
     first.connection.cut();
     await world.write([1]);
-    expect(await (await open({ lastEventId: first.lastId() })).come(1)).toEqual(['rule_1']);
+    expect(await (await open({ lastEventId: first.lastId() })).untilReceived(1)).toEqual(['rule_1']);
   });
 
-  test('gives only what its filter asks for', async () => {
+  test('has only the matches of its filter', async () => {
     const ofRule = await open({ query: '?rule_id=rule_2' });
     const onX = await open({ query: '?platform=x' });
     const onFirehose = await open({ query: '?rule_id=rule_2&platform=firehose' });
     await world.write([1, 2, 3, 2]);
-    expect(await onX.come(4)).toEqual(['rule_1', 'rule_2', 'rule_3', 'rule_2']);
-    expect(await ofRule.come(2)).toEqual(['rule_2', 'rule_2']);
+    expect(await onX.untilReceived(4)).toEqual(['rule_1', 'rule_2', 'rule_3', 'rule_2']);
+    expect(await ofRule.untilReceived(2)).toEqual(['rule_2', 'rule_2']);
     expect(onFirehose.rules()).toEqual([]);
   });
 
-  test('gives nothing of another account, and no match of a rule that was deleted', async () => {
+  test('has no match of another account, and none of a deleted rule', async () => {
     await world.database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
     const other = await open({ key: (await world.newKey('acc_2')).key });
     const own = await open();
@@ -111,18 +112,18 @@ describe('a stream of matches', () => {
     };
     await createRuleStore(world.database).delete(change, 'rule_2');
     await world.write([1, 2, 3]);
-    expect(await own.come(2)).toEqual(['rule_1', 'rule_3']);
+    expect(await own.untilReceived(2)).toEqual(['rule_1', 'rule_3']);
     expect(other.rules()).toEqual([]);
   });
 
-  test('is found by the look that stands behind a bell that nobody hears', async () => {
+  test('delivers a match without its wake-up, by polling', async () => {
     const stream = await open();
     await world.write([1], { silent: true });
-    expect(await stream.come(1)).toEqual(['rule_1']);
+    expect(await stream.untilReceived(1)).toEqual(['rule_1']);
   });
 });
 
-describe('a stream is refused in the usual form', () => {
+describe('a stream is refused as any request', () => {
   const refusal = async (options: { query?: string; lastEventId?: string }) => {
     const { status, body } = await api.stream(key, { ...options, onEvent: () => undefined }).opened;
     const { code, details } = errorSchema.parse(JSON.parse(body));
@@ -143,10 +144,10 @@ describe('a stream is refused in the usual form', () => {
     expect(await refusal({ query: '?rule=rule_1' })).toMatchObject({ ...bad, fields: ['rule'] });
   });
 
-  test('when retention has removed matches behind its cursor, once', async () => {
+  test('if retention has removed matches behind its cursor, once', async () => {
     const first = await open({ query: '?rule_id=rule_1' });
     await world.write([1, 1, 2]);
-    await first.come(2);
+    await first.untilReceived(2);
     await world.database.run(
       `insert into removed_matches (account_id, rule_id, platform, last_position) values ('acc_1', 'rule_1', 'x', 1)`,
     );
@@ -160,11 +161,11 @@ describe('a stream is refused in the usual form', () => {
     const { code, details } = errorSchema.parse(JSON.parse(body));
     expect({ status, code }).toEqual({ status: 400, code: 'out_of_range' });
     const again = await open({ query, lastEventId: details.oldest_cursor ?? '' });
-    expect(await again.come(2)).toEqual(['rule_1', 'rule_1']);
+    expect(await again.untilReceived(2)).toEqual(['rule_1', 'rule_1']);
     expect((await open({ query, lastEventId: first.lastId() })).head.status).toBe(200);
   });
 
-  test('when the key has as many as it may, until one of them is closed', async () => {
+  test('if the key has as many as it may, until one of them is closed', async () => {
     const first = await open();
     await open();
     await open();
@@ -175,7 +176,7 @@ describe('a stream is refused in the usual form', () => {
 });
 
 describe('a stream ends', () => {
-  test('within 5 s after its key was revoked, and others of the account go on', async () => {
+  test('within 5 s after its key was revoked, while others of the account continue', async () => {
     const revoked = await open();
     const other = await open({ key: (await world.newKey()).key });
     await world.database.run('update api_keys set revoked_at = now() where id = $1', [keyId]);
@@ -183,11 +184,11 @@ describe('a stream ends', () => {
     await revoked.connection.closed;
     expect(performance.now() - revokedAt).toBeLessThan(5_000);
     await world.write([1]);
-    expect(await other.come(1)).toEqual(['rule_1']);
+    expect(await other.untilReceived(1)).toEqual(['rule_1']);
     expect(revoked.rules()).toEqual([]);
   });
 
-  test('with its node, and does not hold up the shutdown', async () => {
+  test('with its node, and does not delay the shutdown', async () => {
     const stream = await open();
     const startedAt = performance.now();
     await api[Symbol.asyncDispose]();

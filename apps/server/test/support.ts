@@ -17,7 +17,7 @@ export function silentTelemetry(): Telemetry {
   return createTelemetry(silentLog, createMetrics());
 }
 
-/** What every test finds in its database; done once per run. */
+/** Sets up what every test database contains; runs once per run. */
 export async function fillTemplate(url: string): Promise<void> {
   await migrate(url);
   await using database = openTestDatabase(url);
@@ -32,7 +32,7 @@ export function openTestDatabase(url: string, connectionsMax = 8): Database {
   return openDatabase({ url: withClock(url), connectionsMax, onIdleError: () => undefined });
 }
 
-/** For matches that are written without what is kept beside them: lists look into today's partition all the same. */
+/** For matches that are written without what is kept beside them: lists still read today's partition. */
 export async function listToday(database: Database): Promise<void> {
   await database.run(
     `insert into day_heads (account_id, rule_id, platform, event_day, first_position, last_position, matches)
@@ -42,7 +42,7 @@ export async function listToday(database: Database): Promise<void> {
   );
 }
 
-/** An account with rules, each holding a slot of its own on one X source. */
+/** An account with rules, each holding another slot on one X source. */
 export async function seedRules(
   database: Database,
   count: number,
@@ -70,7 +70,7 @@ export async function seedRules(
   return { accountId: 'acc_1', tags };
 }
 
-/** Makes the event log as a node does at its start: a cluster on a busy machine may need longer than a request to elect leaders. */
+/** Makes the event log as a node does at its start: on a busy machine, a cluster may elect its leaders later than a request waits. */
 export async function makeEventsStream(nats: Nats, options: EventsStreamOptions): Promise<void> {
   await keepTrying(() => ensureEventsStream(nats, options), {
     delayMs: 250,

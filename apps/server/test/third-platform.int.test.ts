@@ -7,7 +7,7 @@ import { createMigratedTemplate, silentLog } from './support.ts';
 
 /**
  * What a third platform needs of the product: its description in the contract, and its descriptor in the table of
- * platforms. The two mocks are these two lines; everything else is the product as it is.
+ * platforms. The two mocks are these two lines; everything else is the unchanged product.
  */
 const feed = await vi.hoisted(async () => (await import('./word-feed.ts')).createWordFeed());
 vi.mock(import('../../../packages/contract/src/platform-descriptions.ts'), async (original) => {
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => template?.[Symbol.asyncDispose]());
 
-/** What the test reads of the answers, whichever operation it calls. */
+/** The fields that the test reads, of any operation's answer. */
 interface Answer {
   readonly status: number;
   readonly json: {
@@ -65,11 +65,11 @@ async function startService() {
   };
 }
 
-test('a platform that is added by its id and its descriptor is served like the others', async () => {
+test('a platform that is added with its id and its descriptor is served like the others', async () => {
   await using service = await startService();
-  const rule = { name: 'pumps', intent: 'hear of heat pumps', platforms: ['feed'] };
+  const rule = { name: 'pumps', intent: 'follow heat pumps', platforms: ['feed'] };
 
-  // Its language checks values, in the words of the interface.
+  // Its language checks queries, with messages in the form of the interface.
   expect(
     await service.call('/api.CreateRule', { ...rule, overrides: { feed: 'heat "pumps"' } }),
   ).toMatchObject({
@@ -84,7 +84,7 @@ test('a platform that is added by its id and its descriptor is served like the o
     json: { platforms: { feed: { rule_type: 'regular', markdown: 'Plain words.' } } },
   });
 
-  // The rule is registered at the feed, in its canonical form and under our tag.
+  // The rule is registered at the feed, in its canonical form and with our tag.
   const created = await service.call('/api.CreateRule', { ...rule, overrides: { feed: 'Pumps heat' } });
   expect(created).toMatchObject({
     status: 200,
@@ -98,7 +98,7 @@ test('a platform that is added by its id and its descriptor is served like the o
     { id: 'word-1', value: 'heat pumps', tag: expect.stringMatching(/^earshot:/) },
   ]);
 
-  // What it delivers becomes a match, with the reason; what no rule asks for does not.
+  // A matching item becomes a match, with the reason; an item without a rule does not.
   feed.push('Gas boilers stay');
   feed.push('Heat pumps overtake gas');
   await eventually(async () => {

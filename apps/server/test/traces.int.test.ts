@@ -63,7 +63,7 @@ describe('a batch of events', () => {
       name === 'store' ? `store ${attributes['earshot.rule']}` : attributes['earshot.outcome'],
     );
 
-  test('has a span for each match that is new, and none for one that is stored already', async () => {
+  test('has a span for each new match, and none for one that is stored already', async () => {
     await using matching = await openMatching();
     const rule = (n: number) => ({ upstreamRuleId: `${n}`, tag: null });
     const first = await matching.deliver([xEvent(1), xEvent(1), xEvent(2, { rules: [rule(1), rule(2)] })]);
@@ -81,7 +81,7 @@ describe('a batch of events', () => {
     expect(new Set(ids).size).toBe(4);
   });
 
-  test('tells why an event has no matches', async () => {
+  test('shows why an event has no matches', async () => {
     await using matching = await openMatching();
     const unknown = xEvent(1, { rules: [{ upstreamRuleId: '9', tag: null }] });
     expect(outcomes(await matching.deliver([unknown]))).toEqual(['unknown_rule']);

@@ -101,7 +101,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
       return Object.values(platforms)[0]?.estimate;
     },
     /** Makes the rule listen for so long, until it was paused or up to now. */
-    async lasted(ruleId: string, minutes: number) {
+    async listenedFor(ruleId: string, minutes: number) {
       await database.run(
         `update watches set from_at = coalesce(to_at, now()) - $2 * interval '1 minute' where rule_id = $1`,
         [ruleId, minutes],
@@ -121,11 +121,11 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
 }
 
 /** A trial that has ended by its time. */
-async function tried(world: World, { matches = 12, minutes = 30 } = {}, accountId = 'acc_1') {
+async function endedTrial(world: World, { matches = 12, minutes = 30 } = {}, accountId = 'acc_1') {
   const ruleId = await world.create({ trial }, accountId);
   if (matches > 0) await world.match('cats', matches);
   await world.expire();
-  await world.lasted(ruleId, minutes);
+  await world.listenedFor(ruleId, minutes);
   return ruleId;
 }
 
@@ -141,7 +141,7 @@ const twelve = ofTrial(576, '12 matches in 30 minutes of a trial; about ±57%');
 
 test('a trial is a rule with an end by time and one by matches, and its cost is not checked', async () => {
   await using world = await openTrialWorld();
-  await tried(world);
+  await endedTrial(world);
   await world.database.run(
     `update accounts set budget = '{"period":"day","matches":100,"on_reached":"pause"}' where id = 'acc_1'`,
   );
@@ -167,7 +167,7 @@ describe('after a trial that ended', () => {
 
   test('by its time, the rule continues with another budget, unless that is too small for its rate', async () => {
     await using world = await openTrialWorld();
-    const ruleId = await tried(world);
+    const ruleId = await endedTrial(world);
     const [notice, ...others] = await world.notices();
     expect(others).toEqual([]);
     expect(notice).toMatchObject({ type: 'rule.expired', data: { trial: true }, resolved_at: null });
@@ -193,7 +193,7 @@ describe('after a trial that ended', () => {
     await world.match('cats', 50);
     const check = world.watch();
     await check();
-    await world.lasted(ruleId, 30);
+    await world.listenedFor(ruleId, 30);
     expect(await world.store.get('acc_1', ruleId)).toMatchObject({
       state: 'paused',
       pause: { reason: 'budget', resumes_at: null },
@@ -224,7 +224,7 @@ describe('after a trial that ended', () => {
 
   test('the estimate stays that of the trial, whatever the rule matches later', async () => {
     await using world = await openTrialWorld();
-    const ruleId = await tried(world);
+    const ruleId = await endedTrial(world);
     await world.update(ruleId, { budget: null, expires_at: null, overrides: { x: 'dogs' } });
     await world.resumeRule(ruleId);
     await world.match('dogs', 100);
@@ -236,7 +236,7 @@ describe('after a trial that ended', () => {
 describe('a preview with a trial', () => {
   test('that has ended: the newest of a rule that is not deleted, of the requested days', async () => {
     await using world = await openTrialWorld();
-    const first = await tried(world, { matches: 30 });
+    const first = await endedTrial(world, { matches: 30 });
     await world.database.run(
       `update watches set from_at = from_at - interval '26 hours', to_at = to_at - interval '26 hours'`,
     );
@@ -245,7 +245,7 @@ describe('a preview with a trial', () => {
     const older = ofTrial(1_440, '30 matches in 30 minutes of a trial; about ±36%');
     expect(await world.estimate()).toMatchObject(older);
     expect((await world.estimate({}, { days: 1 }))?.basis).not.toBe('trial');
-    const second = await tried(world);
+    const second = await endedTrial(world);
     expect(await world.estimate()).toMatchObject(twelve);
     expect((await world.store.get('acc_1', first))?.state).toBe('paused');
     await world.store.delete(changeBy('acc_1'), second);
@@ -261,18 +261,18 @@ describe('a preview with a trial', () => {
       count: async (_query, { fromMs }) => ({ kind: 'counted', fromMs, counts }),
     };
     await using world = await openTrialWorld({ counts: { x: [ten] } });
-    await tried(world);
+    await endedTrial(world);
     await world.database.run(`update sources set state = 'action_required'`);
     expect(await world.estimate()).toMatchObject(twelve);
     await world.database.run(`update sources set state = 'live'`);
     expect(await world.estimate()).toMatchObject({ basis: 'counts', matches_per_day: { average: 240 } });
-    await world.lasted(await world.create(), 25 * 60);
+    await world.listenedFor(await world.create(), 25 * 60);
     expect((await world.estimate())?.basis).toBe('history');
   });
 
   test('without matches is an upper bound, which refuses nothing', async () => {
     await using world = await openTrialWorld();
-    await tried(world, { matches: 0 });
+    await endedTrial(world, { matches: 0 });
     expect(await world.estimate()).toMatchObject({
       matches_per_day: { average: 144, busiest: null },
       basis: 'trial',
@@ -288,22 +288,22 @@ describe('a preview with a trial', () => {
     const basis = async () => (await world.estimate())?.basis_note;
     const ruleId = await world.create({ trial });
     await world.match('cats', 9);
-    await world.lasted(ruleId, 5);
+    await world.listenedFor(ruleId, 5);
     expect((await world.estimate())?.basis).not.toBe('trial');
     await world.match('cats', 1);
     expect(await basis()).toMatch('10 matches in the first 5 minutes of a trial');
 
     const quiet = await world.create({ trial, overrides: { x: 'cats' } });
-    await world.lasted(quiet, 4);
+    await world.listenedFor(quiet, 4);
     expect(await basis()).toMatch('10 matches in the first 5 minutes of a trial');
-    await world.lasted(ruleId, 20);
-    await world.lasted(quiet, 10);
+    await world.listenedFor(ruleId, 20);
+    await world.listenedFor(quiet, 10);
     expect(await basis()).toMatch('No match in the first 10 minutes of a trial');
   });
 
   test('counts only the time in which Earshot was connected', async () => {
     await using world = await openTrialWorld();
-    await tried(world);
+    await endedTrial(world);
     await world.database.run(
       `update coverage set proven_until = now() - interval '15 minutes', ended_because = 'stalled'`,
     );
@@ -314,9 +314,9 @@ describe('a preview with a trial', () => {
 
   test('counts the time before the platform surely applies the rule from the first match on', async () => {
     await using world = await openTrialWorld({ xDelayMs: 20 * 60_000 });
-    await tried(world, { matches: 0 });
+    await endedTrial(world, { matches: 0 });
     expect((await world.estimate())?.basis_note).toMatch('No match in 10 minutes');
-    await tried(world, { minutes: 16 });
+    await endedTrial(world, { minutes: 16 });
     expect((await world.estimate())?.basis).toBe('trial');
     await world.database.run(
       `update matches set created_at = (select max(to_at) from watches) - interval '5 minutes'`,
@@ -325,12 +325,12 @@ describe('a preview with a trial', () => {
     expect((await world.estimate())?.basis_note).toMatch('12 matches in 5 minutes of a trial');
   });
 
-  test('not of another query, nor of the same with other options, nor of a rule that is no trial', async () => {
+  test('ignores trials of another query or with other options, and rules that are no trials', async () => {
     await using world = await openTrialWorld();
     const draft = { platforms: ['firehose' as const], overrides: { firehose: 'title:cats' } };
     const ruleId = await world.create({ ...draft, trial });
     await world.expire();
-    await world.lasted(ruleId, 30);
+    await world.listenedFor(ruleId, 30);
     const basisOf = async (changes: Partial<RequestOf<'PreviewRule'>>) =>
       (await world.estimate({ ...draft, ...changes }))?.basis;
     expect(await basisOf({})).toBe('trial');
@@ -338,7 +338,7 @@ describe('a preview with a trial', () => {
     expect(await basisOf({ overrides: { firehose: 'title:dogs' } })).toBe('unknown');
 
     const plain = await world.create({ overrides: { x: 'dogs' } });
-    await world.lasted(plain, 30);
+    await world.listenedFor(plain, 30);
     expect((await world.estimate({ overrides: { x: 'dogs' } }))?.basis).toBe('unknown');
   });
 });
@@ -347,10 +347,10 @@ describe('another account', () => {
   test('never uses the trial', async () => {
     await using world = await openTrialWorld();
     const before = await world.estimate();
-    await tried(world, {}, 'acc_2');
+    await endedTrial(world, {}, 'acc_2');
     expect(await world.estimate()).toEqual(before);
     expect(await world.estimate({}, { accountId: 'acc_2' })).toMatchObject(twelve);
-    await tried(world, { matches: 3 });
+    await endedTrial(world, { matches: 3 });
     expect((await world.estimate())?.basis_note).toMatch('3 matches in 30 minutes');
   });
 
@@ -362,7 +362,7 @@ describe('another account', () => {
       const ruleId = await world.create({ trial });
       await world.match('cats', 12);
       await world.changes.pause(ruleId, changeBy('acc_1'));
-      await world.lasted(ruleId, 30);
+      await world.listenedFor(ruleId, 30);
       const paused = await world.estimate();
       // Alone, it gets another slot than before.
       if (!isShared) await world.database.run('delete from slots');

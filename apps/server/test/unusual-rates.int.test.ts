@@ -11,13 +11,13 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 
 type World = Awaited<ReturnType<typeof openBudgetWorld>>;
 
-/** What was matched so far is so much older; the rules, too. */
+/** Makes all matches, and the rules, so much older. */
 async function age({ database }: World, interval: string): Promise<void> {
   await database.run('update match_times set began = began - $1::interval', [interval]);
   await database.run('update rules set created_at = created_at - $1::interval', [interval]);
 }
 
-/** Twice so many, a minute apart. */
+/** Stores twice so many, a minute apart. */
 async function burst(world: World, value: string, perMinute: number): Promise<void> {
   await world.match(value, perMinute);
   await age(world, '70 seconds');
@@ -40,8 +40,8 @@ test('a burst raises one notice per rule, which is resolved when the burst ends'
   await world.match('dogs', 30);
   await world.notifyUnusualRates();
   await world.notifyUnusualRates();
-  const [told, ...others] = await unusual(world);
-  expect(told).toMatchObject({
+  const [notice, ...others] = await unusual(world);
+  expect(notice).toMatchObject({
     severity: 'warning',
     subject: { kind: 'rule', id: ruleId, name: 'cats' },
     data: { matches_per_minute: 30, usual_per_minute: 1 },
@@ -49,7 +49,7 @@ test('a burst raises one notice per rule, which is resolved when the burst ends'
   });
   expect(others).toEqual([]);
   expect((await world.store.get('acc_1', ruleId))?.state).toBe('active');
-  expect(await unusual(world, 'acc_2')).toMatchObject([{ subject: { id: theirs }, data: told?.data }]);
+  expect(await unusual(world, 'acc_2')).toMatchObject([{ subject: { id: theirs }, data: notice?.data }]);
   await age(world, '5 minutes');
   await world.notifyUnusualRates();
   expect((await unusual(world))[0]?.resolved_at).not.toBeNull();

@@ -90,7 +90,7 @@ export function streamOf(platform: Platform, client: UpstreamClient) {
   return platform === 'x' ? createXStream(client) : createFirehoseStream(client);
 }
 
-/** A call that nobody limits: what somebody does to the upstream's rules by hand. */
+/** A call without limits: for manual changes of the upstream's rules. */
 export const byHand: UpstreamCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };
 
 /** Writes a rule of `acc_1` and takes its slots, as a creation does before it waits for the registrar. */
@@ -124,11 +124,11 @@ export async function beginRule(
   return { ruleId, outcome: await rules.begin(rule, completionOf?.(ruleId)) };
 }
 
-/** Runs a worker until disposed of; disposing throws what the worker threw. */
+/** Runs a worker until it is disposed; disposing throws what the worker threw. */
 export function runWorker(worker: Worker): AsyncDisposable {
   const stop = new AbortController();
   const running = worker.run(stop.signal);
-  // Looked at when disposed of.
+  // The test checks its outcome when it disposes of it.
   running.catch(() => undefined);
   return {
     async [Symbol.asyncDispose]() {

@@ -2,7 +2,7 @@ import { createTemplate } from '@earshot/testkit';
 import type { TestProject } from 'vitest/node';
 import { fillTemplate } from './support.ts';
 
-/** Before the tests of the first project that needs it: the database that all take copies of. It goes with the PostgreSQL. */
+/** Before the tests of the first project that needs it: creates the database that all tests copy. It is dropped with the PostgreSQL. */
 export async function setup({ vitest }: TestProject): Promise<void> {
   const { postgresUrls, ...others } = vitest.getProvidedContext();
   if ('migratedTemplate' in others) return;

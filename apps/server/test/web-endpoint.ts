@@ -6,22 +6,22 @@ import type { AddressInfo } from 'node:net';
 export interface Received {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The `host` that the sender meant. */
+  /** The `host` header of the request. */
   readonly path: string;
 }
 
-/** What a handler does with a message: a status, or anything at all. */
+/** What a handler does with a message: answers with a status, or anything else. */
 export type Handler = (received: Received, response: ServerResponse) => number | undefined;
 
 export interface WebEndpoint extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   readonly received: Received[];
-  /** Connections opened so far, whatever was said on them. */
+  /** Connections opened so far, with or without requests. */
   connections(): number;
 }
 
-/** An endpoint of somebody who receives webhooks. */
+/** A webhook receiver's endpoint. */
 export async function startEndpoint(
   handler: Handler = () => 200,
   options: { host?: string; port?: number; tls?: { key: string; cert: string } } = {},

@@ -24,7 +24,7 @@ interface Inbox {
   readonly accepted: Received[];
 }
 
-/** An endpoint that takes a message or not; `false` may also mean that it took it and nobody learns of it. */
+/** An endpoint that accepts a message or not; `false` may also mean that it accepted it and the answer was lost. */
 function inbox(
   answer: (received: Received, take: () => void, response: Parameters<Handler>[1]) => number | undefined,
 ) {
@@ -39,7 +39,7 @@ function taking(take: () => void): number {
   return 200;
 }
 
-/** Takes everything, and breaks the connection instead of answering to the first message and each third after it. */
+/** Accepts everything, and breaks the connection instead of answering to the first message and each third after it. */
 function forgetful(): Inbox {
   let messages = 0;
   return inbox((_received, take, response) => {
@@ -72,13 +72,13 @@ function endpointsOf(random: () => number, state: { gone: boolean }) {
 const matchIdsOf = ({ body }: Received): string[] =>
   Object(JSON.parse(body)).matches.map((match: { id: string }) => match.id);
 
-/** The library's own signature over the headers that were sent: in virtual time its check of the age cannot hold. */
+/** The library's signature over the sent headers: in virtual time its check of the age cannot succeed. */
 function isSigned({ body, headers }: Received, { secret }: TestWebhook): boolean {
   const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
   return headers['webhook-signature'] === new Webhook(secret).sign(headers['webhook-id'] ?? '', at, body);
 }
 
-/** At least; more come until the senders have died at every point. */
+/** A minimum; more rounds follow until the senders have crashed at every point. */
 const matchesMin = 400;
 const poison = new Set([100, 101, 333]);
 
@@ -88,7 +88,7 @@ interface ChaosResult {
   readonly parked: string[];
 }
 
-/** Stores matches, kills the senders again and again, lets time pass, and at last lets one finish. */
+/** Stores matches, kills the senders again and again, moves the time, and finally lets one finish. */
 async function chaos(world: WebhookWorld, database: Database): Promise<ChaosResult> {
   const random = seededRandom(seed);
   const state = { gone: true };
@@ -115,13 +115,13 @@ async function chaos(world: WebhookWorld, database: Database): Promise<ChaosResu
     const label = await Promise.race([node.died, sleep(500, null)]);
     if (label !== null) kills.set(label, (kills.get(label) ?? 0) + 1);
     await senders[Symbol.asyncDispose]();
-    // A minute passes: the claims of the dead run out, and some waits are over.
+    // A minute passes: the claims of crashed senders expire, and some waits end.
     await database.run(`update webhooks set lease_until = '-infinity'`);
     await world.clock.pass(60_000);
     await enableAll(world);
   }
   state.gone = false;
-  await finishUp(world, database);
+  await deliverRemaining(world, database);
   const parked = await world.deliveries(webhooks['picky']?.webhook.id ?? '', 'parked');
   return { kills, webhooks, parked: parked.map((one) => one.first_match_id ?? '').toSorted() };
 }
@@ -133,7 +133,7 @@ async function enableAll(world: WebhookWorld): Promise<void> {
   }
 }
 
-async function finishUp(world: WebhookWorld, database: Database): Promise<void> {
+async function deliverRemaining(world: WebhookWorld, database: Database): Promise<void> {
   await enableAll(world);
   await using _sender = world.startSender();
   await eventually(
@@ -142,7 +142,7 @@ async function finishUp(world: WebhookWorld, database: Database): Promise<void> 
         `select extract(epoch from next_attempt_at - now())::float8 * 1000 as due_in_ms, state, failures, position
          from webhooks where position < (select last_position from match_log)`,
       );
-      // At once to the next attempt, which may be hours away; not while one is under way, whose claim would run out.
+      // Jumps to the next attempt, which may be hours away; not during an attempt, whose claim would expire.
       const dueInMs = Math.min(...behind.map((one) => one.due_in_ms));
       if (behind.length > 0 && dueInMs > 0) await world.clock.pass(dueInMs);
       expect(behind).toEqual([]);
@@ -171,7 +171,7 @@ describe('senders that are killed again and again', () => {
     withWebhookWorld(async (world, database) => {
       const { kills, webhooks, parked } = await chaos(world, database);
       process.stdout.write(`seed ${seed}, kills ${JSON.stringify([...kills])}\n`);
-      // The faults fired, at every labelled point.
+      // Control: the faults fired, at every labelled point.
       expect([...kills.keys()].toSorted()).toEqual([...deliveryCheckpoints].toSorted());
       const rows = await database.many<{ position: number }>(
         'select position from matches order by position',
@@ -196,7 +196,7 @@ describe('senders that are killed again and again', () => {
 });
 
 describe('a sender that is killed between sending and recording, with another match before the next attempt', () => {
-  /** What the endpoint accepted: the first match from the one that dies, and whatever the next one sends. */
+  /** The accepted messages: the first match from the killed sender, and what the next one sends. */
   async function acceptedAfterKill(wrap: (store: DeliveryStore) => DeliveryStore): Promise<Received[]> {
     await using clone = await migratedTemplate().clone();
     await using database = openTestDatabase(clone.url, 16);
@@ -233,13 +233,13 @@ describe('a sender that is killed between sending and recording, with another ma
     expect(conflicting([first, again, other].filter((one) => one !== undefined))).toEqual([]);
   });
 
-  test('control: without the stored batch, the repeated match comes under another id', async () => {
+  test('control: without the stored batch, the repeated match has another id', async () => {
     const accepted = await acceptedAfterKill((store) => ({ ...store, begin: async () => true }));
     expect(conflicting(accepted)).toEqual(accepted.slice(0, 1).flatMap(matchIdsOf));
   });
 });
 
-test('a hundred dead endpoints leave senders to a healthy one', () =>
+test('a hundred failing endpoints do not keep the senders from a healthy one', () =>
   withWebhookWorld(async (world, database) => {
     await using dead = await startEndpoint(() => undefined);
     await using healthy = await startEndpoint();

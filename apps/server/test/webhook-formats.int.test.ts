@@ -20,7 +20,7 @@ function readMessage(body: string): { shown: number[]; more: number } {
 
 const posts = (first: number, count: number) => Array.from({ length: count }, (_, n) => `post ${first + n}`);
 
-test('a chat gets one message in a window, with everything that came meanwhile, shown or counted', () =>
+test('a chat gets one message per window, with all matches since the last one, shown or counted', () =>
   withWebhookWorld(async (world) => {
     await using chat = await startEndpoint();
     await using program = await startEndpoint();
@@ -28,19 +28,19 @@ test('a chat gets one message in a window, with everything that came meanwhile, 
     await world.createWebhook(program.url);
     await using _sender = world.startSender();
     const messages = () => chat.received.map(({ body }) => readMessage(body));
-    /** Those who are not in a window get it, and then the chat has been looked at as well. */
-    const storeAndSee = async (texts: string[]) => {
+    /** Waits until webhooks without a window have it: by then the chat was checked as well. */
+    const storeAndWait = async (texts: string[]) => {
       await world.storeMatches(texts);
       await eventually(() => expect(program.received.at(-1)?.body).toContain(`"${texts.at(-1)}"`), within);
     };
-    await storeAndSee(posts(0, 1));
+    await storeAndWait(posts(0, 1));
     await eventually(() => expect(messages()).toEqual([{ shown: [0], more: 0 }]), within);
-    await storeAndSee(posts(1, 1));
-    await storeAndSee(posts(2, 2));
+    await storeAndWait(posts(1, 1));
+    await storeAndWait(posts(2, 2));
     expect(messages()).toHaveLength(1);
     await world.clock.pass(windowSeconds * 1_000);
     await eventually(() => expect(messages()).toHaveLength(2), within);
-    await storeAndSee(posts(4, 137));
+    await storeAndWait(posts(4, 137));
     expect(messages()).toHaveLength(2);
     await world.clock.pass(windowSeconds * 1_000);
     await eventually(() => expect(messages()).toHaveLength(3), within);
@@ -51,7 +51,7 @@ test('a chat gets one message in a window, with everything that came meanwhile, 
     expect(chat.received.filter(({ headers }) => 'webhook-signature' in headers)).toEqual([]);
   }));
 
-test('the matches of a chat are in one message each, in order, when its senders are killed at every point', () =>
+test('the matches of a chat are in one message each, in order, if its senders are killed at every point', () =>
   withWebhookWorld(async (world, database) => {
     const receivedMs: number[] = [];
     await using chat = await startEndpoint(() => {
@@ -72,7 +72,7 @@ test('the matches of a chat are in one message each, in order, when its senders 
           store: (store) => node.store(store),
         });
         kills.push(await node.died);
-        // What comes before the next attempt is not in the message that was under way.
+        // Matches that arrive before the next attempt are not in the message that was being sent.
         await world.storeMatches(posts(stored, 1));
         stored += 1;
       }
@@ -88,7 +88,7 @@ test('the matches of a chat are in one message each, in order, when its senders 
     }, within);
     expect(kills).toEqual([...deliveryCheckpoints, ...deliveryCheckpoints]);
     const bodies = chat.received.map(({ body }) => body);
-    // A message whose sender died before it could say so came twice, with the same bytes.
+    // A message whose sender was killed before it could record the result arrived twice, with the same bytes.
     const firsts = bodies.map((body) => bodies.indexOf(body));
     const messages = [...new Set(bodies)];
     expect(bodies.length).toBeGreaterThan(messages.length);
@@ -104,7 +104,7 @@ test('the matches of a chat are in one message each, in order, when its senders 
     });
   }));
 
-test('a message that a chat refuses is split until the match that it refuses is found', () =>
+test('a message that a chat refuses is split until the refused match is found', () =>
   withWebhookWorld(async (world, database) => {
     const accepted: string[] = [];
     await using chat = await startEndpoint(({ body }) => {
@@ -126,7 +126,7 @@ test('a message that a chat refuses is split until the match that it refuses is 
     expect(messages.flatMap(({ shown }) => shown).slice(0, 7)).toEqual([0, 1, 2, 3, 4, 6, 7]);
   }));
 
-test('an item that is forgotten is in no message to come, and a later one tells of its removal', () =>
+test('a forgotten item is in no later message, and a later message reports its removal', () =>
   withWebhookWorld(async (world, database, databaseUrl) => {
     let status = 500;
     await using chat = await startEndpoint(() => status);
@@ -209,7 +209,7 @@ describe('the webhook of a chat', () => {
       expect(chat.received).toHaveLength(3);
     }));
 
-  test('shows its address nowhere, and keeps it when it is changed as it is shown', () =>
+  test('shows its address nowhere, and keeps it if it is updated with its masked form', () =>
     withWebhookWorld(async (world, database) => {
       const url = 'https://hooks.slack.com/services/T0/B0/topsecret';
       const shown = 'https://hooks.slack.com/…';

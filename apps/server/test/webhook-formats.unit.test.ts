@@ -18,13 +18,13 @@ import { chatItemOf, chatItemsMax } from '../src/webhooks/formats/chat-content.t
 import { render } from '../src/webhooks/formats/render.ts';
 import { createBatchBody, noticeMessage, withoutMatches } from '../src/webhooks/message.ts';
 import { shownUrl } from '../src/webhooks/webhooks.sql.ts';
-import { chatBody, harmIn, linksIn, messageOf, strangersMatch } from './read-chat.ts';
+import { chatBody, harmIn, linksIn, messageOf, untrustedMatch } from './read-chat.ts';
 
 const chatFormats: readonly ChatFormat[] = ['slack', 'discord', 'teams'];
 const formats: readonly WebhookFormat[] = ['cloudevents', ...chatFormats];
 const consoleUrl = 'https://earshot.example.com/';
 
-/** What the published schema says against a message. */
+/** The violations of the published schema by a message. */
 function problemsOf(format: WebhookFormat, message: unknown): unknown[] {
   const name = format === 'teams' ? 'adaptive-card' : format;
   const schema = JSON.parse(readFileSync(join(import.meta.dirname, `webhook-schemas/${name}.json`), 'utf8'));
@@ -33,7 +33,7 @@ function problemsOf(format: WebhookFormat, message: unknown): unknown[] {
   return parts.flatMap((part) => (validate(part) ? [] : (validate.errors ?? [])));
 }
 
-/** What the schema is about: each event of a batch, the card in its envelope, or the whole message. */
+/** The values that the schema describes: each event of a batch, the card in its envelope, or the whole message. */
 function partsOf(format: WebhookFormat, message: unknown): unknown[] {
   if (format === 'cloudevents') return Array.isArray(message) ? message : [null];
   if (format !== 'teams') return [message];
@@ -63,7 +63,7 @@ const removal = {
 
 function batchOf(format: WebhookFormat, count: number, words: string): string {
   const matches = Array.from({ length: count }, (_, n) =>
-    strangersMatch(n, words, `https://x.com/a/status/${n}`),
+    untrustedMatch(n, words, `https://x.com/a/status/${n}`),
   );
   if (isChatFormat(format))
     return chatBody(matches.slice(0, chatItemsMax), { more: Math.max(0, count - chatItemsMax), removals: 2 });
@@ -73,7 +73,7 @@ function batchOf(format: WebhookFormat, count: number, words: string): string {
   return body.text();
 }
 
-/** An issue with these words in every place that takes words, and so many matches and rules. */
+/** A digest message with these words in every field with text, and so many matches and rules. */
 function digestOf(format: WebhookFormat, count: number, words: string): string {
   const matches = Array.from({ length: count }, (_, n) => ({
     id: `mat_${n}`,
@@ -114,7 +114,7 @@ describe.each(formats)('a message in the format %s', (format) => {
     'more matches than fit': batchOf(format, 60, 'words '.repeat(2_000)),
     'matches that double when they are escaped': batchOf(format, 10, '*'.repeat(5_000)),
     'matches of three bytes for each character': batchOf(format, 10, '世'.repeat(5_000)),
-    'matches of nothing but unseen characters': batchOf(format, 10, '\u202e'.repeat(5_000)),
+    'matches of invisible characters only': batchOf(format, 10, '\u202e'.repeat(5_000)),
     removals: batchOf(format, 0, ''),
     'a notice': noticeMessage('whk_1', { position: 1, notice }).body,
     'a digest': digestOf(format, 3, 'words'),
@@ -128,7 +128,7 @@ describe.each(formats)('a message in the format %s', (format) => {
   });
 });
 
-/** How many matches a message shows, and how many more it speaks of. */
+/** How many matches a message shows, and how many more it mentions. */
 function shownAndCounted(format: ChatFormat, body: string): { shown: number; more: number } {
   const message = messageOf(format, body);
   const [, more = '0'] = /and ([\d,]+) more/.exec(JSON.stringify(message)) ?? [];
@@ -163,13 +163,13 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
   });
 
   test('has the rule, platform, author, text, reason and link of each match', () => {
-    const match = strangersMatch(1, 'liftoff', 'https://x.com/a/status/1');
+    const match = untrustedMatch(1, 'liftoff', 'https://x.com/a/status/1');
     const text = JSON.stringify(messageOf(format, chatBody([match]), consoleUrl));
     for (const part of ['Launches', 'X', 'liftoff', 'Why: liftoff', 'https://x.com/a/status/1', consoleUrl])
       expect(text).toContain(part);
   });
 
-  test('says what a notice says, and that matches were removed', () => {
+  test('has the content of a notice, and mentions removed matches', () => {
     const { body } = noticeMessage('whk_1', { position: 1, notice });
     const text = JSON.stringify(messageOf(format, body));
     for (const part of ['warning', 'webhook.failing', 'Look at what the endpoint answers'])
@@ -182,7 +182,7 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
     expect(JSON.stringify(messageOf(format, chatBody([], { removals: 1 })))).toContain('1 match was removed');
   });
 
-  test('shows or counts every match of a digest, after its counts and how much was heard', () => {
+  test('shows or counts every match of a digest, after its counts and coverage', () => {
     for (const words of ['words', '*'.repeat(5_000), '😀'.repeat(5_000)]) {
       const { shown, more } = shownAndCounted(format, digestOf(format, 100, words));
       expect(shown + more).toBe(100);
@@ -199,8 +199,8 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
     expect(harmIn(format, message ?? {}, twin ?? {})).toEqual([]);
   });
 
-  test('loses a match that is removed before it is sent', () => {
-    const matches = [strangersMatch(1, 'first'), strangersMatch(2, 'second')];
+  test('omits a match that is removed before it is sent', () => {
+    const matches = [untrustedMatch(1, 'first'), untrustedMatch(2, 'second')];
     const left = withoutMatches(chatBody(matches, { more: 3, removals: 1 }), new Set(['mat_000000000001']));
     expect(left?.count).toBe(5);
     const text = JSON.stringify(messageOf(format, left?.body ?? ''));
@@ -210,8 +210,8 @@ describe.each(chatFormats)('a message for people, in %s', (format) => {
   });
 });
 
-test('what a chat shows of a text is on one line, short, and never a part of a character', () => {
-  const shownOf = (text: string) => chatItemOf(strangersMatch(1, text), 'rule').text;
+test('a text in a chat is on one line, short, and never ends within a character', () => {
+  const shownOf = (text: string) => chatItemOf(untrustedMatch(1, text), 'rule').text;
   expect(shownOf(' first\r\n\n second\tthird ')).toBe('first / second third');
   expect(shownOf('😀'.repeat(401))).toBe(`${'😀'.repeat(400)}…`);
   expect(shownOf('😀'.repeat(400))).toBe('😀'.repeat(400));
@@ -240,7 +240,7 @@ test('a batch of CloudEvents has one event for each match and removal', () => {
     { id: 'mat_000000000001', time: '2026-11-14T22:46:00.000Z', datacontenttype: 'application/json' },
     { id: 'mat_000000000001.removed', type: 'earshot.match.removed', data: removal },
   ]);
-  expect(events[0].data).toEqual(strangersMatch(0, 'words', 'https://x.com/a/status/0'));
+  expect(events[0].data).toEqual(untrustedMatch(0, 'words', 'https://x.com/a/status/0'));
   const { body } = noticeMessage('whk_1', { position: 1, notice });
   expect(send('cloudevents', body)).toMatchObject([{ type: 'earshot.notice', id: 'msg_1', data: notice }]);
   expect(send('cloudevents', digestOf('cloudevents', 1, 'words'))).toMatchObject([
@@ -254,13 +254,13 @@ test('a batch of CloudEvents has one event for each match and removal', () => {
   ]);
 });
 
-test('the URL of a chat is shown without what makes it a credential', () => {
+test('the URL of a chat is shown without its credential', () => {
   const url = 'https://hooks.slack.com/services/T0/B0/secret?token=1';
   for (const format of chatFormats) expect(shownUrl({ format, url })).toBe('https://hooks.slack.com/…');
   for (const format of ['standard', 'cloudevents'] as const) expect(shownUrl({ format, url })).toBe(url);
 });
 
-test('a chat that answers 401, 403 or 404 is gone; one that limits us is not', () => {
+test('a chat that answers 401, 403 or 404 is gone; one that rate-limits is not', () => {
   const answered = (status: number, kind: 'refused' | 'delivered') =>
     asAnswerOfChat({ outcome: { kind }, status, latencyMs: 1, message: null, response: null }).outcome.kind;
   expect([401, 403, 404].map((status) => answered(status, 'refused'))).toEqual(['gone', 'gone', 'gone']);

@@ -52,7 +52,7 @@ export interface WebhookWorld {
       windowSeconds?: number;
     },
   ): Promise<TestWebhook>;
-  /** Many at once, without the way of a request. */
+  /** Creates many at once, without requests. */
   createMany(url: string, count: number): Promise<void>;
   /** Stores posts that match `rule_1`; returns their texts in the order of the log. */
   storeMatches(texts: readonly string[], ruleId?: string): Promise<void>;
@@ -99,7 +99,7 @@ function webhooksOf(database: Database, secretBox: SecretBox): Webhooks {
   };
 }
 
-/** One node's senders, which a test can let die. */
+/** One node's senders, which a test can kill. */
 export interface SenderProcess {
   readonly checkpoint?: Checkpoint;
   readonly timeoutMs?: number;
@@ -112,7 +112,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
   const webhooks = webhooksOf(database, secretBox);
   const matches = createMatchStore(database);
   const bells = createLocalBells();
-  // When time has passed, senders look at once what is due now, not at their next poll.
+  // After a change of the time, senders check at once what is due, not only at their next poll.
   const clock = createDatabaseClock(database, () => bells.ring('matches'));
   const parsedRules = createParsedRules();
   let stored = 0;
@@ -204,13 +204,13 @@ export function createWebhookWorld(database: Database): WebhookWorld {
   };
 }
 
-/** To the moment at which the first webhook is tried again, if it waits for one. */
+/** Moves to the moment at which the first webhook is retried, if it waits for one. */
 export async function passToNextAttempt({ webhooks, clock }: WebhookWorld): Promise<void> {
   const nextAt = (await webhooks.list('acc_1'))[0]?.next_attempt_at ?? null;
   if (nextAt !== null) await clock.passTo(nextAt);
 }
 
-/** Webhooks of an account with two rules, on a database of their own. */
+/** Webhooks of an account with two rules, on a separate database. */
 export async function withWebhookWorld(
   run: (world: WebhookWorld, database: Database, databaseUrl: string) => Promise<void>,
 ): Promise<void> {

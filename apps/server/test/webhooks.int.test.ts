@@ -13,7 +13,7 @@ const hour = 3_600_000;
 const texts = (count: number, prefix = 'post') =>
   Array.from({ length: count }, (_, index) => `${prefix} ${index}`);
 
-/** Verified by the published library; throws when the signature is not right. */
+/** Verified by the published library; throws if the signature is not valid. */
 function textsOf({ body, headers }: Received, { id, secret }: TestWebhook): string[] {
   const message = new Webhook(secret).verify(body, headers);
   const parsed = Object(message);
@@ -32,7 +32,7 @@ describe('a sender whose clock is wrong', () => {
   test.each([
     ['ahead', hour],
     ['behind', -hour],
-  ])('by an hour %s leaves every webhook to the next sender', (_, offsetMs) =>
+  ])('by an hour (%s) does not keep other senders from its webhooks', (_, offsetMs) =>
     withWebhookWorld(async (world, database) => {
       await using healthy = await startEndpoint();
       await using failing = await startEndpoint(() => 500);
@@ -89,7 +89,7 @@ describe('a webhook', () => {
       }, within);
     }));
 
-  test('that is created later does not get what was there before', () =>
+  test('that is created later does not get earlier matches', () =>
     withWebhookWorld(async (world) => {
       await world.storeMatches(['before']);
       await using endpoint = await startEndpoint();
@@ -100,7 +100,7 @@ describe('a webhook', () => {
       expect(endpoint.received.flatMap((one) => textsOf(one, webhook))).toEqual(['after']);
     }));
 
-  test('is tried again with the same bytes under the same id, after a 429 not before it allows', () =>
+  test('is retried with the same bytes under the same id, after a 429 not before the given time', () =>
     withWebhookWorld(async (world) => {
       let answers = 0;
       await using endpoint = await startEndpoint((_received, response) => {
@@ -114,7 +114,7 @@ describe('a webhook', () => {
       const [waiting] = await world.webhooks.list('acc_1');
       const waitMs = Date.parse(waiting?.next_attempt_at ?? '') - Date.now();
       expect(Math.abs(waitMs - hour)).toBeLessThan(60_000);
-      // What comes meanwhile is for the next batch.
+      // Matches that arrive meanwhile are for the next batch.
       await world.storeMatches(['c']);
       await world.clock.pass(hour);
       await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(2), within);
@@ -137,7 +137,7 @@ describe('a webhook', () => {
       expect((await world.webhooks.list('acc_1'))[0]).toMatchObject({ failing_since: null });
     }));
 
-  test('that answers 410 is disabled at once, tells so in the audit, and goes on where it stopped', () =>
+  test('that answers 410 is disabled at once, which is audited, and continues where it stopped', () =>
     withWebhookWorld(async (world, database) => {
       let gone = true;
       await using endpoint = await startEndpoint(() => (gone ? 410 : 200));
@@ -166,7 +166,7 @@ describe('a webhook', () => {
       expect(await state()).toMatchObject({ state: 'active', reason: null });
     }));
 
-  test('that is paused gets nothing, and everything when it is resumed', () =>
+  test('that is paused gets nothing, and everything after it is resumed', () =>
     withWebhookWorld(async (world) => {
       await using endpoint = await startEndpoint();
       await using other = await startEndpoint();
@@ -182,7 +182,7 @@ describe('a webhook', () => {
       expect(endpoint.received.flatMap((one) => textsOf(one, webhook))).toEqual(['a', 'b']);
     }));
 
-  test('that refuses some matches gets the others, and those are listed as parked', () =>
+  test('that refuses some matches gets the others, and the refused ones are listed as parked', () =>
     withWebhookWorld(async (world) => {
       await using endpoint = await startEndpoint(({ body }) => (body.includes('poison') ? 422 : 200));
       const webhook = await world.createWebhook(endpoint.url);
@@ -206,7 +206,7 @@ describe('a webhook', () => {
       expect(parked.toSorted()).toEqual(['mat_000000000008', 'mat_00000000001m', 'mat_00000000001n']);
     }));
 
-  test('that is set back gets everything again as new messages, also while an attempt is under way', () =>
+  test('that is replayed gets everything again as new messages, also during an attempt', () =>
     withWebhookWorld(async (world) => {
       const arrived = Promise.withResolvers<void>();
       const goOn = Promise.withResolvers<void>();
@@ -231,7 +231,7 @@ describe('a webhook', () => {
       expect(again?.headers['webhook-id']).not.toBe(before?.headers['webhook-id']);
     }));
 
-  test('with a new secret bears both signatures until the old one has run out', () =>
+  test('with a new secret has both signatures until the old one has expired', () =>
     withWebhookWorld(async (world, database) => {
       await using endpoint = await startEndpoint();
       const webhook = await world.createWebhook(endpoint.url);
@@ -252,7 +252,7 @@ describe('a webhook', () => {
     }));
 });
 
-test('a secret that cannot be opened is our trouble: nothing is sent, and nobody is charged', () =>
+test('with a secret that cannot be decrypted gets nothing, and the failure does not count', () =>
   withWebhookWorld(async (world, database) => {
     await using endpoint = await startEndpoint();
     const webhook = await world.createWebhook(endpoint.url);
@@ -279,7 +279,7 @@ const expired = (ruleId: string) =>
   }) as const;
 const raise = (database: Database, ruleId: string) => raiseNotices(database, ['acc_1'], expired(ruleId));
 
-/** Verified by the published library: `matches`, or the subject of a notice and whether it is over. */
+/** Verified by the published library: `matches`, or the subject of a notice and whether it is resolved. */
 function sentTo({ id, secret }: TestWebhook, { body, headers }: Received): string {
   const message = Object(new Webhook(secret).verify(body, headers));
   expect(message.webhook_id).toBe(id);
@@ -291,7 +291,7 @@ function sentTo({ id, secret }: TestWebhook, { body, headers }: Received): strin
 }
 
 describe('notices', () => {
-  test('who asks for notices gets each in a message of its own, in order, and again when it is resolved', () =>
+  test('a webhook for notices gets each in a separate message, in order, and again when it is resolved', () =>
     withWebhookWorld(async (world, database) => {
       await raise(database, 'before');
       await using endpoint = await startEndpoint();
@@ -316,7 +316,7 @@ describe('notices', () => {
       }, within);
     }));
 
-  test('a notice that fails comes again under the same id, with the same bytes, after the wait of the schedule', () =>
+  test('a failed notice is repeated with the same id and bytes, after the scheduled wait', () =>
     withWebhookWorld(async (world, database) => {
       let status = 500;
       await using endpoint = await startEndpoint(() => status);
@@ -334,7 +334,7 @@ describe('notices', () => {
         const [listed] = await world.webhooks.list('acc_1');
         expect(listed?.failing_since).toBeNull();
       }, within);
-      // That the webhook failed, and works again, is told to it as well.
+      // It is also notified that the webhook failed, and works again.
       const [first, ...more] = endpoint.received.filter(({ body }) => body.includes('rule.expired'));
       expect(more).not.toEqual([]);
       for (const one of more) {
@@ -344,7 +344,7 @@ describe('notices', () => {
       }
     }));
 
-  test('an endpoint that refuses notices still gets its matches; the notice is tried on the schedule and then parked', () =>
+  test('an endpoint that refuses notices still gets its matches; the notice is retried as scheduled and then parked', () =>
     withWebhookWorld(async (world, database) => {
       await using endpoint = await startEndpoint(({ body }) =>
         body.includes('"type":"notice"') ? 400 : 200,

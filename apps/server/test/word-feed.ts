@@ -20,11 +20,11 @@ export interface WordFeed {
   readonly platform: PlatformDescriptor<unknown>;
   /** The rules that were registered at the feed. */
   rules(): readonly UpstreamRule[];
-  /** Delivers a text to the stream, with the rules whose words it has. */
+  /** Delivers a text to the stream, with the rules whose words it contains. */
   push(text: string): void;
 }
 
-/** A platform of the smallest kind: texts in memory, and rules of plain words that must all be in the text. */
+/** A minimal platform: texts in memory, and rules of plain words that must all be in the text. */
 export function createWordFeed(): WordFeed {
   const registered = new Map<string, UpstreamRule>();
   const waiting: FeedItem[] = [];

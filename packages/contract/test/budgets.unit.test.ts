@@ -20,8 +20,8 @@ const budgets: fc.Arbitrary<Budget> = fc
   )
   .map(([period, on_reached, amount]) => ({ period, ...amount, on_reached }) as const);
 
-describe('the text of a budget', () => {
-  test('is read as the budget that it was written from', () => {
+describe('parseBudget', () => {
+  test('restores a formatted budget', () => {
     fc.assert(
       fc.property(budgets, (one) => {
         expect(parseBudget(formatBudget(one))).toEqual(one);
@@ -29,7 +29,7 @@ describe('the text of a budget', () => {
     );
   });
 
-  test('pauses unless it says that it only tells', () => {
+  test('defaults to pause instead of notify', () => {
     expect(parseBudget('usd=5/day')).toEqual({ period: 'day', usd: 5, on_reached: 'pause' });
     expect(parseBudget('matches=1000/month:notify')).toMatchObject({ matches: 1_000, on_reached: 'notify' });
   });
@@ -49,7 +49,7 @@ describe('the text of a budget', () => {
     'eur=5/day',
     'usd=5/day:sample',
     'usd=5,matches=3/day',
-  ])('%j is none', (text) => expect(parseBudget(text)).toBeNull());
+  ])('refuses %j', (text) => expect(parseBudget(text)).toBeNull());
 });
 
 test.for([
@@ -59,7 +59,7 @@ test.for([
   [{ usd: 5 }, '"period" is required'],
   [{ period: 'day', usd: 5, on_reached: 'sample' }, 'pause'],
   [{ period: 'day', usd: 5, per: 'rule' }, '"per" is not a field'],
-] as const)('%j is refused', ([given, words]) => {
+] as const)('refuses the budget %j', ([given, words]) => {
   const messages = budget.safeParse(given).error?.issues.map(({ message }) => message) ?? [];
   expect(messages.join(' ')).toContain(words);
 });
@@ -77,18 +77,18 @@ test.for([
   ['usd=5/day', 'usd=4/day:notify', true],
   ['usd=5/day:notify', 'usd=5/day', false],
   ['usd=5/day', 'none', true],
-] as const)('from %s to %s, more may be spent: %s', ([before, after, isLooser]) => {
+] as const)('the change from %s to %s is looser: %s', ([before, after, isLooser]) => {
   const from = parseBudget(before);
   if (from === null) throw new Error(`${before} is no budget`);
   expect(isLooserBudget(from, parseBudget(after))).toBe(isLooser);
 });
 
-describe('a trial as text', () => {
+describe('parseTrial', () => {
   test.for([
     ['30m,matches=50', { minutes: 30, max_matches: 50 }],
     [' 2h,matches=500 ', { minutes: 120, max_matches: 500 }],
     ['24h,matches=10000', { minutes: 1_440, max_matches: 10_000 }],
-  ] as const)('%s', ([text, read]) => expect(parseTrial(text)).toEqual(read));
+  ] as const)('reads %s', ([text, read]) => expect(parseTrial(text)).toEqual(read));
 
   test.each([
     '',
@@ -102,5 +102,5 @@ describe('a trial as text', () => {
     '30m,matches=10001',
     '30m,usd=5',
     '1d,matches=50',
-  ])('%j is none', (text) => expect(parseTrial(text)).toBeNull());
+  ])('refuses %j', (text) => expect(parseTrial(text)).toBeNull());
 });

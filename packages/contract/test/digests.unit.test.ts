@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'vitest';
 import { operations, violationsOf } from '../src/index.ts';
 
-const request = { name: 'a', schedule: { window_seconds: 60 }, to: { email: ['team@example.com'] } };
+const request = { name: 'a', schedule: { window_seconds: 60 }, recipients: { email: ['team@example.com'] } };
 
-function fieldsOf(asked: object): string[] {
-  const parsed = operations.CreateDigest.request.safeParse(asked);
+function fieldsOf(sent: object): string[] {
+  const parsed = operations.CreateDigest.request.safeParse(sent);
   return parsed.success ? [] : violationsOf(parsed.error).map(({ field }) => field);
 }
 
 test.each(['a@example.com', "o'neil+x@mail.example.co.uk", 'A_B.c@x-y.example'])(
-  '%s is an address',
+  'accepts the address %s',
   (address) => {
-    expect(fieldsOf({ ...request, to: { email: [address] } })).toEqual([]);
+    expect(fieldsOf({ ...request, recipients: { email: [address] } })).toEqual([]);
   },
 );
 
-describe('an address is one address and nothing else', () => {
+describe('recipients', () => {
   test.each([
     'a@example.com\r\nBcc: b@example.com',
     'a@example.com\n',
@@ -30,13 +30,13 @@ describe('an address is one address and nothing else', () => {
     '@example.com',
     `${'a'.repeat(65)}@example.com`,
     `a@${'b.'.repeat(130)}example.com`,
-  ])('%j is refused', (address) => {
-    expect(fieldsOf({ ...request, to: { email: [address] } })).toContain('to.email[0]');
+  ])('refuse %j', (address) => {
+    expect(fieldsOf({ ...request, recipients: { email: [address] } })).toContain('recipients.email[0]');
   });
 
-  test('and there are ten at most', () => {
+  test('have at most 10 addresses', () => {
     const many = Array.from({ length: 11 }, (_, index) => `a${index}@example.com`);
-    expect(fieldsOf({ ...request, to: { email: many.slice(1) } })).toEqual([]);
-    expect(fieldsOf({ ...request, to: { email: many } })).toEqual(['to.email']);
+    expect(fieldsOf({ ...request, recipients: { email: many.slice(1) } })).toEqual([]);
+    expect(fieldsOf({ ...request, recipients: { email: many } })).toEqual(['recipients.email']);
   });
 });

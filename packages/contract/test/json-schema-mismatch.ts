@@ -5,7 +5,7 @@ type Schemas = Readonly<Record<string, JsonSchema>>;
 
 const known = new WeakMap<Schemas, { ajv: Ajv2020; compiled: Map<string, ValidateFunction> }>();
 
-/** Where a value breaks a schema, or undefined: a second opinion on the JSON Schemas that zod generates. */
+/** Describes why a value does not fit a schema, or returns undefined. It checks the JSON Schemas that zod generates. */
 export function mismatch(schema: JsonSchema | boolean, value: unknown, schemas: Schemas): string | undefined {
   const { ajv, compiled } = known.get(schemas) ?? remember(schemas);
   const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/');
@@ -14,7 +14,7 @@ export function mismatch(schema: JsonSchema | boolean, value: unknown, schemas: 
   return validate(value) ? undefined : ajv.errorsText(validate.errors, { dataVar: '$' });
 }
 
-/** What the schemas refer to is compiled once. */
+/** Compiles referenced schemas once. */
 function remember(schemas: Schemas) {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, inlineRefs: false });
   ajv.addSchema({ components: { schemas } }, 'document');

@@ -20,7 +20,7 @@ function describedAs(row: Operation): OpenApiOperation {
   return found;
 }
 
-/** Every object inside a JSON value, the value itself included. */
+/** Every object inside a JSON value, including the value itself. */
 function* objectsIn(value: unknown): Generator<object> {
   if (typeof value !== 'object' || value === null) return;
   yield value;
@@ -41,7 +41,7 @@ test('the document is plain JSON with the version label 1', () => {
   expect(document.info.version).toBe('1');
 });
 
-test('the base URL is the one that was given', () => {
+test('the server URL is the given base URL', () => {
   expect(openApiDocument({ baseUrl: 'https://earshot.example' }).servers).toEqual([
     { url: 'https://earshot.example' },
   ]);
@@ -55,14 +55,14 @@ test('every reference in the document resolves', () => {
   expect(references.filter((reference) => !resolves(reference))).toEqual([]);
 });
 
-test('no schema carries an identity of its own, which would change what references mean', () => {
+test('no schema has an $id, which would change the meaning of references', () => {
   for (const object of objectsIn(schemas)) {
     expect(object).not.toHaveProperty('$id');
     expect(object).not.toHaveProperty('$schema');
   }
 });
 
-test('every operation of the table is described under its method and path, and nothing else but the open ones', () => {
+test('the paths are those of the operations, and the open ones', () => {
   for (const { id, method, path } of rows) {
     const paths = document.paths[path];
     expect((method === 'GET' ? paths?.get : paths?.post)?.operationId).toBe(id);
@@ -92,16 +92,16 @@ test.each(rows)('the examples of $id fit the schemas in the document', (row) => 
   }
 });
 
-test('a body is required exactly where an empty one is refused', () => {
+test('a body is required only if the operation refuses an empty one', () => {
   expect(describedAs(operations.ListReaders).requestBody?.required).toBe(false);
   expect(describedAs(operations.CreateRule).requestBody?.required).toBe(true);
 });
 
-test('every body in the document has an example that fits its schema, and every operation has both', () => {
+test('every body has a fitting example, and every operation has a request and an answer', () => {
   const bodies = [...objectsIn(document)].flatMap((object) =>
     'content' in object ? Object.values(object.content as object) : [],
   );
-  // A request and an answer each, the open paths, and at least the common errors of everything.
+  // Each operation has a request, an answer and the common errors. The open paths have more.
   expect(bodies.length).toBeGreaterThan(rows.length * 6);
   for (const { schema, example } of bodies) {
     expect(example).toBeDefined();
@@ -110,9 +110,9 @@ test('every body in the document has an example that fits its schema, and every 
   for (const { operationId, requestBody, responses, parameters = [], security } of described) {
     const answers = Object.entries(responses).filter(([status]) => status === '200');
     expect([operationId, answers.length]).toEqual([operationId, 1]);
-    const told = parameters.filter((parameter) => parameter.example !== undefined);
-    const isAsked = requestBody !== undefined || told.length > 0 || security?.length === 0;
-    expect([operationId, isAsked]).toEqual([operationId, true]);
+    const shown = parameters.filter((parameter) => parameter.example !== undefined);
+    const hasRequest = requestBody !== undefined || shown.length > 0 || security?.length === 0;
+    expect([operationId, hasRequest]).toEqual([operationId, true]);
   }
 });
 
@@ -122,7 +122,7 @@ test('the example of the error response fits its schema', () => {
   expect(content && mismatch(content.schema, content.example, schemas)).toBeUndefined();
 });
 
-test('the query parameters of a GET carry their bounds and a fitting example', () => {
+test('query parameters have limits and a fitting example', () => {
   const [limit, cursor] = describedAs(operations.ListRules).parameters ?? [];
   expect(limit).toMatchObject({
     name: 'limit',
@@ -133,7 +133,7 @@ test('the query parameters of a GET carry their bounds and a fitting example', (
   expect(cursor).toMatchObject({ name: 'cursor', required: false, schema: { type: 'string' } });
 });
 
-test('requests are closed and answers are open to later fields', () => {
+test('requests refuse unknown fields, and answers allow later fields', () => {
   expect(schemas['CreateRuleRequest']?.additionalProperties).toBe(false);
   expect(
     mismatch(
@@ -147,13 +147,13 @@ test('requests are closed and answers are open to later fields', () => {
   }
 });
 
-test('objects that callers keep have names of their own', () => {
+test('rules, matches and diagnostics are named schemas', () => {
   expect(JSON.stringify(schemas['ListRulesAnswer'])).toContain('"#/components/schemas/Rule"');
   expect(JSON.stringify(schemas['ListMatchesAnswer'])).toContain('"#/components/schemas/Match"');
   expect(JSON.stringify(schemas['CreateRuleAnswer'])).toContain('"#/components/schemas/Diagnostic"');
 });
 
-test('fields with a default need not be sent', () => {
+test('fields with a default are not required', () => {
   expect(schemas['ListMatchesRequest']?.required).toBeUndefined();
 });
 
@@ -169,7 +169,7 @@ test.each(described)(
   },
 );
 
-test('every response names the request id header, and 429 and 503 say when to come back', () => {
+test('every response has the request id header, and 429 and 503 have Retry-After', () => {
   const responses = described.flatMap(({ responses }) => Object.entries(responses));
   for (const [status, response] of [...responses, ...Object.entries(document.components.responses)]) {
     if ('$ref' in response) continue;
@@ -178,7 +178,7 @@ test('every response names the request id header, and 429 and 503 say when to co
   }
 });
 
-test('each operation names the scope that it needs, only the open paths need no key, and every scope is in use', () => {
+test('each operation has its scope, only the open paths need no key, and every scope is used', () => {
   for (const row of rows)
     expect(describedAs(row).security).toEqual(row.scope === null ? undefined : [{ apiKey: [row.scope] }]);
   const open = described
@@ -189,7 +189,7 @@ test('each operation names the scope that it needs, only the open paths need no 
   expect(new Set(rows.flatMap(({ scope }) => scope ?? []))).toEqual(new Set(scopes));
 });
 
-test('exactly the operations that change something take an Idempotency-Key, and all tell the rate limits', () => {
+test('only operations that change something have an Idempotency-Key, and all have rate limit headers', () => {
   for (const row of rows) {
     const { parameters = [], responses } = describedAs(row);
     const inHeader = parameters.filter((parameter) => parameter.in === 'header').map(({ name }) => name);

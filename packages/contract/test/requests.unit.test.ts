@@ -22,9 +22,9 @@ describe.each(operationIds)('%s', (id) => {
     expect(answer.safeParse(example.answer).error).toBeUndefined();
   });
 
-  test('makes no schema while it reads a request', () => {
+  test('creates no schema while it parses a request', () => {
     const read = () => request.safeParse(example.request);
-    // Schemas are compiled when they are first used.
+    // Schemas are compiled at their first use.
     read();
     let compiled = 0;
     const construct = () => {
@@ -37,7 +37,7 @@ describe.each(operationIds)('%s', (id) => {
     expect(compiled).toBe(0);
   });
 
-  test('refuses any field that it does not know, whatever else is wrong', () => {
+  test('refuses unknown fields, also in otherwise invalid requests', () => {
     const known = Object.keys(request.shape);
     const unknownKeys = fc.string({ maxLength: 80 }).filter((key) => !known.includes(key));
     const damage =
@@ -53,7 +53,7 @@ describe.each(operationIds)('%s', (id) => {
     );
   });
 
-  test('describes any JSON value that it refuses in at most 20 bounded violations', () => {
+  test('describes an invalid JSON value in at most 20 violations of limited length', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const { error } = request.safeParse(value);
@@ -65,7 +65,7 @@ describe.each(operationIds)('%s', (id) => {
     );
   });
 
-  test('refuses an answer with a field that the contract does not know', () => {
+  test('refuses an answer with an unknown field', () => {
     expect(answer.safeParse({ ...example.answer, leaked: 1 }).success).toBe(false);
   });
 });
@@ -73,14 +73,14 @@ describe.each(operationIds)('%s', (id) => {
 describe('UpdateRule', () => {
   const update = (changes: object) => violations('UpdateRule', { rule_id: 'rule_1', ...changes });
 
-  test('needs something to change', () => {
+  test('needs at least one change', () => {
     expect(update({})).toEqual([': required']);
     expect(update({ name: 'another' })).toEqual([]);
     expect(update({ expires_at: null })).toEqual([]);
     expect(update({ accept_suspicious: true })).toEqual([': required']);
   });
 
-  test('takes either alone, and together one override for each platform', () => {
+  test('accepts platforms or overrides alone, or both with one override for each platform', () => {
     expect(update({ platforms: ['x'] })).toEqual([]);
     expect(update({ overrides: { x: 'a' } })).toEqual([]);
     expect(update({ overrides: {} })).toEqual(['overrides: required']);
@@ -102,7 +102,7 @@ describe('CreateRule', () => {
     ]);
   });
 
-  test('a trial needs both of its ends, and has no others', () => {
+  test('requires both limits of a trial, and no budget or expiry', () => {
     const trial = { minutes: 30, max_matches: 50 };
     const tried = (changes: object) =>
       violations('CreateRule', rule({ budget: undefined, trial, ...changes }));
@@ -118,7 +118,7 @@ describe('CreateRule', () => {
     ]);
   });
 
-  test('counts characters as people do, not UTF-16 units', () => {
+  test('counts characters, not UTF-16 units', () => {
     expect(violations('CreateRule', rule({ name: '🦀'.repeat(200), intent: '🦀'.repeat(2_000) }))).toEqual(
       [],
     );
@@ -139,11 +139,11 @@ describe('CreateRule', () => {
     expect(violations('CreateRule', rule({ name: value }))).toEqual(['name: invalid_value']);
   });
 
-  test('keeps the texts exactly as they were sent', () => {
+  test('keeps texts unchanged', () => {
     expect(operations.CreateRule.request.parse(rule({ name: '  a ' })).name).toBe('  a ');
   });
 
-  test('wants each platform once, and at least one', () => {
+  test('requires at least one platform, each once', () => {
     const overrides = { x: 'a' };
     expect(violations('CreateRule', rule({ platforms: ['x', 'x'], overrides }))).toEqual([
       'platforms[1]: duplicate',
@@ -156,7 +156,7 @@ describe('CreateRule', () => {
     ]);
   });
 
-  test('wants one override for each listed platform and no other', () => {
+  test('requires exactly one override for each listed platform', () => {
     expect(violations('CreateRule', rule({ platforms: ['x'] }))).toEqual([
       'overrides.firehose: extra_override',
     ]);
@@ -168,7 +168,7 @@ describe('CreateRule', () => {
     ]);
   });
 
-  test('bounds the length of an override', () => {
+  test('limits the length of an override', () => {
     expect(violations('CreateRule', rule({ platforms: ['x'], overrides: { x: 'a'.repeat(4_096) } }))).toEqual(
       [],
     );
@@ -179,7 +179,7 @@ describe('CreateRule', () => {
 });
 
 describe('ListRules', () => {
-  test('reads the limit from the text of the query string', () => {
+  test('reads the limit of a query string as text', () => {
     expect(operations.ListRules.request.parse({ limit: '1000' })).toEqual({ limit: 1_000 });
     expect(operations.ListRules.request.parse({})).toEqual({});
   });
@@ -188,9 +188,29 @@ describe('ListRules', () => {
     expect(violations('ListRules', { limit })).toEqual(['limit: invalid_value']);
   });
 
-  test('refuses a parameter that is given twice', () => {
-    expect(violations('ListRules', { limit: ['1', '2'] })).toEqual(['limit: wrong_type']);
+  test('refuses a repeated parameter', () => {
+    expect(violations('ListRules', { limit: ['1', '2'] })).toEqual(['limit: invalid_value']);
   });
+
+  test('reads the limit of a JSON body as a number', () => {
+    expect(operations.ListRules.request.parse({ limit: 1_000 })).toEqual({ limit: 1_000 });
+    expect(violations('ListRules', { limit: 1_001 })).toEqual(['limit: invalid_value']);
+  });
+});
+
+describe.each(['ValidateRule', 'PreviewRule'] as const)('%s', (id) => {
+  test('takes the platforms from the overrides unless they are listed', () => {
+    expect(violations(id, { overrides: { firehose: 'a' } })).toEqual([]);
+    expect(violations(id, { overrides: {} })).toEqual(['overrides: required']);
+    expect(violations(id, { platforms: ['x'], overrides: { firehose: 'a' } })).toEqual([
+      'overrides.x: missing_override',
+      'overrides.firehose: extra_override',
+    ]);
+  });
+});
+
+test('ReadMatches starts a new reader with new matches by default', () => {
+  expect(operations.ReadMatches.request.parse({ reader: 'a' })).toMatchObject({ start: 'now' });
 });
 
 describe('ListMatches', () => {
@@ -198,14 +218,14 @@ describe('ListMatches', () => {
     expect(operations.ListMatches.request.parse({})).toEqual({ limit: 50, order: 'newest' });
   });
 
-  test('takes limits from 1 to 100', () => {
+  test('accepts limits from 1 to 100', () => {
     for (const limit of [1, 100]) expect(violations('ListMatches', { limit })).toEqual([]);
     for (const limit of [0, 101, 1.5])
       expect(violations('ListMatches', { limit })).toEqual(['limit: invalid_value']);
     expect(violations('ListMatches', { limit: '50' })).toEqual(['limit: wrong_type']);
   });
 
-  test('waits only where the oldest come first', () => {
+  test('waits only with the order from oldest to newest', () => {
     expect(violations('ListMatches', { order: 'oldest', wait_seconds: 30 })).toEqual([]);
     expect(violations('ListMatches', { order: 'oldest', wait_seconds: 31 })).toEqual([
       'wait_seconds: invalid_value',
@@ -213,17 +233,15 @@ describe('ListMatches', () => {
     expect(violations('ListMatches', { wait_seconds: 0 })).toEqual(['wait_seconds: invalid_value']);
   });
 
-  test('takes RFC 3339 times with any offset', () => {
-    const since = '2026-11-14T22:46:00+01:00';
-    expect(violations('ListMatches', { since, until: '2026-11-14T22:00:00Z' })).toEqual([]);
-    expect(violations('ListMatches', { since, until: '2026-11-14T21:46:00Z' })).toEqual([
-      'until: invalid_value',
-    ]);
+  test('accepts RFC 3339 times with any offset', () => {
+    const from = '2026-11-14T22:46:00+01:00';
+    expect(violations('ListMatches', { from, to: '2026-11-14T22:00:00Z' })).toEqual([]);
+    expect(violations('ListMatches', { from, to: '2026-11-14T21:46:00Z' })).toEqual(['to: invalid_value']);
   });
 
   test.each(['2026-11-14', '2026-02-30T00:00:00Z', '2026-11-14T22:46:00', '0000-01-01T00:00:00Z', 'now'])(
     'refuses the time %j',
-    (since) => expect(violations('ListMatches', { since })).toEqual(['since: invalid_value']),
+    (from) => expect(violations('ListMatches', { from })).toEqual(['from: invalid_value']),
   );
 });
 
@@ -232,7 +250,7 @@ describe('PlatformSyntax', () => {
     expect(operations.PlatformSyntax.request.parse({})).toEqual({ platforms: ['x', 'firehose'] });
   });
 
-  test('wants at least one platform when it is asked for some', () => {
+  test('refuses an empty list of platforms', () => {
     expect(violations('PlatformSyntax', { platforms: [] })).toEqual(['platforms: too_short']);
   });
 });

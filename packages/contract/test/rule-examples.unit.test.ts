@@ -11,7 +11,7 @@ function violations(examples: unknown): string[] {
 const post = (payload: object) => ({ must_match: [{ platform: 'x', payload }] });
 const page = (payload: object) => ({ must_match: [{ platform: 'firehose', payload }] });
 
-test('an example needs no more than what can be judged', () => {
+test('an example needs at least one field that can be evaluated', () => {
   expect(violations(post({ text: 'rocket' }))).toEqual([]);
   expect(violations(page({ title: 'rocket' }))).toEqual([]);
   expect(violations(post({ raw: { data: { text: 'rocket' } } }))).toEqual([]);
@@ -19,18 +19,18 @@ test('an example needs no more than what can be judged', () => {
   expect(violations(page({ language: 'en' }))).toEqual(['examples.must_match[0].payload: required']);
 });
 
-test('the payload of a match is an example as it is', () => {
+test('the payload of a match is a valid example', () => {
   const [match] = operations.ListMatches.example.answer.matches;
   expect(violations({ must_not_match: [{ platform: match.platform, payload: match.payload }] })).toEqual([]);
 });
 
-test('a list that is left out is empty', () => {
+test('a missing list is empty', () => {
   const request = { platforms: ['x'], overrides: { x: 'rocket' }, examples: post({ text: 'rocket' }) };
   const { examples } = operations.ValidateRule.request.parse(request);
   expect(examples?.must_not_match).toEqual([]);
 });
 
-test('misspelt fields are named at every depth', () => {
+test('misspelt fields are refused at every depth', () => {
   expect(violations({ must_mach: [] })).toEqual(['examples.must_mach: unknown_field']);
   expect(violations(post({ text: 'rocket', lang: 'en' }))).toEqual([
     'examples.must_match[0].payload.lang: unknown_field',
@@ -40,7 +40,7 @@ test('misspelt fields are named at every depth', () => {
   ]);
 });
 
-test('number and size are bounded', () => {
+test('number and size are limited', () => {
   const many = (count: number) => ({
     must_match: Array.from({ length: count }, () => ({ platform: 'x', payload: { text: 'rocket' } })),
   });
@@ -50,7 +50,7 @@ test('number and size are bounded', () => {
   expect(violations(post({ raw: { data: { text: 'ü'.repeat(16_000) } } }))).toEqual(['examples: too_long']);
 });
 
-test('raw items are storable, and not so deep that they would exhaust the stack', () => {
+test('raw items must be storable and not too deep', () => {
   const nested = (depth: number): object => (depth === 0 ? {} : { a: nested(depth - 1) });
   const invalid = ['examples.must_match[0].payload.raw: invalid_value'];
   expect(violations(post({ raw: { 'a\0': 1 } }))).toEqual(invalid);

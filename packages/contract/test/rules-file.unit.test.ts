@@ -13,7 +13,7 @@ const rule = {
 const schema: JsonSchema = rulesFileJsonSchema();
 const noOthers = {};
 
-/** What the command line says, and what an editor with the published schema says. */
+/** Whether the command line accepts the file, and whether the schema for editors does. */
 function verdicts(file: unknown): [boolean, boolean] {
   return ['file' in readRulesFile(file), mismatch(schema, file, noOthers) === undefined];
 }
@@ -25,20 +25,20 @@ test('the command line and the schema for editors accept the same file', () => {
 
 test.each([
   ['no set', { rules: {} }],
-  ['a strange set', { set: 'a b', rules: {} }],
+  ['an invalid set', { set: 'a b', rules: {} }],
   ['a misspelt field of the file', { set: 'a', rules: {}, rule: {} }],
   ['a misspelt field of a rule', { set: 'a', rules: { rockets: { ...rule, nmae: 'Rockets' } } }],
   ['a rule without an intent', { set: 'a', rules: { rockets: { overrides: { x: 'rocket' } } } }],
-  ['a platform that is none', { set: 'a', rules: { rockets: { ...rule, overrides: { y: 'rocket' } } } }],
+  ['an unknown platform', { set: 'a', rules: { rockets: { ...rule, overrides: { y: 'rocket' } } } }],
   [
-    'an example of no platform',
+    'an example without a platform',
     { set: 'a', rules: { rockets: { ...rule, examples: { must_match: [{}] } } } },
   ],
-])('and refuse %s', (_, file) => {
+])('the command line and the schema for editors refuse %s', (_, file) => {
   expect(verdicts(file)).toEqual([false, false]);
 });
 
-test('every problem has the path of what it is about', () => {
+test('every problem has the path of its field', () => {
   const reading = readRulesFile({ set: 'a', rules: { 'x y': { ...rule, nmae: 'Rockets' } } });
   expect('problems' in reading && reading.problems.map(({ path, code }) => [path.join('/'), code])).toEqual([
     ['rules/x y/nmae', 'unknown_field'],

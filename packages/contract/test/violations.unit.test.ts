@@ -8,24 +8,24 @@ function messageFor(field: string, request: object): string | undefined {
   return error && violationsOf(error).find((violation) => violation.field === field)?.message;
 }
 
-test('a misspelt field is answered with the field that was meant', () => {
+test('a misspelt field gets a suggestion', () => {
   expect(messageFor('ruleId', { ruleId: 'a' })).toBe(
     '"ruleId" is not a field of this request. Did you mean "rule_id"?',
   );
 });
 
-test('a field that resembles nothing is answered with the fields that exist', () => {
+test('an unknown field gets the list of known fields', () => {
   expect(messageFor('banana', { banana: 1 })).toContain('The known fields are "rule_id", "platform", ');
 });
 
-test('a field name of any length and content is quoted and bounded', () => {
+test('a field name is quoted and cut', () => {
   const { error } = operations.ListMatches.request.safeParse({ [`"\n${'x'.repeat(100_000)}`]: 1 });
   const [violation] = error === undefined ? [] : violationsOf(error);
   expect(violation?.field).toMatch(/^\["\\"\\nx{57}…"\]$/);
   expect(violation?.message).toMatch(/^"\\"\\nx{57}…" is not a field/);
 });
 
-test('a message stays short when every character of a field name has to be escaped', () => {
+test('a message stays short if every character of a field name is escaped', () => {
   const { error } = operations.ListMatches.request.safeParse({ ['\u0001'.repeat(80)]: 1 });
   const [violation] = error === undefined ? [] : violationsOf(error);
   expect(violation?.message).toHaveLength(300);
@@ -42,7 +42,7 @@ test('a flood of unknown fields yields 20 violations', () => {
   expect(error && violationsOf(error)).toHaveLength(20);
 });
 
-test('a list with far too many entries is refused as a whole, beside an unknown field', () => {
+test('a list with far too many entries is one violation', () => {
   const { error } = operations.PlatformSyntax.request.safeParse({
     platforms: Array(5_000).fill('y'),
     limit: 1,
@@ -53,7 +53,7 @@ test('a list with far too many entries is refused as a whole, beside an unknown 
   ]);
 });
 
-test('an unknown value is answered with the values that exist', () => {
+test('an unknown value gets the list of valid values', () => {
   expect(messageFor('platform', { platform: 'mastodon' })).toBe('Must be "x" or "firehose".');
 });
 
@@ -65,6 +65,6 @@ test.each([
   ['over-rides', 'overrides'],
   ['budget', null],
   ['n'.repeat(10_000), null],
-])('%.20s is taken for %s', (word, meant) => {
+])('the closest name to %.20s is %s', (word, meant) => {
   expect(closest(word, ['name', 'intent', 'platforms', 'overrides'])).toBe(meant);
 });

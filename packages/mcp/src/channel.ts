@@ -3,43 +3,43 @@ import { type Earshot, EarshotError, type Match } from '@earshot/sdk';
 import type { McpServer } from '@modelcontextprotocol/server';
 import { unhidden } from './content/visible.ts';
 
-/** What Claude Code calls a server that may push into its session: a research preview, so the names may change. */
+/** Claude Code's capability of servers that push into a session. It is a research preview, so the names may change. */
 export const channelCapability = { 'claude/channel': {} } as const;
 const method = 'notifications/claude/channel';
 
 interface ChannelOptions {
   readonly earshot: Pick<Earshot, 'readMatches'>;
-  /** Of matches; made at its first use, from now on. */
+  /** Name of a reader of matches. Its first use creates it, and it starts with new matches. */
   readonly reader: string;
   readonly signal: AbortSignal;
 }
 
 const pageMax = 100;
 const waitSeconds = 30;
-/** Between two questions: while something is unread, and while a node shuts down, they are answered at once. */
+/** Between two requests: Earshot answers at once while a match is unread, or while a node shuts down. */
 const pauseMs = 5_000;
 
 /**
- * Tells the client of new matches for as long as it is connected. Nothing is acknowledged: the agent reads the matches with
- * wait_for_matches, under the same name. As long as a full page is unread, it is told nothing more.
+ * Announces new matches to the client while it is connected. It acknowledges nothing: the agent reads the matches with
+ * wait_for_matches and the same reader. While a full page is unread, nothing more is announced.
  */
 export async function openChannel(server: McpServer, options: ChannelOptions): Promise<void> {
   const { earshot, reader, signal } = options;
-  let told: ReadonlySet<string> = new Set();
+  let announced: ReadonlySet<string> = new Set();
   while (!signal.aborted) {
-    const request = { reader, start: 'now', limit: pageMax, wait_seconds: waitSeconds } as const;
+    const request = { reader, limit: pageMax, wait_seconds: waitSeconds };
     const matches = await orNull(earshot.readMatches(request, { signal }));
-    const news = matches?.matches.filter(({ id }) => !told.has(id)) ?? [];
+    const news = matches?.matches.filter(({ id }) => !announced.has(id)) ?? [];
     if (news.length > 0) await server.server.notification({ method, params: announce(reader, news) });
-    if (matches) told = new Set(matches.matches.map(({ id }) => id));
+    if (matches) announced = new Set(matches.matches.map(({ id }) => id));
     await pause(pauseMs, undefined, { signal });
   }
 }
 
-/** Null for what may succeed later. */
-async function orNull<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
+/** Null if the request may succeed later. */
+async function orNull<Answer>(request: Promise<Answer>): Promise<Answer | null> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof EarshotError && error.retryable) return null;
     throw error;
@@ -48,7 +48,7 @@ async function orNull<Answer>(asked: Promise<Answer>): Promise<Answer | null> {
 
 const idsMax = 20;
 
-/** Counts and ids alone, never a word of a stranger: what is pushed into a session reads like a message of its user. */
+/** Only counts and ids, never untrusted content: to the model, a pushed text looks like a message of its user. */
 function announce(reader: string, matches: readonly Match[]) {
   const name = JSON.stringify(unhidden(reader));
   const rules = Map.groupBy(matches, ({ rule_id }) => rule_id);

@@ -2,17 +2,17 @@ import type { Violation } from '@earshot/contract';
 import { applyFix, type Fix, underline } from '@earshot/query';
 import { z } from 'zod';
 
-/** What is wrong with a rule value: where, and the whole value after each fix. */
+/** A problem in a query: its position, and the whole query after each fix. */
 export const findingSchema = z.object({
   severity: z.string().optional(),
   code: z.string(),
   message: z.string(),
   span: z.object({ start: z.int(), end: z.int() }).optional(),
-  excerpt: z.string().optional().meta({ description: 'The value with carets under the place' }),
+  excerpt: z.string().optional().meta({ description: 'The query with carets under the place' }),
   fixes: z
     .array(z.object({ title: z.string(), certainty: z.enum(['certain', 'guess']), value: z.string() }))
     .optional()
-    .meta({ description: 'value: the whole value after the fix. Choose a guess by the intent' }),
+    .meta({ description: 'value: the whole query after the fix. Choose a guess by the intent' }),
 });
 
 export type Finding = z.output<typeof findingSchema>;
@@ -26,10 +26,10 @@ const excerptColumns = 100;
 
 export function toFinding(value: string | undefined, place: Place): Finding {
   const { severity, code, message, span, fixes = [] } = place;
-  const said = { ...(severity !== undefined && { severity }), code, message };
-  if (value === undefined || span === undefined) return said;
+  const common = { ...(severity !== undefined && { severity }), code, message };
+  if (value === undefined || span === undefined) return common;
   return {
-    ...said,
+    ...common,
     span,
     excerpt: underline(value, [span.start, span.end], excerptColumns)
       .map((line) => `  ${line}`)
@@ -46,8 +46,8 @@ const findingsMax = 10;
 const fixCharsMax = 8_000;
 
 /**
- * The first findings, with their fixes as long as there is room: each fix repeats the whole value, and a long rule can have
- * a mistake at every word. The others are reported once these are fixed.
+ * The first findings, with their fixes while there is room. Each fix repeats the whole query, and a long query can have a
+ * mistake at every word. The next call reports the remaining findings.
  */
 export function firstFindings<One extends Finding>(findings: readonly One[]): One[] {
   let chars = 0;
@@ -55,7 +55,7 @@ export function firstFindings<One extends Finding>(findings: readonly One[]): On
     const { fixes, ...rest } = finding;
     const hasRoom = chars < fixCharsMax;
     for (const { value } of fixes ?? []) chars += value.length;
-    // The rest of a finding is a finding: what is left out is optional.
+    // Without `fixes`, which is optional, it is still a finding.
     return hasRoom ? finding : (rest as One);
   });
 }

@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { createMcpServer, type McpServerOptions } from './server.ts';
 import { tools } from './tools.ts';
 
-/** Who asks: the account's client, and what its key may do. */
+/** The account's client, and the scopes of its key. */
 type Sender = Pick<McpServerOptions, 'earshot' | 'scopes'>;
 
 /**
- * Without sessions: each request gets a server of its own, so any node can answer it. Clients of the protocols of 2025 are
- * served in the same way, their GET and DELETE, which are about sessions, are refused with 405. Nothing that clients could
- * subscribe to ever changes, so subscriptions are refused rather than kept open.
+ * Serves MCP without sessions: each request gets its own server, so any node can answer it. Clients of the 2025 protocols
+ * are served in the same way. Their GET and DELETE, which manage sessions, are refused with 405. Subscriptions are refused
+ * because nothing that clients could subscribe to ever changes.
  */
 export function createMcpOverHttp(options: Omit<McpServerOptions, keyof Sender>) {
   const senders = new WeakMap<Request, Sender>();

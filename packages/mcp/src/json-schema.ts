@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** The schema as clients see it, as short as it can be: an agent reads all of them before its first call. */
+/** The schema that clients get. It is short because an agent reads all schemas before its first call. */
 export function inputJsonSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input' });
   return json;
 }
 
-/** Open: a field that a later version adds must not break a client. */
+/** Allows additional properties, so that fields of later versions do not break clients. */
 export function outputJsonSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io: 'output',

@@ -9,13 +9,13 @@ import { InvalidArguments, type ToolCall } from './tool.ts';
 
 export const maxTokens = integer(maxTokensMin, 20_000)
   .default(5_000)
-  .meta({ description: 'Bounds the answer, by an estimate; what does not fit is left for the next call' });
+  .meta({ description: 'Estimated size limit of the answer; the rest is left for the next call' });
 
 export const expand = z.array(z.string()).max(10).default([]).meta({
   description: 'Ids (mat_…) of the last answer to show in full, alone; other arguments as before',
 });
 
-export interface MatchesAsked {
+export interface MatchesRequest {
   readonly limit: number;
   readonly max_tokens: number;
   readonly expand: readonly string[];
@@ -23,45 +23,45 @@ export interface MatchesAsked {
 }
 
 export interface MatchesSource {
-  readonly asked: MatchesAsked;
+  readonly request: MatchesRequest;
   readonly cursorField: 'next_cursor' | 'ack';
   readonly narrowed: boolean;
-  /** The page again, with at most so many matches. Only the first call may wait. */
+  /** Reads the page with at most this many matches. Only the first call may wait. */
   readonly read: (limit: number) => Promise<MatchPage>;
-  /** Where matches to expand are looked for: a page, and what comes behind it. */
+  /** The pages that are searched for matches to expand. */
   readonly pages: () => AsyncIterable<MatchPage>;
 }
 
-/** Matches as a text; when there are none, with what is known about why. */
+/** Matches as a text. If there are none, the text explains why. */
 export async function answerWithMatches(source: MatchesSource, call: ToolCall): Promise<{ text: string }> {
-  const { asked, cursorField } = source;
-  const bounds = { maxTokens: asked.max_tokens, cursorField };
-  if (asked.expand.length > 0) {
+  const { request, cursorField } = source;
+  const bounds = { maxTokens: request.max_tokens, cursorField };
+  if (request.expand.length > 0) {
     const page = await findExpanded(source);
     const only = (limit: number) => Promise.resolve({ ...page, matches: page.matches.slice(0, limit) });
     return await answerPage({ ...bounds, form: 'full', read: only, limit: page.matches.length });
   }
-  const { limit } = asked;
+  const { limit } = request;
   const first = await source.read(limit);
   const { matches, removed = [] } = first;
   const isSilent = matches.length === 0 && removed.length === 0;
-  const own = isSilent ? await silence(source, first, call) : toldRemovals(removed);
+  const own = isSilent ? await silence(source, first, call) : removalLines(removed);
   const ruleNames = await namesOfRules(matches, call);
   const read = (count: number) => (count === limit ? Promise.resolve(first) : source.read(count));
   return await answerPage({ ...bounds, form: 'lines', read, limit, own, ruleNames });
 }
 
-async function silence({ asked, narrowed }: MatchesSource, { coverage }: MatchPage, call: ToolCall) {
-  const silent = { ruleId: asked.rule_id, coverage, narrowed };
+async function silence({ request, narrowed }: MatchesSource, { coverage }: MatchPage, call: ToolCall) {
+  const silent = { ruleId: request.rule_id, coverage, narrowed };
   const { why, try_next } = await explainSilence(call, silent, Date.now());
   return [...why, `Next: ${try_next}`];
 }
 
-/** Of these at most, so that matches have room beside them. */
+/** Leaves room for matches. */
 const removalsShownMax = 10;
 
-/** Ids and reasons are the service's own words. */
-function toldRemovals(removed: NonNullable<MatchPage['removed']>): string[] {
+/** Ids and reasons are Earshot's own words. */
+function removalLines(removed: NonNullable<MatchPage['removed']>): string[] {
   if (removed.length === 0) return [];
   const shown = removed.slice(0, removalsShownMax).map(({ match_id, reason }) => `${match_id} (${reason})`);
   const more = removed.length > shown.length ? [`and ${removed.length - shown.length} more`] : [];
@@ -70,7 +70,7 @@ function toldRemovals(removed: NonNullable<MatchPage['removed']>): string[] {
 
 const rulesListedMax = 100;
 
-/** One request, whatever the page has: of several rules, those are named that are among the newest of the account. */
+/** Makes one request. If the page has matches of several rules, only the newest rules of the account get names. */
 async function namesOfRules(matches: readonly Match[], { earshot, signal }: ToolCall): Promise<RuleNames> {
   const [id, ...others] = new Set(matches.map(({ rule_id }) => rule_id));
   if (id === undefined) return new Map();
@@ -81,15 +81,15 @@ async function namesOfRules(matches: readonly Match[], { earshot, signal }: Tool
         : (await earshot.listRules({ limit: rulesListedMax }, { signal })).rules;
     return new Map(rules.map(({ id: ruleId, name }) => [ruleId, name]));
   } catch (error) {
-    // A key may be allowed to read matches but not rules, and a rule may have been deleted meanwhile.
+    // The key may lack the scope for rules, and the rule may have been deleted in the meantime.
     if (error instanceof EarshotError) return new Map();
     throw error;
   }
 }
 
-/** The matches to expand, without a cursor: they are no page, so nothing continues behind them. */
-async function findExpanded({ asked, pages }: MatchesSource): Promise<MatchPage> {
-  const missing = new Set(asked.expand);
+/** The matches to expand. They are not a page, so there is no cursor. */
+async function findExpanded({ request, pages }: MatchesSource): Promise<MatchPage> {
+  const missing = new Set(request.expand);
   const found: Match[] = [];
   for await (const page of pages()) {
     for (const match of page.matches) if (missing.delete(match.id)) found.push(match);

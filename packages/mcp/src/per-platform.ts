@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 export const platform = z.enum(platforms);
 
-/** A text about each platform. */
+/** Describes each platform and joins the texts. */
 export function describePlatforms(
   describe: (platform: Platform, description: PlatformDescription) => string,
   separator: string,
@@ -11,7 +11,7 @@ export function describePlatforms(
   return Object.values(onEachPlatform(describe)).join(separator);
 }
 
-/** The values of the platforms that have one, as a record: its schema says what a platform has only once. */
+/** A record of the platforms that have a value. A record's JSON schema describes the value only once. */
 export function perPlatform<Value, Result>(
   values: { readonly [P in Platform]?: Value | undefined },
   map: (value: Value, platform: Platform) => Result,

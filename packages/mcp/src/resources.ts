@@ -2,7 +2,7 @@ import { platformDescriptions, platforms } from '@earshot/contract';
 import type { Earshot } from '@earshot/sdk';
 import type { McpServer } from '@modelcontextprotocol/server';
 
-/** The guides again, for clients that let people attach them to a conversation. */
+/** The syntax guides as resources, for clients that let people attach them to a conversation. */
 export function addResources(server: McpServer, earshot: Earshot): void {
   for (const platform of platforms) {
     const { title, items } = platformDescriptions[platform];

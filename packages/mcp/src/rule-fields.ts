@@ -2,6 +2,7 @@ import {
   type Budget,
   budgetGrammar,
   formatBudget,
+  type Listening,
   onEachPlatform,
   parseBudget,
   parseTrial,
@@ -14,14 +15,14 @@ import { unhidden } from './content/visible.ts';
 import { perPlatform, platform } from './per-platform.ts';
 import { InvalidArguments } from './tool.ts';
 
-/** What arguments and answers about rules are made of. Lengths and contradictions are for the API to refuse. */
+/** The fields of arguments and answers about rules. The API checks lengths and contradictions. */
 export const ruleId = z.string().meta({ description: 'rule_… from create_rule or list_rules' });
 
 export const platforms = z.array(platform);
 
 const asOfCreateRule = { description: 'As of create_rule' };
 
-/** The words that help to write them stand once, in create_rule. */
+/** Only create_rule describes the queries in detail. */
 export const draftOverrides = z
   .strictObject(onEachPlatform(() => z.string().optional()))
   .meta(asOfCreateRule);
@@ -35,14 +36,14 @@ export const overrides = z
         .meta({ description: `In ${title} syntax, such as ${sampleValue}` }),
     ),
   )
-  .meta({ description: 'The rule, once for each listed platform, in its own syntax (platform_syntax)' });
+  .meta({ description: 'One query per platform, in its own syntax (platform_syntax)' });
 
-/** Short, as is every schema that all agents read; the API refuses what it does not know. */
+/** Short, because all agents read it. The API refuses unknown options. */
 export const options = z
   .looseObject({})
   .meta({ description: '{"firehose":{"quality":false}}: also low quality, old pages' });
 
-/** Short for the same reason. */
+/** Short, because all agents read it. */
 export const examples = z.looseObject({}).meta({
   description:
     'Checked first: {"must_match":[{"platform":"x","payload":{"text":"…"}}],"must_not_match":[…]}. Payload: text, title, url, author, language',
@@ -59,16 +60,16 @@ export const acceptSuspicious = z
 export const acceptEstimate = z
   .boolean()
   .optional()
-  .meta({ description: 'Only if your user agrees to what it will cost' });
+  .meta({ description: 'Only if your user agrees to the cost' });
 
-/** One text, as on the command line: the schema of its parts would be read by every agent. */
+/** One text, as on the command line, because all agents would read the schema of its parts. */
 export const budget = z.string().meta({ description: 'usd=5/day, matches=1000/month: then it pauses' });
 
 export const trial = z
   .string()
   .meta({ description: '30m,matches=50: run briefly, then preview_rule knows its volume' });
 
-/** Nothing for nothing; a text that is no trial is refused. */
+/** Throws if the text is not a trial. */
 export function readTrial(text: string | undefined): Trial | undefined {
   if (text === undefined) return undefined;
   const read = parseTrial(text);
@@ -77,7 +78,7 @@ export function readTrial(text: string | undefined): Trial | undefined {
   throw new InvalidArguments([{ field: 'trial', code: 'invalid_value', message }]);
 }
 
-/** Nothing for nothing; the budget of a text that is none is refused. */
+/** Throws if the text is not a budget. */
 export function readBudget<None extends null | undefined>(text: string | None): Budget | None {
   if (typeof text !== 'string') return text;
   const read = parseBudget(text);
@@ -94,9 +95,9 @@ export const expiresAt = z
 const registered = z.object({
   status: z.enum(['active', 'pending', 'failed', 'paused']),
   rule_type: z.string(),
-  heard: z.string(),
+  listening: z.string(),
   translated_value: z.string().meta({ description: 'As registered' }),
-  active_since: z.string().nullable(),
+
   last_match_at: z.string().nullable(),
   match_count: z.int(),
 });
@@ -111,7 +112,7 @@ export const ruleOutput = z.object({
   updated_at: z.string(),
   expires_at: z.string().nullable(),
   budget: z.string().optional(),
-  paused_for: z.string().optional(),
+  pause: z.string().optional(),
   managed_by: z.string().nullable().meta({ description: 'Set of a rules file: change it there' }),
   platforms: z.record(z.string(), registered),
 });
@@ -121,30 +122,37 @@ export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
     ...rule,
     name: unhidden(rule.name),
     intent: unhidden(rule.intent, { lines: true }),
-    budget: budgetWords(rule.budget),
-    paused_for: pauseWords(rule.paused_for),
+    budget: budgetWords(rule),
+    pause: pauseWords(rule.pause),
     managed_by: rule.managed_by?.set ?? null,
     platforms: perPlatform(rule.platforms, (watched) => ({
       ...watched,
-      heard: [watched.heard, watched.heard_reason ?? watched.heard_from].filter(Boolean).join(': '),
+      listening: listeningWords(watched.listening),
       translated_value: unhidden(watched.translated_value),
     })),
   };
 }
 
-function budgetWords(state: Rule['budget']): string | undefined {
-  if (!state) return undefined;
-  const { spent, remaining, resets_at, reserved: _, ...terms } = state;
-  return `${formatBudget(terms)}: ${spent} spent, ${remaining} left${resets_at === null ? '' : ` until ${resets_at}`}`;
+function budgetWords({ budget, effective_budget }: Rule): string | undefined {
+  if (!effective_budget) return undefined;
+  const { spent, remaining, resets_at, reserved: _, ...terms } = effective_budget;
+  const whose = budget ? '' : ' (default of the operator)';
+  return `${formatBudget(terms)}${whose}: ${spent} spent, ${remaining} left${resets_at === null ? '' : ` until ${resets_at}`}`;
 }
 
-function pauseWords(pausedFor: Rule['paused_for']): string | undefined {
-  if (!pausedFor) return undefined;
-  const { reason, resumes_at } = pausedFor;
+function pauseWords(pause: Rule['pause']): string | undefined {
+  if (!pause) return undefined;
+  const { reason, resumes_at } = pause;
   return `${reason}${resumes_at === null ? '' : `, until ${resumes_at}`}`;
 }
 
-/** What a change may have changed; get_rule has the rest. Short, as every schema is read by every agent. */
+function listeningWords({ state, reason, since }: Listening): string {
+  const words = [state, reason].filter(Boolean).join(': ');
+  if (since === null) return words;
+  return `${words}, ${state === 'starting' ? 'expected' : 'since'} ${since}`;
+}
+
+/** The fields that a change may affect; get_rule has the others. Short, because all agents read the schema. */
 export const changedOutput = z.object({
   id: z.string(),
   state: z.string(),

@@ -1,8 +1,8 @@
-import type { Coverage } from '@earshot/contract';
+import type { Coverage, Listening } from '@earshot/contract';
 import { EarshotError, type Rule } from '@earshot/sdk';
 import type { ToolCall } from './tool.ts';
 
-/** Why there is nothing, as far as it is known, and what to do about it. All words are our own. */
+/** Why there are no matches, as far as known, and what to do. It has no untrusted content. */
 export interface Silence {
   readonly why: string[];
   readonly try_next: string;
@@ -11,7 +11,7 @@ export interface Silence {
 export interface Silent {
   readonly ruleId?: string | undefined;
   readonly coverage: Coverage | null;
-  /** The caller asked for a part only: a time, a cursor, a platform, what a reader has not acknowledged. */
+  /** The request covers only a part: a time, a cursor, a platform, or the unacknowledged matches of a reader. */
   readonly narrowed: boolean;
 }
 
@@ -22,14 +22,14 @@ export async function explainSilence(call: ToolCall, silent: Silent, nowMs: numb
   if (known === 'none') return { why: ['The account has no rule yet.'], try_next: 'create_rule' };
   if (known === 'some')
     return {
-      why: [silent.narrowed ? 'Nothing matches what you asked for.' : 'No rule of the account has a match.'],
+      why: [silent.narrowed ? 'No match fits your request.' : 'No rule of the account has a match.'],
       try_next:
-        'list_rules, then call again with a rule_id: the answer then says since when that rule has been active.',
+        'list_rules, then call again with a rule_id: the answer then shows whether that rule is live, and since when.',
     };
   return silenceOfRule(known, silent, nowMs);
 }
 
-/** A key may be allowed to read matches but not rules: then less can be said. */
+/** Without the scope for rules, the explanation is shorter. */
 async function readRules(
   { earshot, signal }: ToolCall,
   ruleId: string | undefined,
@@ -44,57 +44,64 @@ async function readRules(
   }
 }
 
-/** Too short to say anything about a rule that matches now and then. */
+/** Too short to judge a rule that matches only sometimes. */
 const youngMs = 10 * 60_000;
 
 export function silenceOfRule(rule: Rule, { coverage, narrowed }: Silent, nowMs: number): Silence {
   const watched = Object.entries(rule.platforms);
-  const since = watched.flatMap(([, platform]) => platform?.active_since ?? []).toSorted();
+  const listening = watched.flatMap(([, platform]) => platform?.listening ?? []);
   const total = watched.reduce((sum, [, platform]) => sum + (platform?.match_count ?? 0), 0);
   const gaps = gapsOf(coverage);
   const why = [
     `The rule was created ${ago(rule.created_at, nowMs)} and is ${rule.state}.`,
-    ...watched.flatMap(([name, platform]) => (platform ? [describe(name, platform, nowMs)] : [])),
-    ...(total > 0 && narrowed ? [`It has ${total} matches outside of what you asked for.`] : []),
+    ...watched.flatMap(([name, platform]) => (platform ? [describe(name, platform.listening, nowMs)] : [])),
+    ...(total > 0 && narrowed ? [`It has ${total} matches outside of your request.`] : []),
     ...gaps,
   ];
-  return { why, try_next: nextStep(rule, { since, total, gaps, narrowed, nowMs }) };
+  return { why, try_next: nextStep(rule, { listening, total, gaps, narrowed, nowMs }) };
 }
 
 interface Situation {
-  readonly since: readonly string[];
+  readonly listening: readonly Listening[];
   readonly total: number;
   readonly gaps: readonly string[];
   readonly narrowed: boolean;
   readonly nowMs: number;
 }
 
-function nextStep(rule: Rule, { since, total, gaps, narrowed, nowMs }: Situation): string {
+function nextStep(rule: Rule, { listening, total, gaps, narrowed, nowMs }: Situation): string {
   if (rule.state === 'paused') {
     const expired = rule.expires_at !== null && Date.parse(rule.expires_at) <= nowMs;
     return expired ? 'update_rule with a new expires_at, then resume_rule.' : 'resume_rule';
   }
   const refused = Object.values(rule.platforms).some((platform) => platform?.status === 'failed');
   if (rule.state === 'failed' || refused)
-    return 'validate_rule and update_rule: a platform refuses the value.';
-  const [first] = since;
-  if (first === undefined || nowMs - Date.parse(first) < youngMs)
+    return 'validate_rule and update_rule: a platform refuses the query.';
+  if (listening.every(({ state }) => state === 'down'))
+    return 'list_notices may say why nothing is received. Then wait_for_matches.';
+  if (listening.every((one) => isYoung(one, nowMs)))
     return 'wait_for_matches: it is too early to judge the rule.';
-  if (total > 0 && narrowed) return 'Ask for a longer period, or wait_for_matches.';
-  if (gaps.length > 0) return 'get_coverage says more about the gaps. wait_for_matches.';
+  if (total > 0 && narrowed) return 'Request a longer period, or wait_for_matches.';
+  if (gaps.length > 0) return 'get_coverage shows details of the gaps. Then wait_for_matches.';
   return 'There was no gap: the rule may be too narrow. Drop a filter, or join more words with OR (platform_syntax), and update_rule.';
 }
 
-type Watched = NonNullable<Rule['platforms'][keyof Rule['platforms']]>;
+function isYoung({ state, since }: Listening, nowMs: number): boolean {
+  return state !== 'live' || since === null || nowMs - Date.parse(since) < youngMs;
+}
 
-function describe(name: string, watched: Watched, nowMs: number): string {
-  const { heard, heard_reason, heard_from, active_since: since } = watched;
-  if (heard === 'not_heard') return `On ${name} nothing is being received: ${heard_reason}.`;
-  if (heard === 'starting')
-    return `On ${name} it is starting: the platform has the rule and applies it from about ${heard_from}.`;
-  return since === null
-    ? `On ${name} it is active.`
-    : `On ${name} it has been active since ${since} (${ago(since, nowMs)}).`;
+function describe(name: string, { state, reason, since }: Listening, nowMs: number): string {
+  const ofTime = since === null ? '' : ` since ${since} (${ago(since, nowMs)})`;
+  switch (state) {
+    case 'live':
+      return `On ${name} it has been live${ofTime}.`;
+    case 'starting':
+      return `On ${name} it is starting: the platform has the rule and applies it from about ${since}.`;
+    case 'down':
+      return `On ${name} nothing is received${ofTime}: ${reason}.`;
+    case 'paused':
+      return `On ${name} it is paused.`;
+  }
 }
 
 const gapsShown = 3;

@@ -2,7 +2,7 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { openChannel } from './channel.ts';
 import { createMcpServer, type McpServerOptions } from './server.ts';
 
-/** Over stdin and stdout of this process, which then belong to the protocol alone. */
+/** Serves MCP over stdin and stdout. The process must not use them for anything else. */
 export function serveMcpOverStdio(options: McpServerOptions): AsyncDisposable {
   const ended = new AbortController();
   const { channel: reader, earshot, onFault } = options;
@@ -19,8 +19,8 @@ export function serveMcpOverStdio(options: McpServerOptions): AsyncDisposable {
       return server;
     },
     {
-      // The SDK's own words are pages long.
-      onerror: (cause) => onFault(new Error('Left out what is no message of the protocol.', { cause })),
+      // The SDK's own message is pages long.
+      onerror: (cause) => onFault(new Error('Ignored input that is not a protocol message.', { cause })),
     },
   );
   return {

@@ -4,7 +4,7 @@ import { InvalidArguments } from './tool.ts';
 
 export const time = z.string().meta({ description: '2h (ago), 2026-11-15 or RFC 3339' });
 
-/** The named arguments as the API takes times, those that are there; throws for what is none. */
+/** Converts the named arguments to timestamps for the API. Throws if one is not a time. */
 export function readTimes<Args extends object>(
   args: Args,
   names: readonly (keyof Args & string)[],

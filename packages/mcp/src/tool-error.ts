@@ -7,7 +7,7 @@ import { visible } from './content/visible.ts';
 import { type Finding, firstFindings, renderFinding, toFinding } from './finding.ts';
 import { InvalidArguments, type Tool } from './tool.ts';
 
-/** Where programs find the error in the `_meta` of a result. */
+/** The key of the error in the `_meta` of a result, for programs. */
 export const errorKey = 'earshot/error';
 
 export interface ToolErrorResult {
@@ -20,16 +20,16 @@ export interface ToolErrorResult {
   readonly isFault: boolean;
 }
 
-/** What was called, as far as errors speak of it. */
+/** The failed call, to translate field names and quote arguments. */
 export interface FailedCall {
   readonly tool: Pick<Tool, 'input' | 'argumentOf'>;
   readonly args: unknown;
 }
 
 /**
- * What an agent can correct comes as a result, never as a protocol error, which most hosts do not show to the model.
- * The text is to be read and says everything. Programs have the same in `_meta`, which is not shown to models. Not `structuredContent`:
- * clients of the 2025 protocols hold that against the tool's output schema even when the call failed.
+ * Errors are results, never protocol errors: most hosts do not show protocol errors to the model. The text is complete.
+ * Programs find the same in `_meta`, which models do not see. It is not in `structuredContent`, because clients of the 2025
+ * protocols validate that against the tool's output schema even if the call failed.
  */
 export function toolErrorResult(error: unknown, call: FailedCall): ToolErrorResult {
   const described = describeError(error, call);
@@ -56,7 +56,7 @@ interface DescribedError {
   readonly message: string;
   readonly what_to_do: string;
   readonly violations?: readonly (Finding & { readonly field: string })[];
-  /** Fields of the request as they should have been, when every fix is certain. */
+  /** The corrected fields of the request, if every fix is certain. */
   readonly send?: Send;
   readonly [detail: string]: unknown;
 }
@@ -73,18 +73,18 @@ function describeError(error: unknown, call: FailedCall): DescribedError {
   if (error instanceof Declined) return declined;
   if (!(error instanceof EarshotError)) return unexpected;
   const { code, message, retryable, retryAfterMs, requestId } = error;
-  // The violations become edits; the rest of the details are for the caller as they are: scope, limit, oldest cursor.
+  // The violations become edits. The other details, such as limits and cursors, are passed on unchanged.
   const { violations, request_id: _, what_to_do = whatToDo(error), ...details } = error.details;
   if (violations) {
     const named = violations.map((violation) => inArguments(violation, call));
     const [first] = named;
-    // The API's message repeats the first violation, in its own names. A platform's own words may be in it.
-    const told = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? message);
-    return { code, message: visible(told), ...corrections(named, call.args), ...details };
+    // The API's message repeats the first violation with the API's field names. It may contain text of a platform.
+    const summary = first?.field ? `${first.field}: ${first.message}` : (first?.message ?? message);
+    return { code, message: visible(summary), ...corrections(named, call.args), ...details };
   }
   return {
     code,
-    // A platform's own words may be in it.
+    // It may contain text of a platform.
     message: visible(message),
     what_to_do,
     ...details,
@@ -95,14 +95,14 @@ function describeError(error: unknown, call: FailedCall): DescribedError {
 
 const declined: DescribedError = {
   code: 'failed_precondition',
-  message: 'Your user was asked and did not agree to the cost of the rule. Nothing was done.',
-  what_to_do: 'Ask your user whether to make the rule narrower or to give it up.',
+  message: 'Your user did not agree to the cost of the rule. Nothing was done.',
+  what_to_do: 'Ask your user whether you should make the rule narrower.',
 };
 
 const askYourUser =
-  'Nothing was done. Tell your user what it would cost. Only if they agree, call again with accept_estimate: true; otherwise narrow the rule.';
+  'Nothing was done. Ask your user whether they accept the cost. If they agree, call again with accept_estimate: true. Otherwise narrow the rule.';
 
-/** What the user can be asked about this, in place of an error; null when it is for the agent to deal with. */
+/** The question to the user that replaces the error; null if the agent must handle the error. */
 export function questionOf(error: unknown): string | null {
   if (error instanceof NeedsConfirmation) return error.message;
   return error instanceof EarshotError && isAboveBudget(error) ? error.message : null;
@@ -113,16 +113,16 @@ function isAboveBudget({ code, details }: EarshotError): boolean {
   return code === 'failed_precondition' && 'estimate' in details;
 }
 
-/** A bug: no more is said than the HTTP interface would. */
+/** A bug. It has no details, as over HTTP. */
 const unexpected: DescribedError = {
   code: 'internal',
-  message: 'Something went wrong on our side.',
+  message: 'Earshot has an internal error.',
   what_to_do: errorCodes.internal.whatToDo,
 };
 
 /**
- * The API speaks of the fields of its request; an agent only knows the arguments of the tool. A field of something that is one
- * text in the tool, such as a budget, is that argument.
+ * Translates the API's field names to the tool's arguments. If an argument is one text, such as a budget, its fields become
+ * that argument.
  */
 function inArguments(
   violation: Violation,
@@ -144,7 +144,7 @@ function corrections(violations: readonly Violation[], args: unknown) {
   return {
     what_to_do: send
       ? 'Call again with the fields of "send" in place of yours, the rest unchanged.'
-      : `Correct the fields named above and call again. Where a fix is only a guess, choose what fits the intent.${isSuspicious ? ' If your user wants exactly this, set accept_suspicious.' : ''}`,
+      : `Correct the fields named above and call again. If a fix is only a guess, choose what fits the intent.${isSuspicious ? ' If your user wants exactly this, set accept_suspicious.' : ''}`,
     violations: firstFindings(
       violations.map(({ field, ...place }) => ({
         field,
@@ -162,7 +162,7 @@ interface Send {
   readonly overrides: Readonly<Partial<Record<Platform, string>>>;
 }
 
-/** Null unless every violation is of a value that its certain fixes make valid: a half of it would be refused again. */
+/** Null unless certain fixes correct every violation, because a partial correction would be refused again. */
 function correction(violations: readonly Violation[], args: unknown): Send | null {
   const overrides: Partial<Record<Platform, string>> = {};
   for (const platform of platforms) {
@@ -179,12 +179,12 @@ function correction(violations: readonly Violation[], args: unknown): Send | nul
   return violations.length > 0 && isCovered ? { overrides } : null;
 }
 
-/** A platform's refusal is told in its own words, which are not ours. */
+/** Whether the message is a platform's own text. */
 function isOfPlatform({ code }: Pick<Violation, 'code'>): boolean {
   return code === 'upstream_rejected';
 }
 
-/** Only rule values have spans and fixes, and they are at `overrides.<platform>`. */
+/** The text argument at this path. Only queries, at `overrides.<platform>`, have spans and fixes. */
 function valueAt(args: unknown, field: string): string | undefined {
   let value = args;
   for (const step of field.split('.')) {
@@ -199,8 +199,8 @@ function whatToDo(error: EarshotError): string {
   if (isAboveBudget(error)) return askYourUser;
   if (details.required_scope !== undefined)
     return `This key may not do that. Ask your user for a key with the scope "${details.required_scope}".`;
-  if (details.reason === 'restored')
-    return `Earshot was restored to an earlier state. Continue with the cursor ${details.oldest_cursor}; some matches may come again. With a reader, continue without an ack.`;
+  if (code === 'out_of_range' && details.reason === 'restored')
+    return `Earshot was restored to an earlier state. Continue with the cursor ${details.oldest_cursor}; some matches may be listed again. With a reader, continue without an ack.`;
   if (details.oldest_cursor !== undefined)
     return `Older matches were removed and can no longer be read. Continue with the cursor (or ack) ${details.oldest_cursor}.`;
   if (code === 'resource_exhausted' && !error.retryable)
@@ -220,7 +220,7 @@ const advice: Readonly<Record<keyof typeof errorCodes, string>> = {
   aborted: 'Call again in a moment.',
   resource_exhausted: 'Wait for the given time, then call again.',
   internal: errorCodes.internal.whatToDo,
-  unimplemented: 'Tell your user that this server is older than its tools.',
+  unimplemented: 'Ask your user to update the server: it is older than its tools.',
   unavailable: 'Call again in a moment.',
   deadline_exceeded: 'Nothing was changed. Call again.',
 };

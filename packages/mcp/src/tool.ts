@@ -3,20 +3,20 @@ import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
 import { writeReadable } from './content/readable.ts';
 
-type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | null;
+type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | 'readers:write' | null;
 
 type ToolOperation = Exclude<
   { [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never }[OperationId],
   'StreamMatches' | 'StreamNotices' | 'WhoAmI'
 >;
 
-/** The calls that tools may make: about rules and matches. Nothing that sends data out, no keys, no audit. */
+/** The operations that tools may call. None of them sends data out, manages keys or reads the audit. */
 type ForTools = Pick<Earshot, Uncapitalize<ToolOperation>>;
 
-/** What a tool gets besides its arguments; independent of the transport. */
+/** The context of a call, independent of the transport. */
 export interface ToolCall {
   readonly earshot: ForTools;
-  /** Dollars a day above which a rule is not started before the user has agreed. */
+  /** Dollars a day. A rule that may cost more is started only if the user agrees. */
   readonly confirmAboveUsd: number;
   /** Aborts when the caller disconnects or cancels. */
   readonly signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface ToolCall {
 
 export interface ToolAnswer {
   readonly text: string;
-  /** Only of a tool with an output schema. */
+  /** Only for tools with an output schema. */
   readonly structured?: Record<string, unknown> | undefined;
 }
 
@@ -40,17 +40,17 @@ export interface Tool {
   readonly title: string;
   readonly description: string;
   readonly annotations: ToolHints;
-  /** What the tool is for. A key that may not do it does not see the tool. */
+  /** The main operation. A key without its scope does not see the tool. */
   readonly operation: ToolOperation;
   readonly input: z.ZodObject;
-  /** Left out by tools whose answers are only read: they have a text and no structured content. */
+  /** Missing for tools that answer with a text and no structured content. */
   readonly output?: z.ZodObject;
-  /** Fields of the API's request, and the arguments that they are sent as where these have another name. */
+  /** Names of the arguments that differ from the fields of the API's request. */
   readonly argumentOf?: Readonly<Record<string, string>>;
   answer(args: unknown, call: ToolCall): Promise<ToolAnswer>;
 }
 
-/** The arguments do not have the form that the tool asks for: nothing was done. */
+/** The arguments do not fit the input schema. Nothing was done. */
 export class InvalidArguments extends Error {
   readonly violations: readonly Violation[];
   constructor(violations: readonly Violation[]) {
@@ -68,8 +68,8 @@ interface ToolRow<Input extends z.ZodObject> extends Omit<Tool, 'answer'> {
 }
 
 /**
- * The answer is reduced to the fields of the output schema, so that a field which the API gains later, perhaps with untrusted
- * text or without a size limit, does not reach agents by itself.
+ * Reduces the answer to the fields of the output schema. Fields that the API gains later may contain untrusted content or be
+ * unlimited in size, so they must not reach agents automatically.
  */
 export function defineTool<Input extends z.ZodObject>(row: ToolRow<Input>): Tool {
   const { run, ...described } = row;

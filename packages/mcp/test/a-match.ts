@@ -1,6 +1,6 @@
 import type { Match } from '@earshot/sdk';
 
-/** A match on `x`, or, with a `url`, on `firehose`, with these words of a stranger in every place that takes words. */
+/** A match on `x`, or on `firehose` if it has a `url`, with these texts in all untrusted fields. */
 export function aMatch(index: number, words: { text: string | null; url?: string; other?: string }): Match {
   const { text, url, other = 'Some One' } = words;
   return {

@@ -9,7 +9,7 @@ import { separate } from './injections/fence.ts';
 import { readAnswer } from './injections/read-answer.ts';
 import { english, nastyText } from './nasty-texts.ts';
 
-/** A server's list: a cursor is the place behind the last match of a page. As long as real cursors are. */
+/** A list as the server returns it. A cursor points behind the last match of a page and is as long as a real one. */
 function list(matches: readonly Match[], cursor: string | null = null) {
   const from = cursor === null ? 0 : Number(cursor.slice(0, 8));
   return (limit: number) => {
@@ -25,7 +25,7 @@ async function answer(options: Partial<AnswerPageOptions> & Pick<AnswerPageOptio
   return { ...answered, read: readAnswer(answered.text) };
 }
 
-/** As it goes over the wire. */
+/** Counts the tokens on the wire. */
 function tokensOf({ text }: { text: string }): number {
   return Math.max(countTokens(JSON.stringify({ content: [{ type: 'text', text }] })), countTokens(text));
 }
@@ -68,7 +68,7 @@ describe.each(['lines', 'full'] as const)('an answer with matches, in %s', { tim
     expect(tokensOf(answered) / 5_000).toBeGreaterThan(0.5);
   });
 
-  test('leads through everything, once and in order, whatever the tokens allow', async () => {
+  test('shows every match once and in order, for any limit of tokens', async () => {
     await fc.assert(
       fc.asyncProperty(
         nastyMatches,
@@ -92,7 +92,7 @@ describe.each(['lines', 'full'] as const)('an answer with matches, in %s', { tim
 });
 
 describe('a list of matches', { timeout: 60_000 }, () => {
-  test('has a cursor that fits what it shows, also when newer matches come in between', async () => {
+  test('has a cursor that fits the matches shown, even if newer matches arrive in the meantime', async () => {
     const matches = Array.from({ length: 100 }, (_, index) => aMatch(index + 1, { text: english }));
     let newer = 20;
     const { read, shown } = await answer({
@@ -117,7 +117,7 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     expect(one.text).toMatch(/^1 match on this page/);
   });
 
-  test('has each item once, with all rules that it matched, and tells the rules once', async () => {
+  test('has each item once, with all its rules, and each rule once in the legend', async () => {
     const [post, page] = [aMatch(1, { text: 'a' }), aMatch(2, { text: 'b', url: 'https://a.example/b' })];
     const other = { ...post, id: 'mat_other', rule_id: 'rule_2' };
     const renewed = { ...page, id: 'mat_renewed', rule_version: 2 };
@@ -132,7 +132,7 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     expect(answered.text.split(post.rule_id)).toHaveLength(3);
   });
 
-  test('counts what tells the rules, too', async () => {
+  test('counts the legend towards the limit', async () => {
     const matches = Array.from({ length: 60 }, (_, index) => ({
       ...aMatch(index + 1, { text: 'a' }),
       rule_id: `rule_${index}01kb2m8yx4e5r6t7v8w9x0`,
@@ -143,7 +143,7 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     expect(answered.shown).toBeGreaterThan(5);
   });
 
-  test('marks what a search found, and what only the platform could decide', async () => {
+  test('marks matches of a search, and matches with undecided clauses', async () => {
     const clause = { rule_span: { start: 8, end: 17 }, field: 'sample', why: 'only X can decide this' };
     const sure = aMatch(1, { text: 'a' });
     const why = { ...sure.why, undecided: [clause] };
@@ -155,7 +155,7 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('keeps a text of many lines on its line, and a space out of author and address', async () => {
+  test('keeps a text of several lines on one line, and escapes spaces in author and address', async () => {
     const post = aMatch(1, { text: 'one\n\n two\nmat_1 three', url: 'https://a.example/b c', other: 'T' });
     const { read } = await answer({ read: list([post]) });
     expect(read.matches).toMatchObject([
@@ -163,13 +163,13 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     ]);
   });
 
-  test('says of a text that it is cut', async () => {
+  test('marks a cut text', async () => {
     const matches = [aMatch(1, { text: '🚀'.repeat(4_001) }), aMatch(2, { text: '🚀'.repeat(4_000) })];
     const { read } = await answer({ read: list(matches), maxTokens: 100_000 });
     expect(read.matches.map(({ text }) => text)).toEqual([`${'🚀'.repeat(4_000)}…`, '🚀'.repeat(4_000)]);
   });
 
-  test('shares what there is evenly: a long text does not take from short ones', async () => {
+  test('shares the room evenly between long texts, after the short ones', async () => {
     const short = [english.slice(0, 400).trim(), english.slice(0, 300).trim()] as const;
     const texts = [english.repeat(8), short[0], english.repeat(8), short[1]];
     const matches = texts.map((text, index) => aMatch(index + 1, { text }));
@@ -180,12 +180,12 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     expect(Math.abs((lengths[0] ?? 0) - (lengths[2] ?? 0))).toBeLessThan(80);
   });
 
-  test('says the tool’s own words first, and counts them', async () => {
+  test('begins with the lines of the tool', async () => {
     const { text } = await answer({ read: list([]), own: ['The rule is paused.'] });
     expect(text.split('\n')[1]).toBe('The rule is paused.');
   });
 
-  test('keeps to its tokens without matches, too, and says at last what to do next', async () => {
+  test('respects the limit without matches, and keeps the next step', async () => {
     const why = Array.from({ length: 20 }, (_, n) => `Gap on x from ${gap.from} to now: dropped (${n}).`);
     const read = async (limit: number) => ({ ...(await list([])(limit)), coverage: silent });
     const answered = await answer({ read, own: [...why, 'Next: get_coverage'], maxTokens: maxTokensMin });
@@ -193,7 +193,7 @@ describe('a list of matches', { timeout: 60_000 }, () => {
     expect(answered.text).toContain('\nNext: get_coverage\n');
   });
 
-  test('has the gaps that are not repaired, then the latest, and says how many are missing', async () => {
+  test('shows unrepaired gaps, then the latest, and counts the others', async () => {
     const repaired = Array.from({ length: 60 }, (_, n) => ({
       ...gap,
       from: `2026-11-15T00:${String(n).padStart(2, '0')}:00.000Z`,
@@ -211,14 +211,14 @@ describe('a list of matches', { timeout: 60_000 }, () => {
 });
 
 describe('matches in full', () => {
-  test('are cut at 4,000 characters, never within one, and say so', async () => {
+  test('are cut and marked after 4,000 whole characters', async () => {
     const matches = [aMatch(1, { text: '🚀'.repeat(4_001) }), aMatch(2, { text: '🚀'.repeat(4_000) })];
     const { text } = await answer({ read: list(matches), form: 'full', maxTokens: 100_000 });
     expect(text).toContain('(cut: text: the first 4000 of 4001 characters)\n<untrusted');
     expect(text.match(/^\| .*$/gm)).toEqual([`| ${'🚀'.repeat(4_000)}`, `| ${'🚀'.repeat(4_000)}`]);
   });
 
-  test('say which clauses of the rule the item does not decide, outside of what strangers wrote', async () => {
+  test('name undecided clauses outside of the fence', async () => {
     const clause = { rule_span: { start: 8, end: 17 }, field: 'sample', why: 'only X can decide this' };
     const sure = aMatch(1, { text: english });
     const unsure = { ...sure, why: { ...sure.why, undecided: [clause, clause] } };
@@ -226,7 +226,7 @@ describe('matches in full', () => {
     expect(text).toContain('(undecided: sample: only X can decide this)\n<untrusted');
   });
 
-  test('have everything that a line leaves out', async () => {
+  test('have all fields of a match', async () => {
     const { text } = await answer({ read: list([aMatch(1, { text: 'a\nb' })]), form: 'full' });
     expect(text).toMatch(/^mat_000000000001 2026-11-14T22:46:00\.000Z x rule_\w+ v1$/m);
     expect(separate(text).insides).toEqual([

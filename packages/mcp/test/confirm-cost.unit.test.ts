@@ -18,21 +18,26 @@ const estimate = (max: number) => ({
 const preview = (max: number) => ({
   platforms: { x: { ...previewed.platforms.x, estimate: estimate(max) } },
 });
-const pausedRule = { ...operations.GetRule.example.answer, state: 'paused' };
+const pause = { reason: 'request', resumes_at: null };
+const pausedRule = { ...operations.GetRule.example.answer, state: 'paused', pause };
 
-/** Answers as the API would, and notes what was asked of it. */
+/** Answers as the API would, and records the requests. */
 function api(answers: Readonly<Record<string, unknown>>) {
-  const asked: { path: string; body: unknown }[] = [];
+  const requests: { path: string; body: unknown }[] = [];
   const ask: typeof fetch = async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     const path = pathname.replace('/api.', '');
-    asked.push({ path, body: typeof init?.body === 'string' ? JSON.parse(init.body) : null });
+    requests.push({ path, body: typeof init?.body === 'string' ? JSON.parse(init.body) : null });
     const example = Object.values(operations).find(({ id }) => id === path)?.example.answer;
     const given = answers[path] ?? example;
-    const answer = typeof given === 'function' ? given(asked.at(-1)?.body) : given;
+    const answer = typeof given === 'function' ? given(requests.at(-1)?.body) : given;
     return answer instanceof Response ? answer.clone() : jsonAnswer(answer);
   };
-  return { ask, asked, changes: () => asked.filter(({ path }) => /^(Create|Update|Resume)/.test(path)) };
+  return {
+    ask,
+    requests,
+    changes: () => requests.filter(({ path }) => /^(Create|Update|Resume)/.test(path)),
+  };
 }
 
 const starting = [
@@ -43,36 +48,36 @@ const starting = [
 describe.each(starting)('$tool', ({ tool, args, name }) => {
   const call = { name: tool, arguments: { ...args } };
 
-  test('goes on below the bound, and above it once the estimate is accepted', async () => {
+  test('continues below the bound, or above it if the estimate is accepted', async () => {
     const { ask, changes } = api({ PreviewRule: preview(5), GetRule: pausedRule });
     await using cheap = await connectInProcess(ask);
     expect((await cheap.client.callTool(call)).isError ?? false).toBe(false);
-    const dear = api({ PreviewRule: preview(5.01), GetRule: pausedRule });
-    await using server = await connectInProcess(dear.ask);
+    const expensive = api({ PreviewRule: preview(5.01), GetRule: pausedRule });
+    await using server = await connectInProcess(expensive.ask);
     const accepted = { ...args, accept_estimate: true };
     const result = await server.client.callTool({ name: tool, arguments: accepted });
     expect(result.isError ?? false).toBe(false);
-    expect([changes().length, dear.asked.length]).toEqual([1, 1]);
-    expect(dear.changes()[0]?.body).toMatchObject({ accept_estimate: true });
+    expect([changes().length, expensive.requests.length]).toEqual([1, 1]);
+    expect(expensive.changes()[0]?.body).toMatchObject({ accept_estimate: true });
   });
 
   test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
-    'tells an agent whose client cannot ask what it costs and what to send ($mode)',
+    'returns the cost and the argument to send if the client cannot ask its user ($mode)',
     async ({ mode }) => {
       const { ask, changes } = api({ PreviewRule: preview(18), GetRule: pausedRule });
       await using server = await connectInProcess(ask, mode);
       const result = await server.client.callTool(call);
       expect(result.isError).toBe(true);
-      const told = JSON.stringify(result.content);
-      expect(told).toContain('failed_precondition: The rule');
-      expect(told).toContain('3600 (5000 on the busiest of 7 days) matches and 6 to 18 US dollars a day');
-      expect(told).toContain('accept_estimate: true');
+      const content = JSON.stringify(result.content);
+      expect(content).toContain('failed_precondition: The rule');
+      expect(content).toContain('3600 (5000 on the busiest of 7 days) matches and 6 to 18 US dollars a day');
+      expect(content).toContain('accept_estimate: true');
       expect(changes()).toEqual([]);
     },
   );
 
-  test('asks the user where the client can, and goes on when they agree', async () => {
-    const { ask, asked, changes } = api({ PreviewRule: preview(18), GetRule: pausedRule });
+  test('asks the user if the client can, and continues if they agree', async () => {
+    const { ask, requests, changes } = api({ PreviewRule: preview(18), GetRule: pausedRule });
     const questions: string[] = [];
     await using server = await connectInProcess(ask, { pin: '2026-07-28' }, (question) => {
       questions.push(question);
@@ -81,14 +86,14 @@ describe.each(starting)('$tool', ({ tool, args, name }) => {
     });
     const result = await server.client.callTool(call);
     expect(result.isError ?? false).toBe(false);
-    expect(questions).toEqual([expect.stringContaining(`The rule "${name}" would bring x: 3600`)]);
+    expect(questions).toEqual([expect.stringContaining(`The rule "${name}" is estimated at 3600`)]);
     expect(changes()).toMatchObject([{ body: { accept_estimate: true } }]);
-    // The estimate that the user has agreed to is not asked for again.
-    expect(asked.filter(({ path }) => path === 'PreviewRule')).toHaveLength(1);
+    // The estimate that the user has accepted is not requested again.
+    expect(requests.filter(({ path }) => path === 'PreviewRule')).toHaveLength(1);
     expect(server.answers.join()).toContain('"resultType":"input_required"');
   });
 
-  test.each(['decline', 'cancel'] as const)('does nothing when the user says %s', async (answer) => {
+  test.each(['decline', 'cancel'] as const)('does nothing if the user answers %s', async (answer) => {
     const { ask, changes } = api({ PreviewRule: preview(18), GetRule: pausedRule });
     await using server = await connectInProcess(ask, { pin: '2026-07-28' }, () => answer);
     const result = await server.client.callTool(call);
@@ -103,14 +108,14 @@ describe.each(starting)('$tool', ({ tool, args, name }) => {
       { platforms: { x: { ...previewed.platforms.x, estimate: { ...estimate(9), usd_per_day: null } } } },
     ],
     ['refused', jsonAnswer({ code: 'permission_denied', message: 'No.', details: { request_id: 'r' } }, 403)],
-  ])('goes on when the estimate is %s: budgets are for that', async (_, PreviewRule) => {
+  ])('continues if the estimate is %s, because budgets limit the rule', async (_, PreviewRule) => {
     const { ask, changes } = api({ PreviewRule, GetRule: pausedRule });
     await using server = await connectInProcess(ask);
     expect((await server.client.callTool(call)).isError ?? false).toBe(false);
     expect(changes()).toHaveLength(1);
   });
 
-  test('asks the user the same when the API refuses an estimate above the budget', async () => {
+  test('asks the user if the API refuses an estimate above the budget', async () => {
     const operation = tool === 'create_rule' ? 'CreateRule' : 'ResumeRule';
     const details = { request_id: 'r', estimate: { x: estimate(4) } };
     const refusal = { code: 'failed_precondition', message: 'Above the budget of $1 a day.', details };
@@ -121,9 +126,9 @@ describe.each(starting)('$tool', ({ tool, args, name }) => {
       questions.push(question);
       return 'accept';
     });
-    // This API refuses even then; that must not become a second question.
+    // This API refuses again. The user must not be asked twice.
     expect((await asking.client.callTool(call)).isError).toBe(true);
-    expect(questions).toEqual(['Above the budget of $1 a day. Go on?']);
+    expect(questions).toEqual(['Above the budget of $1 a day. Continue?']);
     expect(changes()[1]?.body).toMatchObject({ accept_estimate: true });
     await using mute = await connectInProcess(ask);
     const result = await mute.client.callTool(call);
@@ -134,7 +139,7 @@ describe.each(starting)('$tool', ({ tool, args, name }) => {
 describe('update_rule', () => {
   const rule = operations.GetRule.example.answer;
   const present = rule.platforms.x.value;
-  /** What the queries cost a day, by their text. */
+  /** Costs of queries a day, by query text. */
   const costs = (usd: Readonly<Record<string, number>>) => (draft: unknown) =>
     preview(usd[Object(draft).overrides.x] ?? 0);
   const update = (changes: object) => ({ name: 'update_rule', arguments: { ...oneRule, ...changes } });
@@ -142,7 +147,7 @@ describe('update_rule', () => {
     (await client.callTool(update(changes))).isError ?? false;
   const broad = { overrides: { x: 'rust' } };
 
-  test('does not make a rule dearer than the bound before the estimate is accepted', async () => {
+  test('needs an accepted estimate to raise the cost of a rule above the bound', async () => {
     const { ask, changes } = api({ PreviewRule: costs({ [present]: 1, rust: 18 }) });
     await using server = await connectInProcess(ask);
     const result = await server.client.callTool(update(broad));
@@ -154,12 +159,12 @@ describe('update_rule', () => {
     expect(changes()).toMatchObject([{ path: 'UpdateRule', body: { ...broad, accept_estimate: true } }]);
   });
 
-  test('asks about the platforms and options that the rule has after the change', async () => {
-    const { ask, asked } = api({ PreviewRule: preview(1) });
+  test('estimates the platforms and options that the rule has after the change', async () => {
+    const { ask, requests } = api({ PreviewRule: preview(1) });
     await using server = await connectInProcess(ask);
     const changes = { overrides: { firehose: 'a AND b' }, options: { firehose: { quality: false } } };
     expect(await isError(server.client, changes)).toBe(false);
-    expect(asked.find(({ path }) => path === 'PreviewRule')?.body).toEqual({
+    expect(requests.find(({ path }) => path === 'PreviewRule')?.body).toEqual({
       platforms: ['x', 'firehose'],
       overrides: { x: present, firehose: 'a AND b' },
       options: { firehose: { quality: false } },
@@ -199,7 +204,7 @@ describe('update_rule', () => {
 });
 
 test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
-  'over a connection that stays, clients of all protocols are asked ($mode)',
+  'asks clients of all protocols over a stdio connection ($mode)',
   async ({ mode }) => {
     const { ask, changes } = api({ PreviewRule: preview(18) });
     const earshot = createEarshot({ url: 'http://earshot.invalid', key: 'esk_test', fetch: ask });
@@ -221,22 +226,22 @@ test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
   },
 );
 
-test('a rule that is resumed is estimated with its own values and options', async () => {
+test('resume_rule estimates the rule with its own queries and options', async () => {
   const firehose = { ...pausedRule.platforms.x, value: 'a AND b', options: { quality: false } };
-  const { ask, asked } = api({
+  const { ask, requests } = api({
     GetRule: { ...pausedRule, platforms: { firehose } },
     PreviewRule: preview(1),
   });
   await using server = await connectInProcess(ask);
   await server.client.callTool({ name: 'resume_rule', arguments: oneRule });
-  expect(asked.find(({ path }) => path === 'PreviewRule')?.body).toEqual({
+  expect(requests.find(({ path }) => path === 'PreviewRule')?.body).toEqual({
     platforms: ['firehose'],
     overrides: { firehose: 'a AND b' },
     options: { firehose: { quality: false } },
   });
 });
 
-test('estimates of several platforms count together', async () => {
+test('estimates of several platforms are added up', async () => {
   const both = { x: { ...previewed.platforms.x, estimate: estimate(3) } };
   const { ask, changes } = api({ PreviewRule: { platforms: { ...both, firehose: both.x } } });
   await using server = await connectInProcess(ask);
@@ -249,25 +254,25 @@ describe('budgets', () => {
   test.each([
     ['create_rule', { ...draft, accept_estimate: true }],
     ['update_rule', { ...oneRule, accept_estimate: true }],
-  ])('of %s are one text', async (tool, args) => {
-    const { ask, asked } = api({});
+  ])('are one text in %s', async (tool, args) => {
+    const { ask, requests } = api({});
     await using server = await connectInProcess(ask);
     await server.client.callTool({ name: tool, arguments: { ...args, budget: 'usd=5/day' } });
-    expect(asked[0]?.body).toMatchObject({ budget: { period: 'day', usd: 5, on_reached: 'pause' } });
+    expect(requests[0]?.body).toMatchObject({ budget: { period: 'day', usd: 5, on_reached: 'pause' } });
     const wrong = await server.client.callTool({ name: tool, arguments: { ...args, budget: '$5' } });
     expect(wrong.isError).toBe(true);
     expect(JSON.stringify(wrong.content)).toContain('usd=5/day');
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  test('are taken away by null, and shown with what is spent', async () => {
-    const { ask, asked } = api({});
+  test('are removed by null, and shown with their spending', async () => {
+    const { ask, requests } = api({});
     await using server = await connectInProcess(ask);
     await server.client.callTool({
       name: 'update_rule',
       arguments: { ...oneRule, budget: null, accept_estimate: true },
     });
-    expect(asked[0]?.body).toMatchObject({ budget: null });
+    expect(requests[0]?.body).toMatchObject({ budget: null });
     const { structuredContent } = await server.client.callTool({ name: 'get_rule', arguments: oneRule });
     expect(structuredContent).toMatchObject({
       budget: 'usd=5/day: 0.045 spent, 4.955 left until 2026-11-15T00:00:00.000Z',
@@ -281,9 +286,9 @@ test('get_usage shows the newest days and counts the others', async () => {
   const { ask } = api({ GetUsage: { ...operations.GetUsage.example.answer, usage: days } });
   await using server = await connectInProcess(ask);
   const usage = await server.client.callTool({ name: 'get_usage', arguments: { by: 'day' } });
-  const told = Object(usage.structuredContent);
-  expect(told).toMatchObject({ left_out: 10, total: { matches: 215, usd: '1.0525 to 3.1575' } });
-  expect(told.usage.at(-1)).toEqual({ day: 'day 69', platform: 'x', matches: 120, usd: '0.6 to 1.8' });
-  const dearest = await server.client.callTool({ name: 'get_usage', arguments: { by: 'rule' } });
-  expect(Object(dearest.structuredContent).usage[0].day).toBe('day 0');
+  const byDay = Object(usage.structuredContent);
+  expect(byDay).toMatchObject({ left_out: 10, total: { matches: 215, usd: '1.0525 to 3.1575' } });
+  expect(byDay.usage.at(-1)).toEqual({ day: 'day 69', platform: 'x', matches: 120, usd: '0.6 to 1.8' });
+  const byRule = await server.client.callTool({ name: 'get_usage', arguments: { by: 'rule' } });
+  expect(Object(byRule.structuredContent).usage[0].day).toBe('day 0');
 });

@@ -5,16 +5,16 @@ import { createMcpOverHttp } from '../src/http.ts';
 
 export interface InProcess extends AsyncDisposable {
   readonly client: Client;
-  /** What the server answered, as it went out. */
+  /** The raw answers of the server. */
   readonly answers: string[];
   readonly faults: unknown[];
 }
 
-/** The real client and the real server, without a socket between them; `api` takes the place of Earshot's HTTP interface. */
+/** Connects a real client and a real server without a socket. `api` stands in for Earshot's HTTP interface. */
 export async function connectInProcess(
   api: typeof fetch,
   mode: { pin: string } | 'legacy' = { pin: '2026-07-28' },
-  /** What the user says when asked; a client without it cannot ask. */
+  /** The answer of the user. Without it, the client does not support questions. */
   user?: (question: string) => 'accept' | 'decline' | 'cancel',
   scopes?: readonly Scope[],
 ): Promise<InProcess> {

@@ -5,13 +5,13 @@ import { aMatch } from './a-match.ts';
 import { separate, unseenIn } from './injections/fence.ts';
 import { injections } from './injections/index.ts';
 
-/** Control: the code as it is, with what makes words visible switched off. */
+/** Control: the same code without escaping. */
 vi.mock('../src/content/visible.ts', () => ({ visible: (words: string) => words }));
 
 type Form = 'lines' | 'full';
 
-/** Which families are noticed by the checks of injections.unit.test.ts, when each answer bears this nonce. */
-function noticed(form: Form, nonce: () => string, seen: string): Set<string> {
+/** The families that the checks of injections.unit.test.ts detect if each answer has this nonce. */
+function detected(form: Form, nonce: () => string, seen: string): Set<string> {
   const families = new Set<string>();
   for (const { family, text } of injections(seen)) {
     const matches = [aMatch(1, { text }), aMatch(2, { text, other: text, url: text })];
@@ -35,27 +35,24 @@ function noticed(form: Form, nonce: () => string, seen: string): Set<string> {
 
 const forms: readonly Form[] = ['lines', 'full'];
 
-test.each(forms)(
-  'control: without making words visible, what is forged or unseen is noticed in %s',
-  (form) => {
-    const families = noticed(form, newNonce, newNonce());
-    expect([...families]).toEqual(
-      expect.arrayContaining([
-        'a fence with a guessed nonce',
-        'a fence with a nonce seen before',
-        'a fence in other letters',
-        'a field of its own beneath the text',
-        'escapes of the terminal',
-        'letters that run the other way',
-        'letters that nobody sees',
-        'more than fits',
-      ]),
-    );
-  },
-);
+test.each(forms)('control: without escaping, forged and hidden text is detected in %s', (form) => {
+  const families = detected(form, newNonce, newNonce());
+  expect([...families]).toEqual(
+    expect.arrayContaining([
+      'a fence with a guessed nonce',
+      'a fence with a nonce seen before',
+      'a fence in other letters',
+      'a forged field below the text',
+      'escapes of the terminal',
+      'letters that run the other way',
+      'invisible letters',
+      'more than fits',
+    ]),
+  );
+});
 
-test.each(forms)('control: a nonce that stays the same is noticed in %s', (form) => {
+test.each(forms)('control: a constant nonce is detected in %s', (form) => {
   const constant = newNonce();
-  expect([...noticed(form, () => constant, constant)]).toContain('text in another writing');
-  expect([...noticed(form, newNonce, constant)]).not.toContain('text in another writing');
+  expect([...detected(form, () => constant, constant)]).toContain('text in another writing');
+  expect([...detected(form, newNonce, constant)]).not.toContain('text in another writing');
 });

@@ -17,7 +17,7 @@ function answer(matches: readonly Match[], form: Form, maxTokens = 2_000_000) {
   return answerMatches({ ...page, form, maxTokens, cursorField: 'next_cursor', nonce: newNonce() });
 }
 
-/** The same words in every place that strangers fill; no two are of the same item. */
+/** Matches of different items, with the same text in every untrusted field. */
 const everywhere = (index: number, words: string): Match[] => [
   aMatch(index, { text: words, other: words }),
   aMatch(index + 1, { text: words, other: words, url: `${words}${index}` }),
@@ -25,7 +25,7 @@ const everywhere = (index: number, words: string): Match[] => [
 ];
 
 describe.each(forms)('the injection texts, in %s', { timeout: 60_000 }, (form) => {
-  test('are two hundred different ones', () => {
+  test('are at least 200 different texts', () => {
     expect(new Set(corpus.map(({ text }) => text)).size).toBeGreaterThanOrEqual(200);
   });
 
@@ -40,7 +40,7 @@ describe.each(forms)('the injection texts, in %s', { timeout: 60_000 }, (form) =
     expect(separated.insides.filter(markupIn)).toEqual([]);
   });
 
-  test('stay within their fences when all come in one answer, and together make no fence', () => {
+  test('stay within their fences if all are in one answer', () => {
     const all = corpus.flatMap(({ text }, index) => everywhere(3 * index + 1, text));
     const twins = corpus.flatMap(({ text }, index) => everywhere(3 * index + 1, harmless(text)));
     const hostile = answer(all, form);
@@ -58,8 +58,8 @@ describe.each(forms)('the injection texts, in %s', { timeout: 60_000 }, (form) =
   });
 });
 
-describe('a nonce', () => {
-  test('has 128 bits and is another one each time', () => {
+describe('newNonce', () => {
+  test('returns 128 random bits', () => {
     const nonces = Array.from({ length: 1_000 }, newNonce);
     expect(new Set(nonces).size).toBe(1_000);
     expect(nonces.filter((nonce) => !/^[0-9]{39}$/.test(nonce))).toEqual([]);

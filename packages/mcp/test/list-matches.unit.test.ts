@@ -9,18 +9,18 @@ import { injections } from './injections/index.ts';
 import { readAnswer } from './injections/read-answer.ts';
 import { english, nastyText } from './nasty-texts.ts';
 
-/** Pages as the API does; the cursor is the place behind the last match of the page. */
+/** Returns pages as the API does. The cursor is the position behind the last match of the page. */
 const apiOf =
   (matches: readonly Match[]): typeof fetch =>
   async (input, init) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
     if (pathname !== '/matches') return jsonAnswer(operations.GetRule.example.answer);
-    const asked = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as {
+    const request = JSON.parse(typeof init?.body === 'string' ? init.body : '{}') as {
       limit: number;
       cursor?: string;
     };
-    const from = Number(asked.cursor?.slice(0, 6) ?? 0);
-    const page = matches.slice(from, from + asked.limit);
+    const from = Number(request.cursor?.slice(0, 6) ?? 0);
+    const page = matches.slice(from, from + request.limit);
     const end = String(from + page.length).padStart(6, '0');
     const more = from + page.length < matches.length;
     return jsonAnswer({
@@ -30,7 +30,7 @@ const apiOf =
     });
   };
 
-/** All pages, as they come over the wire. */
+/** Reads all pages and counts their tokens on the wire. */
 async function walk(matches: readonly Match[], maxTokens: number) {
   await using server = await connectInProcess(apiOf(matches));
   const ids: string[] = [];

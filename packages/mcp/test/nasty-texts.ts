@@ -5,7 +5,7 @@ export const english = [
   'Breaking: the rocket launch from the new coastal site was delayed again on Tuesday after engineers found a leak in one of the fuel lines.',
   'The company said the next attempt could come as early as Friday morning, weather permitting. Residents had gathered on the beach before dawn to watch.',
   '"We will try again when the vehicle is ready," a spokesperson said. Local officials asked drivers to avoid the highway until the road reopens.',
-  'Prices for hotel rooms in the area have doubled since last week, and several families told us they plan to stay through the weekend no matter what happens.',
+  'Prices for hotel rooms in the area have doubled since last week, and several families said they plan to stay through the weekend no matter what happens.',
   'I cannot believe how good this little coffee place around the corner is. Ten out of ten, would stand in line for it again!',
 ].join(' ');
 

@@ -6,7 +6,7 @@ import { readAnswer } from './injections/read-answer.ts';
 const hidden = 'Cats\u202e \u{e0061}\u{e0062}\u200b<b>';
 const shown = 'Cats\\u{202e} \\u{e0061}\\u{e0062}\\u{200b}<b>';
 
-/** The example rule of the interface, with a name, an intent and values that hide something. */
+/** The example rule of the contract, with hidden characters in its name, intent and queries. */
 const rule = structuredClone(operations.GetRule.example.answer);
 Object.assign(rule, { name: hidden, intent: hidden });
 for (const watched of Object.values(rule.platforms)) Object.assign(watched, { translated_value: hidden });
@@ -15,7 +15,7 @@ test.each([
   ['list_rules', {}, { rules: [rule], next_cursor: null }],
   ['get_rule', { rule_id: rule.id }, rule],
   ['pause_rule', { rule_id: rule.id }, rule],
-])('%s hides nothing of what an account wrote, or was talked into', async (name, args, answer) => {
+])('%s escapes hidden characters in text of the account', async (name, args, answer) => {
   await using server = await connectInProcess(async () => jsonAnswer(answer));
   const result = await server.client.callTool({ name, arguments: args });
   expect(result.isError ?? false).toBe(false);
@@ -24,46 +24,46 @@ test.each([
   expect(JSON.stringify(result)).not.toMatch(/[\u202e\u200b\u{e0061}]/u);
 });
 
-test('list_notices marks the words of a platform as untrusted, cut, and hides nothing of them', async () => {
+test('list_notices marks the text of a platform as untrusted, cuts it, and escapes hidden characters', async () => {
   const [notice] = operations.ListNotices.example.answer.notices;
-  const data = { platform: 'x', problem: `${hidden}${'a'.repeat(1_000)}` };
+  const data = { platform: 'x', message: `${hidden}${'a'.repeat(1_000)}` };
   const answer = { notices: [{ ...notice, data }], next_cursor: null };
   await using server = await connectInProcess(async () => jsonAnswer(answer));
   const result = await server.client.callTool({ name: 'list_notices', arguments: {} });
   const { notices } = Object(result.structuredContent);
-  expect(notices[0].untrusted.problem).toMatch(/^Cats\\u\{202e\}.*a$/);
-  expect(notices[0].untrusted.problem.length).toBeLessThan(400);
+  expect(notices[0].untrusted.message).toMatch(/^Cats\\u\{202e\}.*a$/);
+  expect(notices[0].untrusted.message.length).toBeLessThan(400);
   expect({ ...notices[0], untrusted: null }).not.toMatchObject({ data: expect.anything() });
   expect(JSON.stringify(result)).not.toMatch(/[\u202e\u200b\u{e0061}]/u);
 });
 
-test('matches to expand are read before they are acknowledged', async () => {
+test('wait_for_matches reads the matches to expand before it acknowledges them', async () => {
   const { answer } = operations.ReadMatches.example;
-  const asked: string[] = [];
+  const requested: string[] = [];
   await using server = await connectInProcess(async (input) => {
     const { pathname } = new URL(input instanceof Request ? input.url : input);
-    asked.push(pathname);
+    requested.push(pathname);
     return jsonAnswer(pathname === '/api.ReadMatches' ? answer : operations.AckMatches.example.answer);
   });
   const expand = [answer.matches[0]?.id];
   const call = (more: object) =>
     server.client.callTool({ name: 'wait_for_matches', arguments: { reader: 'r', ack: 'a', ...more } });
   expect((await call({ expand })).isError ?? false).toBe(false);
-  expect(asked).toEqual(['/api.ReadMatches', '/api.AckMatches']);
-  // What is not there is refused, and nothing is acknowledged.
-  asked.length = 0;
+  expect(requested).toEqual(['/api.ReadMatches', '/api.AckMatches']);
+  // An unknown id is refused, and nothing is acknowledged.
+  requested.length = 0;
   expect((await call({ expand: ['mat_none'] })).isError).toBe(true);
-  expect(asked).toEqual(['/api.ReadMatches']);
+  expect(requested).toEqual(['/api.ReadMatches']);
 });
 
-test('matches that were taken back are named, some of them, and an answer of nothing else is not silence', async () => {
+test('wait_for_matches names the first removed matches, and does not explain silence if there are only removals', async () => {
   const { answer } = operations.ReadMatches.example;
-  const at = '2026-11-16T09:00:00.000Z';
+  const removed_at = '2026-11-16T09:00:00.000Z';
   const removed = Array.from({ length: 300 }, (_, n) => ({
     type: 'removed',
     match_id: `mat_${String(n).padStart(12, '0')}`,
     reason: 'deleted',
-    at,
+    removed_at,
   }));
   await using server = await connectInProcess(async () =>
     jsonAnswer({ ...answer, matches: [], removed, cursor: 'behind-them' }),

@@ -8,62 +8,73 @@ const { request: oneRule } = operations.GetRule.example;
 const [match] = operations.ListMatches.example.answer.matches;
 const reading = { reader: 'r', ack: 'a', wait_seconds: 0, ...oneRule };
 
-/** Each tool, in every way in which it asks for something else, and all that it may ask for. */
-const calls: ReadonlyArray<{ tool: string; args: object; asks: OperationId[]; silent?: boolean }> = [
-  { tool: 'platform_syntax', args: {}, asks: ['PlatformSyntax'] },
-  { tool: 'validate_rule', args: operations.ValidateRule.example.request, asks: ['ValidateRule'] },
-  { tool: 'preview_rule', args: operations.PreviewRule.example.request, asks: ['PreviewRule'] },
-  { tool: 'create_rule', args: { name, intent, platforms, overrides }, asks: ['PreviewRule', 'CreateRule'] },
+/** Each tool, with arguments that lead to different requests, and the operations that it may call. */
+const calls: ReadonlyArray<{ tool: string; args: object; reaches: OperationId[]; silent?: boolean }> = [
+  { tool: 'platform_syntax', args: {}, reaches: ['PlatformSyntax'] },
+  { tool: 'validate_rule', args: operations.ValidateRule.example.request, reaches: ['ValidateRule'] },
+  { tool: 'preview_rule', args: operations.PreviewRule.example.request, reaches: ['PreviewRule'] },
+  {
+    tool: 'create_rule',
+    args: { name, intent, platforms, overrides },
+    reaches: ['PreviewRule', 'CreateRule'],
+  },
   {
     tool: 'create_rule',
     args: { name, intent, platforms, overrides, accept_estimate: true },
-    asks: ['CreateRule'],
+    reaches: ['CreateRule'],
   },
-  { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches', 'GetRule'] },
-  { tool: 'wait_for_matches', args: reading, asks: ['AckMatches', 'ReadMatches', 'GetRule'], silent: true },
-  { tool: 'wait_for_matches', args: { reader: 'r', expand: [match?.id] }, asks: ['ReadMatches'] },
-  { tool: 'list_matches', args: {}, asks: ['ListMatches', 'GetRule'] },
-  { tool: 'list_matches', args: { expand: [match?.id] }, asks: ['ListMatches'] },
-  { tool: 'list_matches', args: {}, asks: ['ListMatches', 'ListRules'], silent: true },
-  { tool: 'list_matches', args: oneRule, asks: ['ListMatches', 'GetRule'], silent: true },
-  { tool: 'list_readers', args: {}, asks: ['ListReaders'] },
-  { tool: 'delete_reader', args: { reader: 'r' }, asks: ['DeleteReader'] },
-  { tool: 'list_rules', args: {}, asks: ['ListRules'] },
-  { tool: 'get_rule', args: oneRule, asks: ['GetRule'] },
-  { tool: 'update_rule', args: { ...oneRule, name: 'Another' }, asks: ['UpdateRule'] },
-  { tool: 'pause_rule', args: oneRule, asks: ['PauseRule'] },
-  { tool: 'resume_rule', args: oneRule, asks: ['GetRule', 'ResumeRule'] },
-  { tool: 'delete_rule', args: oneRule, asks: ['DeleteRule'] },
-  { tool: 'get_coverage', args: oneRule, asks: ['GetCoverage'] },
-  { tool: 'get_usage', args: oneRule, asks: ['GetUsage'] },
-  { tool: 'list_notices', args: {}, asks: ['ListNotices'] },
+  { tool: 'wait_for_matches', args: reading, reaches: ['AckMatches', 'ReadMatches', 'GetRule'] },
+  {
+    tool: 'wait_for_matches',
+    args: reading,
+    reaches: ['AckMatches', 'ReadMatches', 'GetRule'],
+    silent: true,
+  },
+  { tool: 'wait_for_matches', args: { reader: 'r', expand: [match?.id] }, reaches: ['ReadMatches'] },
+  { tool: 'list_matches', args: {}, reaches: ['ListMatches', 'GetRule'] },
+  { tool: 'list_matches', args: { expand: [match?.id] }, reaches: ['ListMatches'] },
+  { tool: 'list_matches', args: {}, reaches: ['ListMatches', 'ListRules'], silent: true },
+  { tool: 'list_matches', args: oneRule, reaches: ['ListMatches', 'GetRule'], silent: true },
+  { tool: 'list_readers', args: {}, reaches: ['ListReaders'] },
+  { tool: 'delete_reader', args: { reader: 'r' }, reaches: ['DeleteReader'] },
+  { tool: 'list_rules', args: {}, reaches: ['ListRules'] },
+  { tool: 'get_rule', args: oneRule, reaches: ['GetRule'] },
+  { tool: 'update_rule', args: { ...oneRule, name: 'Another' }, reaches: ['UpdateRule'] },
+  { tool: 'pause_rule', args: oneRule, reaches: ['PauseRule'] },
+  { tool: 'resume_rule', args: oneRule, reaches: ['GetRule', 'ResumeRule'] },
+  { tool: 'delete_rule', args: oneRule, reaches: ['DeleteRule'] },
+  { tool: 'get_coverage', args: oneRule, reaches: ['GetCoverage'] },
+  { tool: 'get_usage', args: oneRule, reaches: ['GetUsage'] },
+  { tool: 'list_notices', args: {}, reaches: ['ListNotices'] },
 ];
 
-describe('what tools reach', () => {
-  test.each(calls)('$tool asks for nothing but $asks', async ({ tool, args, asks, silent = false }) => {
-    const asked = new Set<string>();
+describe('the operations that tools call', () => {
+  test.each(calls)('$tool calls only $reaches', async ({ tool, args, reaches, silent = false }) => {
+    const called = new Set<string>();
     await using server = await connectInProcess(async (input) => {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       const operation = rows.find(({ path }) => path === pathname);
-      asked.add(operation?.id ?? pathname);
+      called.add(operation?.id ?? pathname);
       const answer = operation?.example.answer ?? {};
       return jsonAnswer(silent && 'matches' in answer ? { ...answer, matches: [] } : answer);
     });
     const result = await server.client.callTool({ name: tool, arguments: { ...args } });
     expect(result.isError ? result.content : []).toEqual([]);
-    expect([...asked].toSorted()).toEqual(asks.toSorted());
+    expect([...called].toSorted()).toEqual(reaches.toSorted());
   });
 
-  test('is every tool of the list, and no operation that sends data out or makes keys', async () => {
-    await using server = await connectInProcess(() => Promise.reject(new Error('nothing is to be asked')));
+  test('cover every tool, and do not send data out or create keys', async () => {
+    await using server = await connectInProcess(() => Promise.reject(new Error('no request expected')));
     const { tools } = await server.client.listTools();
     expect(new Set(calls.map(({ tool }) => tool))).toEqual(new Set(tools.map(({ name }) => name)));
-    const reached = new Set(calls.flatMap(({ asks }) => asks));
+    const reached = new Set(calls.flatMap(({ reaches }) => reaches));
     const scopes = rows.filter(({ id }) => reached.has(id)).map(({ scope }) => scope);
-    expect(new Set(scopes)).toEqual(new Set([null, 'rules:read', 'rules:write', 'matches:read']));
+    expect(new Set(scopes)).toEqual(
+      new Set([null, 'rules:read', 'rules:write', 'matches:read', 'readers:write']),
+    );
   });
 
-  test('needs, where it would send data out, a scope that nothing else asks for', () => {
+  test('do not include operations that send data out, which alone need webhooks:write', () => {
     const sending = rows.filter(
       ({ id }) => /Webhook|Deliver|Secret|Digest/.test(id) && !/^(List|Get)/.test(id),
     );

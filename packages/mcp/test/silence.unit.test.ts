@@ -13,10 +13,8 @@ const watched = (fields: Partial<Watched> = {}): Watched => ({
   value: 'cats',
   translated_value: 'cats',
   status: 'active',
-  heard: 'live',
-  heard_reason: null,
+  listening: { state: 'live', reason: null, since: hoursAgo(5) },
   rule_type: 'premium',
-  active_since: hoursAgo(5),
   last_match_at: null,
   match_count: 0,
   ...fields,
@@ -32,7 +30,8 @@ const rule = (fields: Partial<Rule> = {}): Rule => ({
   state: 'active',
   expires_at: null,
   budget: null,
-  paused_for: null,
+  effective_budget: null,
+  pause: null,
   examples: null,
   managed_by: null,
   platforms: { x: watched() },
@@ -53,21 +52,21 @@ function explain(of: Rule, gaps: Coverage['gaps'] = [], narrowed = false) {
   return { why: why.join('\n'), try_next };
 }
 
-describe('why a rule has no match', () => {
-  test('it was heard all the time: it is too narrow', () => {
+describe('silenceOfRule', () => {
+  test('calls a rule without gaps too narrow', () => {
     const { why, try_next } = explain(rule());
     expect(why).toContain('created 5 h ago and is active');
-    expect(why).toContain(`On x it has been active since ${hoursAgo(5)} (5 h ago)`);
+    expect(why).toContain(`On x it has been live since ${hoursAgo(5)} (5 h ago)`);
     expect(try_next).toContain('too narrow');
   });
 
-  test('it is new: too early to judge', () => {
-    const { try_next } = explain(rule({ platforms: { x: watched({ active_since: hoursAgo(0.1) }) } }));
-    expect(try_next).toContain('too early');
+  test('does not judge a new rule', () => {
+    const young = watched({ listening: { state: 'live', reason: null, since: hoursAgo(0.1) } });
+    expect(explain(rule({ platforms: { x: young } })).try_next).toContain('too early');
   });
 
-  test('it is starting', () => {
-    const starting = watched({ heard: 'starting', heard_from: hoursAgo(-0.01), active_since: hoursAgo(0) });
+  test('says when a platform is expected to apply the rule', () => {
+    const starting = watched({ listening: { state: 'starting', reason: null, since: hoursAgo(-0.01) } });
     const { why, try_next } = explain(rule({ platforms: { x: starting } }));
     expect(why).toContain(
       `it is starting: the platform has the rule and applies it from about ${hoursAgo(-0.01)}`,
@@ -75,37 +74,37 @@ describe('why a rule has no match', () => {
     expect(try_next).toContain('too early');
   });
 
-  test('its source is not heard', () => {
-    const silent = watched({ heard: 'not_heard', heard_reason: 'no_credit' });
-    expect(explain(rule({ platforms: { x: silent } })).why).toContain(
-      'On x nothing is being received: no_credit',
-    );
+  test('names the reason why nothing is received', () => {
+    const down = watched({ listening: { state: 'down', reason: 'no_credit', since: hoursAgo(1) } });
+    const { why, try_next } = explain(rule({ platforms: { x: down } }));
+    expect(why).toContain(`On x nothing is received since ${hoursAgo(1)} (60 min ago): no_credit`);
+    expect(try_next).toContain('list_notices');
   });
 
-  test('it is paused: resume it', () => {
-    const paused = rule({ state: 'paused', platforms: { x: watched({ status: 'paused' }) } });
+  test('suggests to resume a paused rule', () => {
+    const listening = { state: 'paused', reason: null, since: null } as const;
+    const paused = rule({ state: 'paused', platforms: { x: watched({ status: 'paused', listening }) } });
     expect(explain(paused)).toMatchObject({
       why: expect.stringContaining('is paused'),
       try_next: 'resume_rule',
     });
   });
 
-  test('it has expired: a new time first', () => {
+  test('suggests a new expires_at for an expired rule', () => {
     const expired = rule({ state: 'paused', expires_at: hoursAgo(1) });
     expect(explain(expired).try_next).toContain('new expires_at');
   });
 
-  test('a platform refuses it', () => {
-    const refused = rule({
-      platforms: { x: watched({ status: 'failed', heard: 'not_heard', heard_reason: 'refused' }) },
-    });
+  test('names a platform that refuses the rule', () => {
+    const listening = { state: 'down', reason: 'refused', since: null } as const;
+    const refused = rule({ platforms: { x: watched({ status: 'failed', listening }) } });
     expect(explain(refused)).toMatchObject({
-      why: expect.stringContaining('nothing is being received: refused'),
+      why: expect.stringContaining('On x nothing is received: refused'),
       try_next: expect.stringContaining('refuses'),
     });
   });
 
-  test('nobody was listening: the gaps that were not made good, the last three of them', () => {
+  test('lists the last three gaps that are not repaired', () => {
     const { why, try_next } = explain(rule(), [gap(5), gap(4), gap(3), gap(2, true), gap(1)]);
     expect(why).toContain('4 gaps; the last ones');
     expect(why.match(/Gap on x/g)).toHaveLength(3);
@@ -113,8 +112,8 @@ describe('why a rule has no match', () => {
     expect(try_next).toContain('get_coverage');
   });
 
-  test('it has matches, but not in what was asked for', () => {
+  test('counts the matches outside of the requested part', () => {
     const busy = rule({ platforms: { x: watched({ match_count: 7 }) } });
-    expect(explain(busy, [], true).why).toContain('7 matches outside of what you asked for');
+    expect(explain(busy, [], true).why).toContain('7 matches outside of your request');
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { writeReadable } from '../src/content/readable.ts';
 import { connectInProcess, jsonAnswer } from './in-process.ts';
 
-const unasked: typeof fetch = () => Promise.reject(new Error('nothing is to be asked'));
+const noRequest: typeof fetch = () => Promise.reject(new Error('no request expected'));
 
 const names =
   'platform_syntax validate_rule preview_rule create_rule wait_for_matches list_matches list_readers delete_reader list_rules get_rule update_rule pause_rule resume_rule delete_rule get_coverage get_usage list_notices';
@@ -13,7 +13,7 @@ describe('tools/list', () => {
   test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
     'takes at most 6,000 tokens as it goes over the wire ($mode)',
     async ({ mode }) => {
-      await using server = await connectInProcess(unasked, mode);
+      await using server = await connectInProcess(noRequest, mode);
       await server.client.listTools();
       const listed = server.answers.find((answer) => answer.includes('"inputSchema"')) ?? '';
       const tokens = countTokens(listed);
@@ -23,7 +23,7 @@ describe('tools/list', () => {
   );
 
   test('has every tool with a title, its schemas and all hints', async () => {
-    await using server = await connectInProcess(unasked);
+    await using server = await connectInProcess(noRequest);
     const { tools } = await server.client.listTools();
     expect(tools.map(({ name }) => name).join(' ')).toBe(names);
     const hinted = (hint: keyof NonNullable<(typeof tools)[number]['annotations']>) =>
@@ -33,7 +33,7 @@ describe('tools/list', () => {
       const hints = ['destructiveHint', 'idempotentHint', 'openWorldHint', 'readOnlyHint'];
       expect(Object.keys(annotations ?? {}).toSorted()).toEqual(hints);
     }
-    // What is only read has no structured content.
+    // Tools whose answers are texts have no structured content.
     expect(tools.filter(({ outputSchema }) => !outputSchema).map(({ name }) => name)).toEqual([
       'platform_syntax',
       'wait_for_matches',
@@ -43,26 +43,26 @@ describe('tools/list', () => {
     const writing =
       'create_rule wait_for_matches delete_reader update_rule pause_rule resume_rule delete_rule';
     expect(hinted('readOnlyHint')).toEqual(names.split(' ').filter((name) => !writing.includes(name)));
-    // A second rule is another rule.
+    // A second call of create_rule creates another rule.
     expect(hinted('idempotentHint')).toEqual(names.split(' ').filter((name) => name !== 'create_rule'));
     expect(hinted('openWorldHint').join(' ')).toBe(
       'preview_rule create_rule wait_for_matches list_matches update_rule pause_rule resume_rule delete_rule',
     );
   });
 
-  test('has for a key only what it may do', async () => {
-    await using server = await connectInProcess(unasked, undefined, undefined, ['matches:read']);
+  test('has only the tools that the key may use', async () => {
+    await using server = await connectInProcess(noRequest, undefined, undefined, ['matches:read']);
     const { tools } = await server.client.listTools();
     expect(tools.map(({ name }) => name).join(' ')).toBe(
-      'platform_syntax wait_for_matches list_matches list_readers delete_reader get_coverage get_usage list_notices',
+      'platform_syntax wait_for_matches list_matches list_readers get_coverage get_usage list_notices',
     );
     expect(server.client.getInstructions()).not.toContain('create_rule');
-    await using unscoped = await connectInProcess(unasked);
+    await using unscoped = await connectInProcess(noRequest);
     expect(unscoped.client.getInstructions()).toContain('create_rule');
   });
 
-  test('tells what an agent must know before its first rule', async () => {
-    await using server = await connectInProcess(unasked);
+  test('explains the basics before the first rule', async () => {
+    await using server = await connectInProcess(noRequest);
     const { tools } = await server.client.listTools();
     const [first] = tools;
     expect(first?.description).toMatch(
@@ -87,15 +87,15 @@ describe('list_rules', () => {
         platform_rule_id: '1',
         translated_value: '地震 OR 津波 '.repeat(100),
         status: 'active',
+        listening: { state: 'live', reason: null, since: null },
         rule_type: 'premium',
-        active_since: null,
         last_match_at: null,
         match_count: 0,
       },
     },
   }));
 
-  /** Pages as the API does: the cursor is the place behind the last rule of the page. */
+  /** Returns pages as the API does. The cursor is the position behind the last rule of the page. */
   const api: typeof fetch = async (input) => {
     const { searchParams } = new URL(input instanceof Request ? input.url : input);
     const from = Number(searchParams.get('cursor') ?? 0);
@@ -122,7 +122,7 @@ describe('list_rules', () => {
   );
 });
 
-test('a field that the API gets some day does not reach agents by itself', async () => {
+test('agents do not get fields that the API gains later', async () => {
   const rule = {
     id: 'rule_1',
     name: 'a',
@@ -133,43 +133,43 @@ test('a field that the API gets some day does not reach agents by itself', async
     state: 'active',
     expires_at: null,
     managed_by: { set: 'alerts', key: 'a' },
-    examples: { must_match: [{ text: 'words of a stranger' }] },
+    examples: { must_match: [{ text: 'untrusted content' }] },
     platforms: {},
   };
   await using server = await connectInProcess(async () => jsonAnswer(rule));
   const result = await server.client.callTool({ name: 'get_rule', arguments: { rule_id: 'rule_1' } });
   expect(result.structuredContent).toMatchObject({ id: 'rule_1', managed_by: 'alerts' });
-  expect(JSON.stringify(result)).not.toContain('stranger');
+  expect(JSON.stringify(result)).not.toContain('untrusted content');
 });
 
-test('a fault of ours is told as such, without its message, and reported', async () => {
-  // An answer that no version of the API gives.
+test('a bug is reported, and the agent gets no details', async () => {
+  // An answer that the API never gives.
   await using server = await connectInProcess(async () => jsonAnswer({ rules: 'secret-of-the-inside' }));
   const result = await server.client.callTool({ name: 'list_rules', arguments: {} });
   expect(result.isError).toBe(true);
-  expect(JSON.stringify(result)).toContain('Something went wrong on our side');
+  expect(JSON.stringify(result)).toContain('Earshot has an internal error');
   expect(JSON.stringify(result)).not.toMatch(/secret|TypeError|at .*\.ts/);
   expect(server.faults).toHaveLength(1);
 });
 
-test('a call that the client gives up reaches the API as given up', async () => {
-  const asked = Promise.withResolvers<AbortSignal>();
+test('a call that the client cancels is cancelled at the API', async () => {
+  const received = Promise.withResolvers<AbortSignal>();
   await using server = await connectInProcess((_input, init) => {
     const { signal } = init ?? {};
-    if (signal) asked.resolve(signal);
+    if (signal) received.resolve(signal);
     return new Promise((_resolve, reject) =>
       signal?.addEventListener('abort', () => reject(new Error('gone'))),
     );
   });
   const leaving = new AbortController();
   const call = server.client.callTool({ name: 'list_rules', arguments: {} }, { signal: leaving.signal });
-  const signal = await asked.promise;
+  const signal = await received.promise;
   leaving.abort();
   await expect(call).rejects.toThrow(/abort/i);
   await expect.poll(() => signal.aborted).toBe(true);
 });
 
-test('get_coverage keeps the gaps of a long history, and says what it leaves out', async () => {
+test('get_coverage keeps the gaps of a long history, and counts the intervals that it leaves out', async () => {
   const at = (minute: number) =>
     new Date(Date.parse('2026-11-14T00:00:00.000Z') + minute * 60_000).toISOString();
   const interval = (state: string, minute: number, minutes = 1) => ({
@@ -180,7 +180,7 @@ test('get_coverage keeps the gaps of a long history, and says what it leaves out
     reason: state === 'live' ? null : 'dropped',
     repair: null,
   });
-  // One gap at the very beginning, then a hundred that were repaired, with live times between them.
+  // One gap at the beginning, then 100 repaired gaps with live intervals between them.
   const gap = interval('gap', 0);
   const later = Array.from({ length: 100 }, (_, n) => [
     interval('live', 2 * n + 1),
@@ -192,12 +192,12 @@ test('get_coverage keeps the gaps of a long history, and says what it leaves out
     const result = await server.client.callTool({ name: 'get_coverage', arguments: {} });
     return Object(result.structuredContent);
   };
-  const told = await ask([gap, ...later]);
-  expect(told).toMatchObject({ gaps: 1, left_out: { live: 100, repaired: 71 } });
-  expect(told.intervals).toHaveLength(30);
-  expect(told.intervals[0]).toEqual(gap);
-  expect(told.intervals.at(-1)).toEqual(later.at(-1));
-  // Of too many gaps, the longest.
+  const shown = await ask([gap, ...later]);
+  expect(shown).toMatchObject({ gaps: 1, left_out: { live: 100, repaired: 71 } });
+  expect(shown.intervals).toHaveLength(30);
+  expect(shown.intervals[0]).toEqual(gap);
+  expect(shown.intervals.at(-1)).toEqual(later.at(-1));
+  // The longest of too many gaps are kept.
   const long = interval('gap', 0, 30);
   const many = await ask([long, ...Array.from({ length: 40 }, (_, n) => interval('gap', 40 + 2 * n))]);
   expect(many).toMatchObject({ gaps: 41, left_out: { gap: 11 } });
@@ -214,7 +214,7 @@ describe('an error of the API', () => {
   test.each([
     { tool: 'wait_for_matches', args: { reader: 'r', ack: 'a' }, field: 'cursor', named: 'ack' },
     { tool: 'wait_for_matches', args: { reader: 'r' }, field: 'rule_id', named: 'rule_id' },
-    { tool: 'list_matches', args: {}, field: 'since', named: 'since' },
+    { tool: 'list_matches', args: {}, field: 'from', named: 'from' },
     {
       tool: 'update_rule',
       args: { rule_id: 'r', budget: 'usd=5/day' },
@@ -229,7 +229,7 @@ describe('an error of the API', () => {
     },
     { tool: 'update_rule', args: { rule_id: 'r' }, field: 'if_version', named: 'arguments' },
     { tool: 'get_usage', args: {}, field: 'platform', named: 'arguments' },
-  ])('about $field is about $named of $tool', async ({ tool, args, field, named }) => {
+  ])('about $field names $named of $tool', async ({ tool, args, field, named }) => {
     await using server = await connectInProcess(refusing(field, `Not as "next_cursor" of an answer.`));
     const result = await server.client.callTool({ name: tool, arguments: args });
     const [block] = result.content;
@@ -240,39 +240,34 @@ describe('an error of the API', () => {
   });
 });
 
-describe.each([
-  { tool: 'pause_rule', state: 'paused', other: 'active' },
-  { tool: 'resume_rule', state: 'active', other: 'paused' },
-])('$tool', ({ tool, state, other }) => {
-  const call = {
-    name: tool,
-    arguments: { rule_id: 'rule_1', ...(tool === 'resume_rule' && { accept_estimate: true }) },
-  };
+describe('resume_rule', () => {
+  const call = { name: 'resume_rule', arguments: { rule_id: 'rule_1', accept_estimate: true } };
   const refusingWith =
     (now: string, status = 200): typeof fetch =>
     async (input) => {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       if (pathname === '/api.GetRule')
         return jsonAnswer({ ...operations.GetRule.example.answer, state: now }, status);
-      return jsonAnswer({ code: 'failed_precondition', message: 'No.', details: { request_id: 'r' } }, 400);
+      const details = { request_id: 'r', reason: 'not_paused' };
+      return jsonAnswer({ code: 'failed_precondition', message: 'No.', details }, 400);
     };
 
-  test('is no error for a rule that is so already', async () => {
-    await using server = await connectInProcess(refusingWith(state));
+  test('succeeds for a rule that is already active', async () => {
+    await using server = await connectInProcess(refusingWith('active'));
     const result = await server.client.callTool(call);
     expect(result.isError ?? false).toBe(false);
-    expect(result.structuredContent).toMatchObject({ state });
+    expect(result.structuredContent).toMatchObject({ state: 'active' });
   });
 
-  test('is an error when the rule is otherwise, or cannot be read', async () => {
-    for (const api of [refusingWith(other), refusingWith(state, 403)]) {
+  test('fails if the rule is not active, or cannot be read', async () => {
+    for (const api of [refusingWith('paused'), refusingWith('active', 403)]) {
       await using server = await connectInProcess(api);
       expect((await server.client.callTool(call)).isError).toBe(true);
     }
   });
 });
 
-test('the text of an answer has its fields on lines, and a text cannot pose as one', () => {
+test('the text of an answer has one field per line, and a value cannot imitate a field', () => {
   const written = writeReadable({
     id: 'rule_1',
     intent: 'a\nstate: paused',

@@ -5,7 +5,7 @@ import { aMatch } from './a-match.ts';
 const sentences = [
   'The rocket launch from the new coastal site was delayed again after engineers found a leak in one of the fuel lines.',
   'Heads up: the 7.2 firmware bricks some of the older heat pumps, ours is dead since this morning 😡',
-  'Does anybody know when the recall is going to reach Europe?',
+  'Does anyone know when the recall is going to reach Europe?',
   'Prices for hotel rooms have doubled since last week.',
   'We are hiring two backend engineers in Lisbon, remote is fine.',
   'Honestly the best keynote this year, and the demo even worked!',
@@ -21,7 +21,7 @@ const sentences = [
   'The bug is fixed in the nightly build, thanks to everyone who sent logs.',
   'Three people were taken to hospital after a fire in a warehouse near the harbour.',
   'I switched from the old app two months ago and have not looked back.',
-  'Tickets go on sale on Thursday at 10 am, limited to four per person.',
+  'Ticket sales start on Thursday at 10 am, limited to four per person.',
   'The study followed 1,200 adults over five years and found no difference between the groups.',
 ];
 const rules = [

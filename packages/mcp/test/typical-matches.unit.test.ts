@@ -5,12 +5,12 @@ import { connectInProcess, jsonAnswer } from './in-process.ts';
 import { readAnswer } from './injections/read-answer.ts';
 import { typicalMatches } from './typical-matches.ts';
 
-/** How many matches fit if each is shown as JSON and as a block of text. */
+/** How many matches fit if each is shown as JSON and as a text block. */
 const before: Readonly<Record<number, number>> = { 1_000: 1, 2_000: 2, 5_000: 7 };
 
 /**
- * Counted with o200k, the tokenizer of some models: an approximation for all others. `max_tokens` is kept by an estimate
- * that is higher for English, so the answers are shorter than allowed.
+ * Counted with o200k, the tokenizer of some models, as an approximation for the others. Estimates for English are higher, so
+ * the answers are shorter than `max_tokens` allows.
  */
 test('5,000 tokens hold at least 40 of 100 typical matches', async () => {
   const matches = typicalMatches();

@@ -4,7 +4,7 @@ import { visible } from '../src/content/visible.ts';
 import { markupIn, unseenIn } from './injections/fence.ts';
 import { nastyText } from './nasty-texts.ts';
 
-describe('made visible', () => {
+describe('visible', () => {
   test.each([
     ['a letter that turns the direction', 'a\u202eb', 'a\\u{202e}b'],
     ['a tag character', 'x\u{e0041}', 'x\\u{e0041}'],
@@ -18,7 +18,7 @@ describe('made visible', () => {
     ['the beginning of a tag', '</untrusted-content-1>', '\\u{3c}/untrusted-content-1>'],
     ['the beginning of a control token', '<|im_start|>', '\\u{3c}|im_start|>'],
     ['the beginning of an image', '![a](b)', '!\\u{5b}a](b)'],
-  ])('is %s', (_what, text, written) => {
+  ])('escapes %s', (_what, text, written) => {
     expect(visible(text)).toBe(written);
   });
 
@@ -26,15 +26,15 @@ describe('made visible', () => {
     ['emoji that are joined', '👩‍👩‍👧 👨🏽‍💻 🏳️‍🌈 👁️‍🗨️ ❤️ 1️⃣'],
     ['letters of any language', 'Zoë שלום 漢字 नमस्ते é'],
     ['comparisons, hearts and links', 'a < b <3 [a](https://b.example)'],
-  ])('are not %s', (_what, text) => {
+  ])('keeps %s', (_what, text) => {
     expect(visible(text)).toBe(text);
   });
 
-  test('has lines where they are wanted, and one kind of space', () => {
+  test('keeps line ends if requested, and has one kind of space', () => {
     expect(visible('a\r\nb\n\tc\u2003d\re', { lines: true })).toBe('a\nb\n c d\\u{d}e');
   });
 
-  test('leaves nothing unseen and no markup, whatever it gets, and nothing more to do', () => {
+  test('leaves no invisible characters and no markup in arbitrary text, and is idempotent', () => {
     fc.assert(
       fc.property(nastyText(40), (text) => {
         const written = visible(text, { lines: true });

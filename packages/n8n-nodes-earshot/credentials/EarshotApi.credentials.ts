@@ -35,7 +35,7 @@ export class EarshotApi implements ICredentialType {
     type: 'generic',
     properties: { headers: { Authorization: '=Bearer {{$credentials.apiKey}}' } },
   };
-  // Every key may ask this, whatever its scopes.
+  // Any valid key may call this operation.
   test: ICredentialTestRequest = {
     request: {
       method: 'POST',

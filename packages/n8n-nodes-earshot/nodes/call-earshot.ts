@@ -6,7 +6,7 @@ import {
   NodeApiError,
 } from 'n8n-workflow';
 
-/** One operation of Earshot's API; those that take nothing are asked with GET. n8n shows what the server says is wrong. */
+/** Calls an operation of Earshot's API, without a body by GET. n8n shows the error message of the server. */
 export async function callEarshot(
   context: IExecuteFunctions | IHookFunctions,
   path: string,

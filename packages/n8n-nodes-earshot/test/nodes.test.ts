@@ -28,7 +28,7 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 async function newUser(): Promise<{ credentials: Credentials; earshot: Earshot }> {
   const { key } = await world.newAccount();
   return {
-    // People paste addresses with a slash at the end.
+    // With a slash at the end, which people may paste.
     credentials: { url: `${server.url}/`, apiKey: key },
     earshot: createEarshot({ url: server.url, key }),
   };
@@ -38,7 +38,7 @@ const post = (url: string, headers: Record<string, string>, body: string) =>
   fetch(url, { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body });
 
 describe('the trigger', () => {
-  test('registers a webhook, starts the workflow with each match, and leaves nothing behind', async () => {
+  test('creates a webhook, starts the workflow with each match, and deletes the webhook', async () => {
     const { credentials, earshot } = await newUser();
     const { rule_id } = await earshot.createRule({
       name: 'Trigger',
@@ -61,7 +61,7 @@ describe('the trigger', () => {
     expect(trigger.staticData).toEqual({});
   });
 
-  test('keeps a webhook that is there, and replaces one that is not as wanted or whose secret is lost', async () => {
+  test('keeps a fitting webhook, and replaces one that differs or whose secret is lost', async () => {
     const { credentials, earshot } = await newUser();
     await using trigger = await startTrigger(credentials);
     const idOf = async () => {
@@ -83,12 +83,12 @@ describe('the trigger', () => {
     expect(await trigger.activate()).toBe(true);
     expect(await idOf()).not.toBe(second);
 
-    // Somebody else was faster.
+    // The webhook is already deleted.
     await earshot.deleteWebhook({ webhook_id: await idOf() });
     expect(await trigger.deactivate()).toBe(true);
   });
 
-  test('takes a test message without a start, and refuses what Earshot did not sign', async () => {
+  test('accepts a test message without a start, and refuses unsigned messages', async () => {
     const { credentials, earshot } = await newUser();
     await using trigger = await startTrigger(credentials);
     await trigger.activate();
@@ -112,7 +112,7 @@ describe('the trigger', () => {
   test.for([
     [true, [{ type: 'removed', match_id: 'mat_1' }]],
     [false, undefined],
-  ] as const)('with removals %s a message of removals starts it with %j', async ([removals, expected]) => {
+  ] as const)('with removals %s, a message with only removals starts the workflow with %j', async ([removals, expected]) => {
     const { credentials } = await newUser();
     await using trigger = await startTrigger(credentials, { removals });
     await trigger.activate();
@@ -134,7 +134,7 @@ describe('the action', () => {
     const { credentials, earshot } = await newUser();
     const rule = { resource: 'rule', operation: 'create', name: 'Airships', intent: 'See them' };
     const [created] = await runAction(credentials, [
-      { ...rule, xValue: 'airship', firehoseValue: 'airship' },
+      { ...rule, xQuery: 'airship', firehoseQuery: 'airship' },
     ]);
     const ruleId = String(created?.json['rule_id']);
     expect(await earshot.getRule({ rule_id: ruleId })).toMatchObject({
@@ -157,7 +157,7 @@ describe('the action', () => {
     expect((await earshot.listRules()).rules).toEqual([]);
   });
 
-  test('lists matches over as many pages as it takes', async () => {
+  test('lists matches of several pages', async () => {
     const { credentials, earshot } = await newUser();
     const overrides = { x: 'blimp' };
     const { rule_id } = await earshot.createRule({ name: 'B', intent: 'B', platforms: ['x'], overrides });
@@ -175,7 +175,7 @@ describe('the action', () => {
     expect(await idsOf({ limit: 5, platform: 'firehose' })).toEqual([]);
   });
 
-  test('says what the server says, and goes on with the other items if it shall', async () => {
+  test('shows the message of the server, and continues with the other items if configured', async () => {
     const { credentials, earshot } = await newUser();
     const unknown = { resource: 'rule', operation: 'pause', ruleId: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p' };
     const { message } = await earshot.pauseRule({ rule_id: unknown.ruleId }).then(
@@ -187,12 +187,12 @@ describe('the action', () => {
     const empty = { resource: 'rule', operation: 'create', name: 'A', intent: 'A' };
     expect(await runAction(credentials, [unknown, list, empty], { continueOnFail: true })).toEqual([
       { json: { error: message }, pairedItem: { item: 0 } },
-      { json: { error: 'Give the rule a value for X, for Firehose, or for both.' }, pairedItem: { item: 2 } },
+      { json: { error: 'The rule has no query. Add a query for X, Firehose or both.' }, pairedItem: { item: 2 } },
     ]);
   });
 });
 
-test('the credential is tested with a request that any key may make', async () => {
+test('any valid key passes the test of the credential', async () => {
   const { credentials } = await newUser();
   expect(await testCredential(credentials)).toMatchObject({ platforms: { x: {} } });
   await expect(testCredential({ ...credentials, apiKey: 'esk_unknown' })).rejects.toMatchObject({
@@ -200,7 +200,7 @@ test('the credential is tested with a request that any key may make', async () =
   });
 });
 
-test("the package passes n8n's own linter for community nodes, and its types", async () => {
+test("the package passes n8n's linter for community nodes and the type check", async () => {
   const lint = run(join(root, 'node_modules/.bin/eslint'), ['.', '--max-warnings', '0'], { cwd: root });
   const types = run(join(root, '../../node_modules/.bin/tsc'), ['-p', join(root, 'test')]);
   const problems = await Promise.all([lint, types].map((one) => one.catch(({ stdout }) => ({ stdout }))));

@@ -18,8 +18,8 @@ import type {
 import { listenOnLoopback } from '../../testkit/src/index.ts';
 
 /**
- * As much of n8n as these nodes touch, since the whole of it is too large to install: it loads the built package by its
- * manifest, signs requests as the credential says, and keeps a node's static data.
+ * Stands in for n8n, which is too large to install. It loads the built package by its manifest, authenticates requests with
+ * the credential, and stores a node's static data.
  */
 const root = join(import.meta.dirname, '..');
 const require = createRequire(import.meta.url);
@@ -42,14 +42,14 @@ export interface Credentials {
   readonly apiKey: string;
 }
 
-/** `={{$credentials.name}}` and text around it, which is all that the credential uses of n8n's expressions. */
+/** Evaluates `={{$credentials.name}}` with text around it. The credential uses no other expressions. */
 const evaluate = (expression: string, credentials: Credentials): string =>
   expression
     .replace(/^=/, '')
     .replace(/\{\{\$credentials\.(\w+)\}\}/g, (_, name: keyof Credentials) => credentials[name]);
 
 async function send(options: IHttpRequestOptions, headers: Record<string, string>): Promise<unknown> {
-  // Joined as axios does it, which n8n sends with.
+  // Joined as in axios, which n8n uses.
   const url = `${options.baseURL?.replace(/\/+$/, '')}/${options.url.replace(/^\/+/, '')}`;
   const response = await fetch(url, {
     method: options.method ?? 'GET',
@@ -58,7 +58,7 @@ async function send(options: IHttpRequestOptions, headers: Record<string, string
   });
   const data: unknown = await response.json();
   if (response.ok) return data;
-  // What n8n's helper throws.
+  // The error of n8n's helper.
   const message = `Request failed with status code ${response.status}`;
   throw Object.assign(new Error(message), {
     httpCode: String(response.status),
@@ -68,7 +68,7 @@ async function send(options: IHttpRequestOptions, headers: Record<string, string
 
 async function sendWithCredential(credentials: Credentials, options: IHttpRequestOptions): Promise<unknown> {
   const { authenticate } = load<ICredentialType>('credentials', 'EarshotApi');
-  if (typeof authenticate !== 'object') throw new Error('the credential does not say how to authenticate');
+  if (typeof authenticate !== 'object') throw new Error('the credential has no authentication');
   const headers = Object.entries(authenticate.properties.headers ?? {}).map(([name, value]) => [
     name,
     evaluate(String(value), credentials),
@@ -76,7 +76,7 @@ async function sendWithCredential(credentials: Credentials, options: IHttpReques
   return send(options, Object.fromEntries(headers));
 }
 
-/** What n8n sends when somebody tests the credential. */
+/** Sends the request of n8n's test of the credential. */
 export function testCredential(credentials: Credentials): Promise<unknown> {
   const { test } = load<ICredentialType>('credentials', 'EarshotApi');
   if (test === undefined) throw new Error('the credential cannot be tested');
@@ -108,7 +108,7 @@ export interface ActionOptions {
   readonly continueOnFail?: boolean;
 }
 
-/** Runs the action node on one item for each set of parameters. */
+/** Runs the action node with one item for each set of parameters. */
 export async function runAction(
   credentials: Credentials,
   parameters: readonly Record<string, unknown>[],
@@ -127,7 +127,7 @@ export async function runAction(
   return output;
 }
 
-/** A workflow with the trigger, whose webhook is on loopback. */
+/** Starts a workflow with the trigger, whose webhook is on loopback. */
 export async function startTrigger(credentials: Credentials, parameters: Record<string, unknown> = {}) {
   const trigger = loadNode('EarshotTrigger');
   /** The items of each start of the workflow. */
@@ -170,7 +170,7 @@ export async function startTrigger(credentials: Credentials, parameters: Record<
     url,
     started,
     staticData,
-    /** As n8n does it when a workflow is switched on: `create` only if the webhook does not exist. Answers whether it was created. */
+    /** Activates the workflow like n8n: creates the webhook if it does not exist, and returns whether it was created. */
     async activate(): Promise<boolean> {
       return !(await checkExists.call(hooks)) && (await create.call(hooks));
     },

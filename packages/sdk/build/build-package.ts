@@ -7,7 +7,7 @@ const here = resolve(import.meta.dirname, '..');
 const sources = join(here, 'src');
 const contractTypes = join(sources, 'contract-types.ts');
 
-/** Writes the package as it is published: JavaScript and declarations that need nothing else of this repository. */
+/** Writes the package for publication: JavaScript and declarations that need nothing else from this repository. */
 export async function buildPackage(outDir: string): Promise<void> {
   await rm(outDir, { recursive: true, force: true });
   await mkdir(outDir, { recursive: true });
@@ -16,7 +16,7 @@ export async function buildPackage(outDir: string): Promise<void> {
   if (problems.length > 0) throw new Error(ts.formatDiagnostics(problems, formatHost));
   const files = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${sources}/`));
   for (const file of files) {
-    // The compiler rewrites the imports of the JavaScript, not those of the declarations.
+    // The compiler rewrites imports only in JavaScript, not in declarations.
     program.emit(file, (path, text) =>
       ts.sys.writeFile(join(outDir, basename(path)), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'")),
     );
@@ -49,7 +49,7 @@ async function compilerOptions(): Promise<ts.CompilerOptions> {
   };
 }
 
-/** The types that the SDK takes from the contract, written out: what they are derived from stays at home. */
+/** The contract's types, expanded, so that the package does not depend on the contract. */
 function plainTypes(program: ts.Program): string {
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(contractTypes);

@@ -2,8 +2,8 @@ import { type JsonSchema, type OpenApiDocument, openApiDocument } from '@earshot
 import ts from 'typescript';
 
 /**
- * Doc comments for the types that the build writes out, from the texts of the contract's OpenAPI document. The types
- * come from the compiler, the texts from the schemas that they are derived from: both are walked side by side.
+ * Adds doc comments from the contract's OpenAPI document to the expanded types. It walks the types of the compiler and the
+ * schemas of the document in parallel.
  */
 export function describeType(name: string, node: ts.TypeNode): void {
   const document = openApiDocument();
@@ -33,7 +33,7 @@ function operationText(document: OpenApiDocument, id: string): string {
   return [`${summary}.`, description].filter(Boolean).join(' ');
 }
 
-/** That of a GET is its query string. */
+/** The schema of a request: the body, or the query parameters of a GET. */
 function requestSchema(document: OpenApiDocument, id: string): JsonSchema {
   const body = document.components.schemas[`${id}Request`];
   if (body) return body;
@@ -54,7 +54,7 @@ function answerSchema(document: OpenApiDocument, id: string): JsonSchema {
   return schema;
 }
 
-/** Of the types that have a name of their own. */
+/** The schema of an exported type. */
 function namedSchema(document: OpenApiDocument, name: string): JsonSchema | undefined {
   const within = (schema: JsonSchema, key: string): JsonSchema | undefined =>
     variantsOf(schema, document).flatMap(({ properties }) => propertyOf(properties, key))[0];
@@ -93,7 +93,7 @@ function describeMembers(
 ): void {
   const members = membersOf(node);
   const names = members.map(nameOf);
-  // Of several forms, the one with the same fields.
+  // Selects the variant with the same fields.
   const fitting = variants.filter(({ properties = {} }) =>
     names.every((name) => Object.hasOwn(properties, name)),
   );
@@ -119,7 +119,7 @@ const asSchema = (value: JsonSchema['items']): JsonSchema[] =>
 const propertyOf = (properties: JsonSchema['properties'], name: string): JsonSchema[] =>
   asSchema(properties?.[name]);
 
-/** The schema, and those that it consists of or refers to. */
+/** The schema and all schemas that it combines or references. */
 function variantsOf(schema: JsonSchema, document: OpenApiDocument): JsonSchema[] {
   const referred = document.components.schemas[schema.$ref?.replace('#/components/schemas/', '') ?? ''];
   const parts = [schema.anyOf, schema.oneOf, schema.allOf, referred].flat().flatMap(asSchema);

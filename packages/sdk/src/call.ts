@@ -4,9 +4,9 @@ import { type Connection, send } from './send.ts';
 
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** How long to try, all attempts together. 60 seconds by default. */
+  /** Time limit for all attempts together. 60 s by default. */
   readonly timeoutMs?: number | undefined;
-  /** Your own key, so that two runs of your program do not make the same change twice. */
+  /** Your own key, so that several runs of your program make a change only once. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -17,12 +17,12 @@ export interface CalledOperation {
 }
 
 const defaultTimeoutMs = 60_000;
-/** Longer than the server holds a request that waits for matches. */
+/** Longer than the server waits for matches in a request. */
 const attemptMsMax = 40_000;
 const firstDelayMs = 250;
 const delayMsMax = 10_000;
 
-/** Calls an operation and retries while the error is retryable and time is left. All attempts at a change send the same key. */
+/** Calls an operation, and retries while the error is retryable and time is left. All attempts of a change send the same key. */
 export async function call(
   connection: Connection,
   operation: CalledOperation,
@@ -53,14 +53,14 @@ async function attempt(connection: Connection, sending: Parameters<typeof send>[
   try {
     const answer = parseJson(await within(endsAt - performance.now(), () => response.text()));
     if (answer !== undefined) return answer;
-    const message = 'The answer is not JSON: is this the address of Earshot?';
+    const message = 'The answer is not JSON. Check the address of the server.';
     throw new EarshotError(message, { code: 'unknown', status: response.status });
   } finally {
     close();
   }
 }
 
-/** `crypto.randomUUID` exists in browsers only on pages that came by HTTPS. */
+/** Browsers have `crypto.randomUUID` only on HTTPS pages. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -3,10 +3,10 @@ import type { Answers, Operations, Requests } from './contract-types.ts';
 import { operations } from './operations.ts';
 import type { Connection } from './send.ts';
 
-/** Streams have methods of their own kind: `followMatches`, `followNotices`. */
+/** Streams have other methods: `followMatches` and `followNotices`. */
 type CallId = Exclude<keyof Operations, 'StreamMatches' | 'StreamNotices'>;
 
-/** A request that may be empty may be left out. */
+/** The request is optional if it may be empty. */
 type Call<Id extends CallId> =
   Record<string, never> extends Requests[Id]
     ? (request?: Requests[Id], options?: CallOptions) => Promise<Answers[Id]>
@@ -22,6 +22,6 @@ export function createCalls(connection: Connection, timeoutMs: number | undefine
     (request: object = {}, options: CallOptions = {}) =>
       call(connection, operation, request, { timeoutMs, ...options }),
   ]);
-  // `Object.entries` forgets which row has which type; a test compares the methods with the contract.
+  // `Object.entries` loses the type of each row. A test compares the methods with the contract.
   return Object.fromEntries(methods) as Calls;
 }

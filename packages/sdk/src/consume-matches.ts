@@ -7,15 +7,15 @@ export interface ConsumeOptions
   extends Pick<CallOptions, 'signal' | 'timeoutMs'>,
     RestoreListener,
     RemovalListener {
-  /** Ends when everything is read, instead of waiting for more. */
+  /** Ends after the last stored match, instead of waiting for new ones. */
   readonly untilEmpty?: boolean;
 }
 
 const waitSeconds = 30;
 
 /**
- * Reads as a named reader and acknowledges a page when the loop asks for the next one. A program that leaves the loop or
- * crashes in it reads that page again the next time: at least once. With `limit: 1` each match is acknowledged separately.
+ * Reads with a named reader, and acknowledges a page when the loop requests the next one. If the program leaves the loop or
+ * crashes, it gets the page again: delivery is at least once. With `limit: 1`, each match is acknowledged separately.
  */
 export async function* consumeMatches(
   calls: Pick<Calls, 'readMatches' | 'ackMatches'>,
@@ -35,7 +35,7 @@ export async function* consumeMatches(
     try {
       await calls.ackMatches({ reader: request.reader, cursor }, callOptions);
     } catch (error) {
-      // The reader was set back with the service, and reads on from there.
+      // Earshot and the reader were restored to an earlier state. The reader continues from there.
       if (!isRestored(error)) throw error;
       onRestored?.(error);
     }

@@ -14,11 +14,11 @@ import type {
 } from '@earshot/contract';
 
 /**
- * Everything that the SDK knows of the contract: types, nothing that runs. The build writes this module out in plain
- * types, so that the published package needs neither the contract nor zod. Therefore no generics here.
+ * The SDK uses only types of the contract. The build expands the types of this module, so that the published package needs
+ * neither the contract nor zod. This does not work for generics.
  */
 
-/** What the SDK must know of each operation to call it. */
+/** The HTTP method and path of each operation, and whether it changes something. */
 export type Operations = {
   [Id in OperationId]: {
     method: (typeof operations)[Id]['method'];
@@ -27,7 +27,7 @@ export type Operations = {
   };
 };
 
-/** A query string carries text, so the schema of a GET begins with text; callers write what comes out of it. */
+/** The schema of a GET parses a query string, so callers use its output type. */
 export type Requests = {
   [Id in OperationId]: (typeof operations)[Id]['method'] extends 'GET' ? RequestOf<Id> : RequestInput<Id>;
 };

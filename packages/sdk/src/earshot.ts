@@ -12,22 +12,22 @@ import {
 import type { Connection } from './send.ts';
 
 export interface EarshotOptions {
-  /** Of the server, such as `https://earshot.example.com`. */
+  /** URL of the server, such as `https://earshot.example.com`. */
   readonly url: string;
-  /** An API key: `esk_…`. Left out, no Authorization is sent: for a page whose requests carry a session. */
+  /** An API key: `esk_…`. Without it, no Authorization header is sent, for browsers with a session. */
   readonly key?: string;
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** How long a call is tried, unless the call says it. */
+  /** Default time limit of calls. */
   readonly timeoutMs?: number;
 }
 
 export interface Earshot extends Calls {
-  /** Matches as they come: over the stream, resumed after interruptions, each once. */
+  /** Streams new matches, each once, and resumes after interruptions. */
   readonly followMatches: (request?: Requests['StreamMatches'], options?: FollowOptions) => FollowedMatches;
-  /** Notices as they are raised and resolved: over the stream, resumed after interruptions. */
+  /** Streams notices as they are raised and resolved, and resumes after interruptions. */
   readonly followNotices: (request?: Requests['StreamNotices'], options?: StreamOptions) => FollowedNotices;
-  /** What a named reader has not acknowledged yet; acknowledged after the loop's body. */
+  /** Reads matches with a named reader, and acknowledges each page after the loop has processed it. */
   readonly consumeMatches: (
     request: Omit<Requests['ReadMatches'], 'of'>,
     options?: ConsumeOptions,
@@ -35,9 +35,9 @@ export interface Earshot extends Calls {
 }
 
 export function createEarshot(options: EarshotOptions): Earshot {
-  const { url, key, timeoutMs, fetch: ask = globalThis.fetch } = options;
-  // Called without `this`: browsers refuse their own fetch as the method of another object.
-  const connection: Connection = { url, key, fetch: (input, init) => ask(input, init) };
+  const { url, key, timeoutMs, fetch: sendRequest = globalThis.fetch } = options;
+  // Called without `this`, because browsers refuse their own fetch as the method of another object.
+  const connection: Connection = { url, key, fetch: (input, init) => sendRequest(input, init) };
   const calls = createCalls(connection, timeoutMs);
   return {
     ...calls,

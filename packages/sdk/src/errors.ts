@@ -16,7 +16,7 @@ const retryableCodes = {
   deadline_exceeded: true,
 } as const satisfies Retryable;
 
-/** The most likely meaning of an answer that Earshot did not write, such as a proxy's error page. */
+/** The most likely meaning of an answer that is not from Earshot, such as a proxy's error page. */
 const codesByStatus: Readonly<Record<number, ErrorCode>> = {
   401: 'unauthenticated',
   403: 'permission_denied',
@@ -28,19 +28,19 @@ const codesByStatus: Readonly<Record<number, ErrorCode>> = {
 };
 
 export interface EarshotErrorFields {
-  /** A code of the contract; `unknown` when the answer is not Earshot's and its status has no clear meaning. */
+  /** A code of the contract; `unknown` if the answer is not from Earshot and its status is ambiguous. */
   readonly code: ErrorCode | 'unknown';
   readonly details?: Partial<ErrorDetails>;
-  /** Name it when you report a problem. */
+  /** Include it if you report a problem. */
   readonly requestId?: string | undefined;
-  /** HTTP status; 0 when there was no answer. */
+  /** HTTP status; 0 if there was no answer. */
   readonly status?: number;
-  /** How long the server asks to wait. */
+  /** How long the server requests to wait. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** Every failure of a call but its cancellation, which throws the reason of the signal. */
+/** Every failure of a call, except its cancellation, which throws the reason of the signal. */
 export class EarshotError extends Error {
   override readonly name = 'EarshotError';
   readonly code: ErrorCode | 'unknown';
@@ -62,35 +62,37 @@ export class EarshotError extends Error {
   }
 }
 
-/** A limit passes only if the server says when: a full plan stays full. */
+/** A limit is temporary only if the server sends Retry-After. A plan limit is not. */
 function canPass({ code, retryAfterMs }: EarshotErrorFields): boolean {
   if (code === 'resource_exhausted' && retryAfterMs === undefined) return false;
   return code !== 'unknown' && retryableCodes[code];
 }
 
-/** For loops that go on by themselves. */
+/** For loops that continue automatically. */
 export interface RestoreListener {
   /**
-   * The service was restored to an earlier state, and the loop goes on there: nothing that the service has is left out, and
-   * some matches may come again under new ids.
+   * Earshot was restored to an earlier state, and the loop continues from there. It misses no stored match, but some matches
+   * may be listed again with new ids.
    */
   readonly onRestored?: ((error: EarshotError) => void) | undefined;
 }
 
-/** For whoever keeps matches. */
+/** For programs that store matches. */
 export interface RemovalListener {
   /**
-   * A match was taken back, because its item was deleted on its platform or removed by the operator: delete what you keep of it. Called
-   * in the order of the log, also for matches that this loop never gave; the loop waits for it.
+   * A match was removed, because its item was deleted on its platform or removed by the operator. Delete your copy. Called in
+   * the order of the log, also for matches that this loop never yielded. The loop waits for it.
    */
   readonly onRemoved?: ((removal: Removal) => void | Promise<void>) | undefined;
 }
 
 export function isRestored(error: unknown): error is EarshotError {
-  return error instanceof EarshotError && error.details.reason === 'restored';
+  return (
+    error instanceof EarshotError && error.code === 'out_of_range' && error.details.reason === 'restored'
+  );
 }
 
-/** The error in an answer whose status is not a success. */
+/** The error of an unsuccessful answer. */
 export function errorFromResponse(response: Response, body: string): EarshotError {
   const { status, headers } = response;
   const envelope = readEnvelope(body);
@@ -108,7 +110,7 @@ export function errorFromResponse(response: Response, body: string): EarshotErro
       requestId: details.request_id ?? common.requestId,
     });
   }
-  const message = `Something between here and Earshot answered with status ${status}.`;
+  const message = `The answer with status ${status} is not from Earshot. Check the address of the server and any proxy.`;
   return new EarshotError(message, { ...common, code: codesByStatus[status] ?? 'unknown' });
 }
 
@@ -134,7 +136,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Undefined when the text is not JSON; no JSON text parses to undefined. */
+/** Undefined if the text is not JSON, because no JSON text parses to undefined. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -143,7 +145,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The header holds seconds or an HTTP date. */
+/** The header has seconds or an HTTP date. */
 function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined;
   const ms = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now;

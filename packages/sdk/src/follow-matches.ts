@@ -7,15 +7,15 @@ import { createEventParser, type EventParser, type ServerSentEvent } from './ser
 
 export interface StreamOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The server sends something every 15 seconds; after this long without anything the connection is taken for dead. */
+  /** The connection counts as dead after this long without data. The server sends something every 15 s. */
   readonly silenceMsMax?: number | undefined;
 }
 
 export interface FollowOptions extends StreamOptions, RestoreListener, RemovalListener {}
 
-/** In the order of the log, each once. Iterating again continues where the last loop ended. */
+/** Items in the order of the log, each once. Iterating again continues where the last loop ended. */
 interface Followed<Item> extends AsyncIterable<Item> {
-  /** Points behind the latest one: store it when you are done with that, and pass it to continue later. */
+  /** Points behind the latest item. Store it after you have processed the item, and pass it to continue later. */
   readonly cursor: string | undefined;
 }
 
@@ -29,10 +29,10 @@ const openMsMax = 15_000;
 const defaultSilenceMs = 45_000;
 const defaultRetryMs = 3_000;
 const delayMsMax = 10_000;
-/** More than a server repeats after a reconnect. */
+/** More than the server repeats after a reconnect. */
 const idsKept = 1_000;
 
-/** Follows the stream and reconnects until the signal aborts, the loop is left, or an error comes that a reconnect cannot fix. */
+/** Follows the stream, and reconnects until the signal aborts, you leave the loop, or a reconnect cannot fix an error. */
 export function followMatches(
   connection: Connection,
   request: Requests['StreamMatches'] = {},
@@ -48,7 +48,7 @@ export function followMatches(
   return follow(connection, { ...stream, ...options, take, idOf: ({ id }) => id, onRestored });
 }
 
-/** The same for notices. One that is resolved comes again. */
+/** The same for notices. Each is yielded again when it is resolved. */
 export function followNotices(
   connection: Connection,
   { cursor }: Requests['StreamNotices'] = {},
@@ -64,9 +64,9 @@ interface Stream<Item> extends StreamOptions, RestoreListener {
   readonly operation: 'StreamMatches' | 'StreamNotices';
   readonly filter: Readonly<Record<string, string | undefined>>;
   readonly cursor: string | undefined;
-  /** Undefined for an event that is none. */
+  /** Undefined for events without an item. */
   readonly take: (event: ServerSentEvent) => Promise<Item | undefined>;
-  /** What comes twice under one id is given once. */
+  /** Items with the same id are yielded once. */
   readonly idOf: (item: Item) => string;
 }
 
@@ -80,7 +80,7 @@ function follow<Item>(connection: Connection, stream: Stream<Item>): Followed<It
   async function* oneConnection(): AsyncGenerator<Item, void> {
     const parser = createEventParser();
     for await (const event of streamEvents(connection, { ...stream, cursor, parser, silenceMsMax })) {
-      // Before the cursor moves: it must not pass an item that was not given.
+      // Before the cursor moves, because it must not skip an item.
       signal?.throwIfAborted();
       failures = 0;
       retryMs = parser.retryMs ?? retryMs;
@@ -129,10 +129,10 @@ function createSeen(): (id: string) => boolean {
   };
 }
 
-/** Reading changes nothing, so an internal error of the server is retried as well. */
+/** Reading changes nothing, so it also retries internal errors of the server. */
 function isWorthReconnecting(error: unknown): error is EarshotError {
   if (!(error instanceof EarshotError)) return false;
-  return error.retryable || (error.status >= 500 && error.code !== 'unimplemented');
+  return error.retryable || error.status >= 500;
 }
 
 interface Streaming extends Pick<Stream<never>, 'operation' | 'filter' | 'cursor' | 'signal'> {
@@ -140,7 +140,7 @@ interface Streaming extends Pick<Stream<never>, 'operation' | 'filter' | 'cursor
   readonly silenceMsMax: number;
 }
 
-/** The events of one connection. Silence is measured only while a read is pending: a slow consumer is not a dead server. */
+/** The events of one connection. Silence is measured only during a read, so that a slow loop does not count as silence. */
 async function* streamEvents(
   connection: Connection,
   { operation, filter, cursor, parser, signal, silenceMsMax }: Streaming,
@@ -151,7 +151,7 @@ async function* streamEvents(
   const { response, within, close } = await send(connection, sending);
   try {
     if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
-      const message = 'The answer is not a stream of events: is this the address of Earshot?';
+      const message = 'The answer is not a stream of events. Check the address of the server.';
       throw new EarshotError(message, { code: 'unknown', status: response.status });
     }
     const reader = response.body.getReader();

@@ -1,6 +1,6 @@
 import type { Operations } from './contract-types.ts';
 
-/** The part of the operations table that the SDK needs at run time. A row that is missing or differs from the contract does not compile. */
+/** The part of the operations table that the SDK needs at run time. The types require that it equals the contract. */
 export const operations = {
   CreateRule: { method: 'POST', path: '/api.CreateRule', changes: true },
   ListRules: { method: 'GET', path: '/api.ListRules', changes: false },

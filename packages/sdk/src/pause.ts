@@ -1,4 +1,4 @@
-/** Waits; an abort ends the wait at once and throws the reason of the signal. */
+/** Waits. If the signal aborts, throws its reason at once. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -1,6 +1,6 @@
 import { EarshotError, errorFromResponse, unreachable } from './errors.ts';
 
-/** The server, the key, and the fetch to use. */
+/** The server, the key, and the `fetch` function. */
 export interface Connection {
   readonly url: string;
   readonly key: string | undefined;
@@ -18,16 +18,16 @@ export interface Sending {
 
 export interface Received {
   readonly response: Response;
-  /** Releases the connection; aborts what is not read yet. */
+  /** Releases the connection, and aborts the unread rest. */
   readonly close: () => void;
   /** Runs one read of the body with a timeout. */
   readonly within: <Result>(timeoutMs: number, read: () => Promise<Result>) => Promise<Result>;
 }
 
 /**
- * Sends once and returns the answer if it is a success. Throws the reason of the signal when it aborts, and an EarshotError
- * for everything else. Not `AbortSignal.any`: a signal that lives as long as the program must not collect one listener
- * for each request.
+ * Sends once, and returns the answer if it is a success. Throws the reason of the signal if it aborts, and an EarshotError
+ * for everything else. `AbortSignal.any` would add a listener for each request to a signal that may live as long as the
+ * program.
  */
 export async function send(connection: Connection, sending: Sending): Promise<Received> {
   const { signal } = sending;
@@ -40,7 +40,7 @@ export async function send(connection: Connection, sending: Sending): Promise<Re
     controller.abort();
   };
   const within: Received['within'] = async (timeoutMs, read) => {
-    const tooLate = new EarshotError(`Nothing came from Earshot for ${Math.round(timeoutMs)} ms.`, {
+    const tooLate = new EarshotError(`Earshot sent nothing for ${Math.round(timeoutMs)} ms.`, {
       code: 'unavailable',
     });
     const timer = setTimeout(() => controller.abort(tooLate), timeoutMs);

@@ -6,7 +6,7 @@ export interface ServerSentEvent {
 
 export type EventParser = ReturnType<typeof createEventParser>;
 
-/** Parses `text/event-stream`. An event that is incomplete when the connection ends is dropped, as the standard says. */
+/** Parses `text/event-stream`. It drops an event that is incomplete at the end of the connection, as the standard requires. */
 export function createEventParser() {
   let rest = '';
   let retryMs: number | undefined;
@@ -35,12 +35,12 @@ export function createEventParser() {
     /** The events that this piece completes. Pieces may end anywhere. */
     push(piece: string): ServerSentEvent[] {
       const text = rest + piece;
-      // A carriage return at the end may be the first half of a line end.
+      // A carriage return at the end may be the first character of a line end.
       const lines = text.split(text.endsWith('\r') ? /\r\n|\n|\r(?!$)/ : /\r\n|\n|\r/);
       rest = lines.pop() ?? '';
       return lines.map(takeLine).filter((complete) => complete !== undefined);
     },
-    /** How long the server asks to wait before the next connection. */
+    /** How long the server requests to wait before the next connection. */
     get retryMs() {
       return retryMs;
     },

@@ -4,29 +4,29 @@ export type WebhookMessage =
   | {
       readonly type: 'matches';
       readonly webhook_id: string;
-      /** `truncated`: the match was too large for a message and comes without `payload.raw`. */
+      /** `truncated`: the match was too large for a message, so it has no `payload.raw`. */
       readonly matches: readonly (Match & { readonly truncated?: true })[];
-      /** Matches that were taken back: delete what you keep of them. Absent when there are none. */
+      /** Removed matches: delete your copies. Absent if there are none. */
       readonly removed?: readonly Removal[];
     }
-  /** Only with `events: ["notices"]`: as it was raised, and again when it is resolved. */
+  /** Only with `events: ["notices"]`: sent when the notice is raised, and again when it is resolved. */
   | { readonly type: 'notice'; readonly webhook_id: string; readonly notice: Notice }
   | DigestMessage
   | { readonly type: 'test'; readonly webhook_id: string };
 
-/** An issue of a digest. Titles, texts, authors and URLs in it were written by strangers. */
+/** A digest message. Its titles, texts, authors and URLs are untrusted content. */
 export interface DigestMessage {
   readonly type: 'digest';
   readonly webhook_id: string;
   readonly digest_id: string;
   readonly name: string;
-  /** Counts the issues of the digest. */
+  /** The number of the message in the digest, from 1. */
   readonly number: number;
   readonly from: string;
   readonly to: string;
   readonly time_zone: string;
   readonly total: number;
-  /** There are more than were counted. */
+  /** There are more matches than `total`. */
   readonly total_is_minimum: boolean;
   readonly counts: readonly {
     readonly rule_id: string;
@@ -34,7 +34,7 @@ export interface DigestMessage {
     readonly platform: Match['platform'];
     readonly matches: number;
   }[];
-  /** The newest first; not all of them when there are many. */
+  /** Newest first; at most `max_matches` of the digest. */
   readonly matches: readonly {
     readonly id: string;
     readonly rule_id: string;
@@ -44,23 +44,23 @@ export interface DigestMessage {
     readonly title: string | null;
     readonly text: string | null;
     readonly author: string | null;
-    /** The words that made it match. */
+    /** The words that matched. */
     readonly why: readonly string[];
   }[];
   readonly coverage: NonNullable<Answers['ListMatches']['coverage']> & {
-    /** The whole period was heard, or fetched later. */
+    /** The whole period was covered, or fetched later. */
     readonly without_gap: boolean;
   };
 }
 
 export interface WebhookToVerify {
-  /** As CreateWebhook or RotateWebhookSecret showed it: `whsec_…`. */
+  /** The secret from CreateWebhook or RotateWebhookSecret: `whsec_…`. */
   readonly secret: string;
-  /** Of the request: `Headers`, or the object that Node has. */
+  /** The headers of the request: `Headers`, or the object of Node. */
   readonly headers:
     | { get(name: string): string | null }
     | Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The bytes as they came, before anything parsed them. */
+  /** The unparsed bytes of the body. */
   readonly body: string | Uint8Array;
   /** Milliseconds since 1970; now by default. */
   readonly now?: number;
@@ -73,8 +73,8 @@ export class WebhookVerificationError extends Error {
 const toleranceSeconds = 300;
 
 /**
- * Returns the message if its signature is valid and it is recent; throws a WebhookVerificationError otherwise. A message that
- * is delivered again has the same id (`webhook-id`): store the ids to recognise repetitions.
+ * Returns the message if it is recent and has a valid signature. Otherwise it throws a WebhookVerificationError. A repeated
+ * message has the same id (`webhook-id`). To recognise repetitions, store the ids.
  */
 export async function verifyWebhook(
   webhook: WebhookToVerify,
@@ -117,7 +117,7 @@ function readHeader(headers: WebhookToVerify['headers'], name: string): string {
 function secretBytes(secret: string): Uint8Array<ArrayBuffer> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''));
   if (!bytes || bytes.length === 0)
-    throw new TypeError('The secret is not one of Earshot: whsec_ and base64.');
+    throw new TypeError('The secret is not valid. It must be whsec_ and base64.');
   return bytes;
 }
 

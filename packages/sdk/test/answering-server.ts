@@ -3,30 +3,30 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
 }
 
-/** A real server of HTTP that answers one request after the other as it is told, the last way for good. */
+/** An HTTP server that gives these answers in order, then always the last one. */
 export async function startAnsweringServer(
-  ...answers: readonly ((response: ServerResponse, asked: Asked) => void)[]
+  ...answers: readonly ((response: ServerResponse, request: ReceivedRequest) => void)[]
 ) {
-  const asked: Asked[] = [];
+  const requests: ReceivedRequest[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request;
     const one = { method, url, headers, body: await text(request) };
-    asked.push(one);
-    answers[Math.min(asked.length, answers.length) - 1]?.(response, one);
+    requests.push(one);
+    answers[Math.min(requests.length, answers.length) - 1]?.(response, one);
   };
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -8,11 +8,11 @@ import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { expect, test } from 'vitest';
 import { skipUnless } from '../../testkit/src/vitest-skips.ts';
-import { type Asked, startAnsweringServer } from './answering-server.ts';
+import { type ReceivedRequest, startAnsweringServer } from './answering-server.ts';
 
 const chromium = '/usr/bin/chromium';
 
-/** Follows two matches over an interruption, and then refuses a webhook that nobody signed. */
+/** Follows two matches over an interruption, and then refuses an unsigned webhook. */
 const page = `<!doctype html><title>SDK</title><p></p><script type="module">
   import { createEarshot, verifyWebhook } from '/sdk.js';
   const earshot = createEarshot({ url: location.origin, key: 'esk_1' });
@@ -24,7 +24,7 @@ const page = `<!doctype html><title>SDK</title><p></p><script type="module">
   document.querySelector('p').textContent = ids.join() + ' ' + error.name;
 </script>`;
 
-test('it runs in a browser (where there is a Chromium)', {
+test('runs in a browser (if there is a Chromium)', {
   timeout: 60_000,
   ...skipUnless('chromium', existsSync(chromium) ? null : `no ${chromium}`),
 }, async () => {
@@ -35,7 +35,7 @@ test('it runs in a browser (where there is a Chromium)', {
   const { output } = await bundle.generate({ format: 'esm' });
   await bundle.close();
   let streams = 0;
-  const answer = (response: ServerResponse, { url }: Asked) => {
+  const answer = (response: ServerResponse, { url }: ReceivedRequest) => {
     const send = (type: string, body: string) => response.writeHead(200, { 'content-type': type }).end(body);
     if (url === '/') send('text/html', page);
     else if (url === '/sdk.js') send('text/javascript', output[0].code);

@@ -7,7 +7,7 @@ import { cut, failure, json, proxyPage, startAnsweringServer } from './answering
 const key = 'esk_test';
 const isStream = (id: OperationId) => 'stream' in operations[id];
 
-test('there is a method for every operation, which sends what the contract says', async () => {
+test('every operation has a method that sends the request of the contract', async () => {
   await using server = await startAnsweringServer(json(200, { fine: true }));
   const {
     followMatches: _,
@@ -23,7 +23,7 @@ test('there is a method for every operation, which sends what the contract says'
   for (const id of ids) {
     const { method, path, changes, example } = operations[id];
     expect(await methods[nameOf(id)]?.(example.request)).toEqual({ fine: true });
-    const sent = server.asked.at(-1);
+    const sent = server.requests.at(-1);
     expect(sent).toMatchObject({ method, headers: { authorization: `Bearer ${key}` } });
     expect(sent?.url.split('?')[0]).toBe(path);
     if (method === 'POST') expect(JSON.parse(sent?.body ?? '')).toEqual(example.request);
@@ -31,21 +31,21 @@ test('there is a method for every operation, which sends what the contract says'
   }
 });
 
-test('the request of a GET is in the address, without what is not set', async () => {
+test('a GET sends the defined fields in the query string', async () => {
   await using server = await startAnsweringServer(json(200, {}));
   await createEarshot({ url: server.url, key }).listRules({ limit: 5, cursor: undefined });
-  expect(server.asked[0]?.url).toBe('/api.ListRules?limit=5');
+  expect(server.requests[0]?.url).toBe('/api.ListRules?limit=5');
 });
 
-test('a limit without Retry-After is not retried, and is not called retryable', async () => {
+test('a limit without Retry-After is not retryable', async () => {
   const full = failure(429, 'resource_exhausted', {}, { reason: 'plan_limit' });
   await using server = await startAnsweringServer(full, json(200, {}));
   const call = createEarshot({ url: server.url, key }).createKey();
   await expect(call).rejects.toMatchObject({ code: 'resource_exhausted', retryable: false });
-  expect(server.asked).toHaveLength(1);
+  expect(server.requests).toHaveLength(1);
 });
 
-test('every error of the contract arrives as it was sent', async () => {
+test('every error of the contract becomes an EarshotError', async () => {
   for (const [code, { status, retryable }] of Object.entries(errorCodes)) {
     await using server = await startAnsweringServer(
       failure(status, code, { 'retry-after': '7' }, { oldest_cursor: 'c' }),
@@ -63,8 +63,8 @@ test('every error of the contract arrives as it was sent', async () => {
       retryable,
       retryAfterMs: 7_000,
     });
-    // The wait that was asked for is longer than the time that is left.
-    expect(server.asked).toHaveLength(1);
+    // The requested wait is longer than the remaining time.
+    expect(server.requests).toHaveLength(1);
   }
 });
 
@@ -78,13 +78,13 @@ test.for([
   [504, 'unavailable'],
   [500, 'unknown'],
   [200, 'unknown'],
-] as const)('a page of a proxy with status %i is %s', async ([status, code]) => {
+] as const)('an error page of a proxy with status %i has the code %s', async ([status, code]) => {
   await using server = await startAnsweringServer(proxyPage(status, { 'retry-after': '600' }));
   const call = createEarshot({ url: server.url, key }).listKeys();
   await expect(call).rejects.toMatchObject({ code, retryable: code === 'unavailable', status });
 });
 
-test('a change is sent again after a cut connection, a proxy page and a conflict, under one key', async () => {
+test('a change is retried with the same key after a cut connection, a proxy page and a conflict', async () => {
   await using server = await startAnsweringServer(
     cut,
     proxyPage(502),
@@ -93,23 +93,23 @@ test('a change is sent again after a cut connection, a proxy page and a conflict
   );
   const earshot = createEarshot({ url: server.url, key });
   expect(await earshot.deleteRule({ rule_id: 'rule_1' })).toMatchObject({ rule_id: 'rule_1' });
-  const keys = server.asked.map(({ headers }) => headers['idempotency-key']);
+  const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
   expect(keys).toHaveLength(4);
   expect(new Set(keys).size).toBe(1);
   await earshot.deleteRule({ rule_id: 'rule_1' });
-  expect(server.asked.at(-1)?.headers['idempotency-key']).not.toBe(keys[0]);
+  expect(server.requests.at(-1)?.headers['idempotency-key']).not.toBe(keys[0]);
   await earshot.deleteRule({ rule_id: 'rule_1' }, { idempotencyKey: 'mine' });
-  expect(server.asked.at(-1)?.headers['idempotency-key']).toBe('mine');
+  expect(server.requests.at(-1)?.headers['idempotency-key']).toBe('mine');
 });
 
-test('what a retry would not mend is not sent again', async () => {
+test('errors that are not retryable are not retried', async () => {
   await using server = await startAnsweringServer(failure(400, 'invalid_argument'));
   const call = createEarshot({ url: server.url, key }).getRule({ rule_id: 'rule_1' });
   await expect(call).rejects.toMatchObject({ code: 'invalid_argument' });
-  expect(server.asked).toHaveLength(1);
+  expect(server.requests).toHaveLength(1);
 });
 
-test('the next attempt waits as long as the server asks', async () => {
+test('the next attempt waits for Retry-After', async () => {
   await using server = await startAnsweringServer(
     failure(503, 'unavailable', { 'retry-after': '1' }),
     json(200, {}),
@@ -117,13 +117,13 @@ test('the next attempt waits as long as the server asks', async () => {
   const start = performance.now();
   await createEarshot({ url: server.url, key }).listKeys();
   expect(performance.now() - start).toBeGreaterThanOrEqual(990);
-  expect(server.asked).toHaveLength(2);
+  expect(server.requests).toHaveLength(2);
 });
 
 test.for([
   ['never answers', () => undefined],
   ['stops in its answer', (response: ServerResponse) => void response.writeHead(200).write('{"keys"')],
-] as const)('a server that %s costs no more than the time of the call', async ([, answer]) => {
+] as const)('a server that %s causes a timeout', async ([, answer]) => {
   await using server = await startAnsweringServer(answer);
   const call = createEarshot({ url: server.url, key }).listKeys({}, { timeoutMs: 100 });
   await expect(call).rejects.toMatchObject({ code: 'unavailable', retryable: true, status: 0 });
@@ -140,11 +140,11 @@ test.for(['while it waits for the answer', 'while it waits for the next attempt'
     });
     const call = createEarshot({ url: server.url, key }).listKeys({}, { signal: controller.signal });
     await expect(call).rejects.toBe(reason);
-    expect(server.asked).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   },
 );
 
-test('a named reader is acknowledged page by page, after the loop has taken the page', async () => {
+test('consumeMatches acknowledges each page after the loop has processed it', async () => {
   const page = (cursor: string | null, ...ids: string[]) =>
     json(200, { matches: ids.map((id) => ({ id })), cursor, coverage: null });
   await using server = await startAnsweringServer(
@@ -155,17 +155,17 @@ test('a named reader is acknowledged page by page, after the loop has taken the 
   const trace: string[] = [];
   const earshot = createEarshot({ url: server.url, key });
   for await (const { id } of earshot.consumeMatches({ reader: 'r', limit: 2 }, { untilEmpty: true })) {
-    trace.push(`${id} after ${server.asked.length} requests`);
+    trace.push(`${id} after ${server.requests.length} requests`);
   }
   expect(trace).toEqual(['mat_1 after 1 requests', 'mat_2 after 1 requests']);
-  expect(server.asked.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([
+  expect(server.requests.map(({ url, body }) => [url, JSON.parse(body)])).toEqual([
     ['/api.ReadMatches', { reader: 'r', limit: 2, wait_seconds: 0 }],
     ['/api.AckMatches', { reader: 'r', cursor: 'c2' }],
     ['/api.ReadMatches', { reader: 'r', limit: 2, wait_seconds: 0 }],
   ]);
 });
 
-test('a named reader whose acknowledgement is lost by a restore reads on, and says so', async () => {
+test('consumeMatches continues after a restore, and reports it', async () => {
   const page = (cursor: string | null, ...ids: string[]) =>
     json(200, { matches: ids.map((id) => ({ id })), cursor, coverage: null });
   await using server = await startAnsweringServer(
@@ -175,29 +175,34 @@ test('a named reader whose acknowledgement is lost by a restore reads on, and sa
     json(200, { reader: 'r', moved: true }),
     page(null),
   );
-  const told: unknown[] = [];
-  const options = { untilEmpty: true, onRestored: (error: unknown) => told.push(error) };
+  const reported: unknown[] = [];
+  const options = { untilEmpty: true, onRestored: (error: unknown) => reported.push(error) };
   const ids: string[] = [];
   const earshot = createEarshot({ url: server.url, key });
   for await (const { id } of earshot.consumeMatches({ reader: 'r' }, options)) ids.push(id);
   expect(ids).toEqual(['mat_9', 'mat_6']);
-  expect(told).toMatchObject([{ details: { oldest_cursor: 'c5' } }]);
+  expect(reported).toMatchObject([{ details: { oldest_cursor: 'c5' } }]);
 });
 
-test('a named reader is told of matches that were taken back, before it acknowledges them', async () => {
-  const removal = { type: 'removed', match_id: 'mat_0', reason: 'forgotten', at: '2026-11-16T09:00:00.000Z' };
+test('consumeMatches reports removals before it acknowledges them', async () => {
+  const removal = {
+    type: 'removed',
+    match_id: 'mat_0',
+    reason: 'forgotten',
+    removed_at: '2026-11-16T09:00:00.000Z',
+  };
   await using server = await startAnsweringServer(
     json(200, { matches: [], removed: [removal], cursor: 'c2', coverage: null }),
     json(200, { reader: 'r', moved: true }),
     json(200, { matches: [], cursor: null, coverage: null }),
   );
-  const told: unknown[] = [];
-  const onRemoved = (one: unknown) => void told.push([one, server.asked.length]);
+  const reported: unknown[] = [];
+  const onRemoved = (one: unknown) => void reported.push([one, server.requests.length]);
   const earshot = createEarshot({ url: server.url, key });
   for await (const match of earshot.consumeMatches({ reader: 'r' }, { untilEmpty: true, onRemoved }))
     expect(match).toBe('none');
-  expect(told).toEqual([[removal, 1]]);
-  expect(server.asked.map(({ url }) => url)).toEqual([
+  expect(reported).toEqual([[removal, 1]]);
+  expect(server.requests.map(({ url }) => url)).toEqual([
     '/api.ReadMatches',
     '/api.AckMatches',
     '/api.ReadMatches',

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const here = resolve(import.meta.dirname, '..');
 const patiently = 120_000;
 let dir: string;
-/** Laid out so that `@earshot/sdk` is found from the folder, as after an installation. */
+/** Creates a folder in which `@earshot/sdk` is found, as after an installation. */
 let built: string;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ test('publint finds nothing', async () => {
   expect(messages).toEqual([]);
 });
 
-test('every way to import it finds its types', { timeout: patiently }, async () => {
+test('every import style finds the types', { timeout: patiently }, async () => {
   await run('tar', ['-czf', 'sdk.tgz', '--transform', 's,^sdk,package,', '-C', join(built, '..'), 'sdk'], {
     cwd: dir,
   });
@@ -38,13 +38,13 @@ test('every way to import it finds its types', { timeout: patiently }, async () 
   const { stdout } = await run(attw, [join(dir, 'sdk.tgz'), '--profile', 'esm-only', '--format', 'json']);
   const { analysis } = JSON.parse(stdout);
   expect(analysis).toMatchObject({ packageName: '@earshot/sdk', types: { kind: 'included' } });
-  // ES modules only: CommonJS has to `import()` it, or to be Node 22, which can require it.
+  // The package has only ES modules. CommonJS must `import()` it, or needs Node 22, which can require it.
   expect(analysis.problems).toEqual([
     { kind: 'CJSResolvesToESM', entrypoint: '.', resolutionKind: 'node16-cjs' },
   ]);
 });
 
-test('nothing of it refers to anything that is not in it', async () => {
+test('the package imports only its own files', async () => {
   const files = (await readdir(built)).filter((name) => /\.(js|d\.ts)$/.test(name));
   expect(files).toContain('index.d.ts');
   for (const name of files) {
@@ -57,7 +57,7 @@ test('nothing of it refers to anything that is not in it', async () => {
 test('every field of a request or an answer has a doc comment', async () => {
   const text = await readFile(join(built, 'contract-types.d.ts'), 'utf8');
   const source = ts.createSourceFile('contract-types.d.ts', text, ts.ScriptTarget.Latest, true);
-  // What the SDK knows for itself, and shows nobody.
+  // Internal types of the SDK.
   const own = ['Operations', 'Retryable'];
   const [bare, commented]: [string[], string[]] = [[], []];
   const visit = (node: ts.Node, path: string): void => {
@@ -84,10 +84,10 @@ test('the built modules run', async () => {
   await writeFile(join(dir, 'run.mjs'), script);
   const { stdout } = await run('node', [join(dir, 'run.mjs')]);
   expect(stdout).toBe('{ keys: [] }\n');
-  expect(server.asked).toHaveLength(1);
+  expect(server.requests).toHaveLength(1);
 });
 
-test('as one minified file it has at most 15 KB gzipped', async () => {
+test('the minified bundle has at most 15 KB gzipped', async () => {
   const bundle = await rolldown({ input: join(built, 'index.js'), platform: 'browser' });
   const { output } = await bundle.generate({ format: 'esm', minify: true });
   await bundle.close();
@@ -98,7 +98,7 @@ test('as one minified file it has at most 15 KB gzipped', async () => {
   expect(bytes).toBeLessThanOrEqual(15 * 1024);
 });
 
-test('the examples of the README fit the published types, in Node and in a browser', {
+test('the examples of the README compile with the published types, for Node and browsers', {
   timeout: patiently,
 }, async () => {
   const readme = await readFile(join(here, 'README.md'), 'utf8');
@@ -128,7 +128,7 @@ function problemsOf(files: readonly string[], where: 'node' | 'browser'): string
   const program = ts.createProgram(files, {
     strict: true,
     noEmit: true,
-    // What TypeScript itself brings is not ours to check, and is most of what there is.
+    // Skips the large libraries of TypeScript itself.
     skipDefaultLibCheck: true,
     target: ts.ScriptTarget.ES2022,
     module: inNode ? ts.ModuleKind.NodeNext : ts.ModuleKind.ESNext,

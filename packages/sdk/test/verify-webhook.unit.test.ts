@@ -19,14 +19,14 @@ const expectRefused = (change: Partial<Parameters<typeof verifyWebhook>[0]>) =>
     WebhookVerificationError,
   );
 
-test('a message signed by the library of Standard Webhooks is given back, whatever form it has', async () => {
+test('verifies messages of the Standard Webhooks library, in any form', async () => {
   const expected = { id: 'msg_1', message: { type: 'test', webhook_id: 'whk_é' } };
   expect(await verifyWebhook({ secret, headers, body, now })).toEqual(expected);
   const inHeaders = new Headers(headers);
   expect(await verifyWebhook({ secret, headers: inHeaders, body: Buffer.from(body), now })).toEqual(expected);
 });
 
-test('one known signature among several is enough', async () => {
+test('one valid signature among several is enough', async () => {
   const several = `v1a,AAAA v1,not-base64! ${sign(newSecret())} ${sign(secret)}`;
   const verified = await verifyWebhook({
     secret,
@@ -37,11 +37,11 @@ test('one known signature among several is enough', async () => {
   expect(verified.id).toBe('msg_1');
 });
 
-test.for(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('without %s it is refused', (name) =>
+test.for(['webhook-id', 'webhook-timestamp', 'webhook-signature'])('refuses a message without %s', (name) =>
   expectRefused({ headers: { ...headers, [name]: undefined } }),
 );
 
-test('a message is refused when any part of it was changed', async () => {
+test('refuses a message if any part of it was changed', async () => {
   await expectRefused({ body: `${body} ` });
   await expectRefused({ secret: newSecret() });
   await expectRefused({ headers: { ...headers, 'webhook-id': 'msg_2' } });
@@ -51,11 +51,11 @@ test('a message is refused when any part of it was changed', async () => {
   await expectRefused({ headers: { ...headers, 'webhook-signature': `${sign(secret).slice(0, 20)}==` } });
 });
 
-test('five minutes before and after are accepted, no more', async () => {
+test('accepts messages up to 5 minutes before and after now', async () => {
   for (const aside of [-300_000, 300_000]) await verifyWebhook({ secret, headers, body, now: now + aside });
   for (const aside of [-300_001, 300_001]) await expectRefused({ now: now + aside });
 });
 
-test('a secret that is none is a mistake of the caller', async () => {
+test('an invalid secret throws a TypeError', async () => {
   await expect(verifyWebhook({ secret: 'whsec_', headers, body, now })).rejects.toThrow(TypeError);
 });

@@ -11,16 +11,16 @@ type Progress = Parameters<NonNullable<Parameters<Admin['deleteAccount']>[1]>>[0
 
 export const deleteCommand = command({
   name: 'delete',
-  summary: 'delete an account with everything that belongs to it',
+  summary: 'delete an account and all its data',
   details:
-    'Run it while the nodes run, with the login that owns the tables. The account is suspended, its rules are deleted, and when no platform has any of them its rows are removed, including its audit. If it is interrupted, run it again until it says that it is done. Posts and pages stay until retention removes them, and backups are not changed. See docs/operations/accounts.md.',
+    'Run it while the nodes run, with the database login that owns the tables. It suspends the account and deletes its rules. Once no platform has any of them, it removes the rows of the account, including its audit. If it is interrupted, run it again until it succeeds. Posts and pages stay until retention removes them, and backups are not changed. See docs/operations/accounts.md.',
   args: { account: required(text('<account id>', 'as `earshot admin accounts list` shows it')) },
   options: { yes: flag('do not ask for confirmation'), ...databaseUrl },
   examples: ['earshot admin accounts delete acc_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],
   async run({ args: { account }, options: { yes, 'database-url': given } }, { env, isJson, screen }) {
     const database = await databaseOf(given, env);
     const question = `Delete the account ${account} with all its rules, matches and keys? This cannot be undone.`;
-    if (!yes) await confirm(screen, question, 'This cannot be undone: confirm it with --yes.');
+    if (!yes) await confirm(screen, question, 'This cannot be undone. Confirm it with --yes.');
     const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = onDatabase(database, (admin) =>
       admin.deleteAccount(account, (progress) => screen.note(words(progress))),
@@ -38,7 +38,7 @@ export const deleteCommand = command({
         }),
       );
     screen.print(
-      `${account} is deleted: ${rules} rules by this run, ${rows} rows. Only its id and these times are kept.`,
+      `${account} is deleted. This run deleted ${rules} rules and ${rows} rows. Only the id of the account and the times of its deletion are kept.`,
     );
   },
 });
@@ -48,9 +48,9 @@ function words(progress: Progress): string {
     case 'rules':
       return `${progress.left} rules are still to be deleted.`;
     case 'upstream':
-      return `${progress.left} upstream rules are still to be removed by the nodes that have ${progress.sources.join(', ')}.`;
+      return `${progress.left} upstream rules are still to be removed by the nodes of ${progress.sources.join(', ')}.`;
     case 'settling':
-      return `Waiting ${progress.seconds} s for requests and events that were under way.`;
+      return `Waiting ${progress.seconds} s for requests and events in progress.`;
     case 'rows':
       return `${progress.removed} rows removed from ${progress.table}.`;
   }

@@ -30,13 +30,13 @@ const dollarsOf = ({ usd }: Account) =>
 
 const list = adminCommand({
   name: 'list',
-  summary: 'list all accounts, with what they have and use',
+  summary: 'list all accounts with their resources and usage',
   details:
     'Dollars are the share of the bill for the rules of the account, at the default prices or those of EARSHOT_PRICES: see `earshot admin usage`.',
   options: { days },
   examples: ['earshot admin accounts list', 'earshot admin accounts list --days 30 --json'],
-  async work(database, { options: { days: asked = 2 } }, { env }) {
-    const accounts = await database.listAccounts({ days: asked, prices: env['EARSHOT_PRICES'] });
+  async work(database, { options: { days: count = 2 } }, { env }) {
+    const accounts = await database.listAccounts({ days: count, prices: env['EARSHOT_PRICES'] });
     const cells = accounts.map((one) => [
       one.id,
       one.plan,
@@ -49,7 +49,7 @@ const list = adminCommand({
     ]);
     const headings = ['ID', 'PLAN', 'STATE', 'RULES', 'KEYS', 'MATCHES', '$', 'NAME'];
     return {
-      json: { days: asked, accounts: accounts.map(toJson) },
+      json: { days: count, accounts: accounts.map(toJson) },
       text: renderTable(headings, cells, plain),
     };
   },
@@ -65,10 +65,10 @@ const show = adminCommand({
   args: account,
   options: { days },
   examples: [`earshot admin accounts show ${example}`],
-  async work(database, { args: { account: id }, options: { days: asked = 2 } }, { env }) {
+  async work(database, { args: { account: id }, options: { days: count = 2 } }, { env }) {
     const [found] = await database.listAccounts({
       accountId: id,
-      days: asked,
+      days: count,
       prices: env['EARSHOT_PRICES'],
     });
     if (!found) throw noAccount(id);
@@ -86,8 +86,8 @@ const show = adminCommand({
         ['readers', String(found.readers)],
         ['budget', found.budget && formatBudget(found.budget)],
         ['limits', limitsText(found.limits)],
-        ['matches', `${found.matches} (${asked} UTC days)`],
-        ['dollars', `${dollarsOf(found)} (${asked} UTC days)`],
+        ['matches', `${found.matches} (${count} UTC days)`],
+        ['dollars', `${dollarsOf(found)} (${count} UTC days)`],
       ],
       plain,
     );
@@ -99,7 +99,7 @@ const plan = adminCommand({
   name: 'plan',
   summary: 'change the plan of an account',
   details:
-    'Takes effect on every node within 5 seconds. Rules, keys and webhooks above the new limits stay, but no new ones can be created.',
+    'Takes effect on every node within 5 s. Rules, keys and webhooks above the new limits stay, but no new ones can be created.',
   args: { ...account, plan: required(oneOf(planNames, 'its new plan')) },
   examples: [`earshot admin accounts plan ${example} paid`],
   async work(database, { args: { account: id, plan: wanted } }) {
@@ -110,10 +110,10 @@ const plan = adminCommand({
 
 function limitsText(limits: Account['limits']): string {
   const own = limitNames.flatMap((name) => (limits[name] === undefined ? [] : [`${name} ${limits[name]}`]));
-  return own.join(', ') || 'those of the plan';
+  return own.join(', ') || 'as in the plan';
 }
 
-/** A number, or null for the limit of the plan. */
+/** An option with a number, or with null for the limit of the plan. */
 function override({ about, min }: (typeof limitKinds)[Limit]): Option<number | null | undefined> {
   const number = integer('<n>', '', { min, max: limitMax });
   return {
@@ -151,10 +151,9 @@ const limits = adminCommand({
 
 const suspend = adminCommand({
   name: 'suspend',
-  summary:
-    'suspend an account: its keys are refused, its rules are paused, and nothing is sent to its webhooks',
+  summary: 'suspend an account: refuse its keys, pause its rules, and send nothing to its webhooks',
   details:
-    'Every node refuses its keys and sessions within 5 seconds. Active rules are paused, and cost nothing once the platforms have removed them. Stored data is kept.',
+    'Every node refuses its keys and sessions within 5 s. Active rules are paused, and cost nothing once the platforms have removed them. Stored data is kept.',
   args: account,
   examples: [`earshot admin accounts suspend ${example}`],
   async work(database, { args: { account: id } }) {
@@ -170,7 +169,7 @@ const resume = adminCommand({
   name: 'resume',
   summary: 'resume a suspended account',
   details:
-    'Its keys work at once. Rules that were active before are registered again within seconds, or later if the platforms require it; what was published in the meantime is a gap. Webhooks continue where they were.',
+    'Its keys work at once. Rules that were active before are registered again within seconds, or later if the platforms require it. The time of the suspension is a gap. Webhooks continue where they stopped.',
   args: account,
   examples: [`earshot admin accounts resume ${example}`],
   async work(database, { args: { account: id } }) {
@@ -186,6 +185,6 @@ const resume = adminCommand({
 
 export const accounts: CommandGroup = {
   name: 'accounts',
-  summary: 'accounts, their plans and limits; suspend, resume and delete them',
+  summary: 'list, suspend, resume and delete accounts; change their plans and limits',
   commands: [list, show, plan, limits, suspend, resume, deleteCommand],
 };

@@ -5,11 +5,11 @@ import { adminCommand } from './admin-command.ts';
 
 export const budgetCommand = adminCommand({
   name: 'budget',
-  summary: 'show or set what all rules of an account may spend together',
+  summary: 'show or set the budget for all rules of an account',
   details:
-    'Setting it needs the login that owns the tables. Rules that were paused because of it resume within seconds once it is no longer spent.',
+    'Setting it needs the database login that owns the tables. Rules that were paused because of the budget resume within seconds if the new one is not spent.',
   args: { account: required(text('<account id>', 'as create-account printed it')) },
-  options: { set: budgetOrNone('the new one') },
+  options: { set: budgetOrNone('new budget') },
   examples: [
     'earshot admin budget acc_01kb2m9x4c7q5t8w3y6z1v0n2p',
     'earshot admin budget acc_01kb2m9x4c7q5t8w3y6z1v0n2p --set usd=100/month',

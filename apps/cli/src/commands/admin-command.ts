@@ -25,7 +25,7 @@ interface AdminCommand<Named extends Options, Placed extends Options>
 export const databaseUrl = {
   'database-url': text(
     '<url>',
-    'the PostgreSQL of the installation (default: EARSHOT_DATABASE_URL, or the file that EARSHOT_DATABASE_URL_FILE names)',
+    'PostgreSQL of the installation (default: EARSHOT_DATABASE_URL, or the file that EARSHOT_DATABASE_URL_FILE names)',
   ),
 };
 
@@ -38,7 +38,7 @@ export async function databaseOf(given: string | undefined, env: Context['env'])
   );
 }
 
-/** What an operator does directly on the database, before there is any key to do it over HTTP. */
+/** A command of the operator that works directly on the database, because it may run before any key exists. */
 export function adminCommand<
   const Named extends Options = NoOptions,
   const Placed extends Options = NoOptions,
@@ -48,12 +48,12 @@ export function adminCommand<
     ...common,
     options: { ...common.options, ...databaseUrl },
     async run(typed, { env, isJson, screen }) {
-      // What the definition asked for, and one more.
+      // The options of the definition, and --database-url.
       const input = typed as Input<Named, Placed>;
       const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
       const url = await databaseOf(typed.options['database-url'], env);
       const working = onDatabase(url, (database) => work(database, input, { env }));
-      const outcome = await screen.waitFor('Asking the database', working);
+      const outcome = await screen.waitFor('Querying the database', working);
       screen.print(isJson ? jsonLine(outcome.json) : outcome.text);
     },
   });

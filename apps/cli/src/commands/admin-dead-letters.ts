@@ -11,7 +11,7 @@ const list = adminCommand({
     const letters = await database.listDeadLetters();
     const lines = letters.map(
       ({ id, created_at, error, retry_requested }) =>
-        `${id}  ${created_at.toISOString()}  ${retry_requested ? 'to be tried again' : error}`,
+        `${id}  ${created_at.toISOString()}  ${retry_requested ? 'waits for a retry' : error}`,
     );
     return { json: letters, text: lines.join('\n') || 'There are no dead letters.' };
   },
@@ -19,17 +19,17 @@ const list = adminCommand({
 
 const retry = adminCommand({
   name: 'retry',
-  summary: 'retry one of them, or all',
+  summary: 'retry one dead letter, or all',
   options: { all: flag('every dead letter') },
   args: { id: integer('<id>', 'as the list shows it', { min: 1, max: 999_999_999 }) },
   examples: ['earshot admin dead-letters retry 17', 'earshot admin dead-letters retry --all'],
   async work(database, { args: { id = null }, options: { all } }) {
-    if ((id === null) !== all) throw usageFailure('Say which: an id, or --all.');
+    if ((id === null) !== all) throw usageFailure('Specify an id or --all.');
     const count = await database.retryDeadLetters(id);
     if (id !== null && count === 0) throw new Failure('notFound', `There is no dead letter ${id}.`);
     return {
       json: { retrying: count },
-      text: `${count} to be tried again. A node with the role match does so within 5 seconds.`,
+      text: `A node with the role match will retry ${count} within 5 s.`,
     };
   },
 });

@@ -5,16 +5,16 @@ import { jsonLine } from '../output/printable.ts';
 
 export const foreignRules = command({
   name: 'foreign-rules',
-  summary: 'show the rules of your X apps and Firehose taps that are not Earshot’s',
+  summary: 'show rules of your X apps and Firehose tokens that do not belong to this installation',
   details:
-    'Asks the platforms, with the settings of the server (EARSHOT_X_TOKENS, EARSHOT_FIREHOSE_TOKENS, EARSHOT_DATABASE_URL …). What such a rule matches may be billed, and is not stored. This includes rules of other installations of Earshot.',
-  options: { delete: flag('delete them there') },
+    'Queries the platforms with the settings of the server (EARSHOT_X_TOKENS, EARSHOT_FIREHOSE_TOKENS, EARSHOT_DATABASE_URL …). Matches of such a rule may be billed, and are not stored. Rules of other Earshot installations are included.',
+  options: { delete: flag('delete them on the platforms') },
   examples: ['earshot admin foreign-rules', 'earshot admin foreign-rules --delete'],
   async run({ options: { delete: remove } }, { env, isJson, screen }) {
     const { listForeignRules } = await loadLocal(() => import('../local/admin-work.ts'));
-    const rules = await screen.waitFor('Asking the platforms', listForeignRules(env, { remove }));
+    const rules = await screen.waitFor('Querying the platforms', listForeignRules(env, { remove }));
     if (isJson) return screen.print(jsonLine({ deleted: remove, rules }));
-    if (rules.length === 0) return screen.print('All rules are Earshot’s.');
+    if (rules.length === 0) return screen.print('All rules belong to this installation.');
     const lines = rules.map(({ source_id, upstream_rule_id, value, tag }) =>
       [source_id, upstream_rule_id, tag ?? '-', value].join('  '),
     );

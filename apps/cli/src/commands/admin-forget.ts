@@ -7,9 +7,9 @@ import { databaseOf, databaseUrl } from './admin-command.ts';
 
 export const forgetCommand = command({
   name: 'forget',
-  summary: 'remove a post, a page, or everything by an author, with all matches, and never store it again',
+  summary: 'remove a post, a page, or all items of an author with all matches, and never store them again',
   details:
-    'Run it while the nodes run, with the login that owns the tables. Followers and webhooks get a removal for each of the matches. What an author publishes later is stored again. All stored items are searched, which takes minutes for millions of items. If it is interrupted, run it again.',
+    'Run it while the nodes run, with the database login that owns the tables. Streams, readers and webhooks get a removal for each match. New items of the author are stored again. The command searches all stored items, which takes minutes for millions of items. If it is interrupted, run it again.',
   options: {
     post: text('<id>', 'the item with this id on its platform'),
     url: text('<url>', 'the item at this URL'),
@@ -22,13 +22,13 @@ export const forgetCommand = command({
     'earshot admin forget --url https://example.com/news/1',
   ],
   async run({ options: { post, url, author, 'database-url': given } }, { env, isJson, screen }) {
-    const asked = [
+    const chosen = [
       ...(post === undefined ? [] : [{ post }]),
       ...(url === undefined ? [] : [{ url }]),
       ...(author === undefined ? [] : [{ author }]),
     ];
-    const [one] = asked;
-    if (!one || asked.length > 1) throw usageFailure('Specify exactly one of --post, --url and --author.');
+    const [one] = chosen;
+    if (!one || chosen.length > 1) throw usageFailure('Specify exactly one of --post, --url and --author.');
     const database = await databaseOf(given, env);
     const { onDatabase } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = onDatabase(database, (admin) =>
@@ -36,10 +36,10 @@ export const forgetCommand = command({
         screen.note(`Up to ${day}: ${items} items and ${matches} matches removed.`),
       ),
     );
-    const { items, matches } = await screen.waitFor('Looking through what is stored', working);
+    const { items, matches } = await screen.waitFor('Searching the stored items', working);
     if (isJson) return screen.print(jsonLine({ items, matches }));
     screen.print(
-      `${items} items and ${matches} matches are removed. What comes of it from now on is not stored; backups, and what receivers took away, are yours to see to.`,
+      `${items} items and ${matches} matches are removed, and these items are not stored again. Remove them from your backups and from the systems that received them.`,
     );
   },
 });

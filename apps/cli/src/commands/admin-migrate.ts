@@ -9,10 +9,10 @@ export const migrateCommand = command({
   name: 'migrate',
   summary: 'show or apply the pending migrations of the database',
   details:
-    'Needs the login that owns the tables. All pending migrations run in one transaction: if one fails, nothing has changed. Stop the nodes first.',
+    'Needs the database login that owns the tables. All pending migrations run in one transaction: if one fails, nothing changes. Stop the nodes first.',
   options: {
-    plan: flag('only list what would be applied'),
-    apply: flag('apply it'),
+    plan: flag('only list the pending migrations'),
+    apply: flag('apply them'),
     ...databaseUrl,
   },
   examples: ['earshot admin migrate --plan', 'earshot admin migrate --apply'],
@@ -21,9 +21,9 @@ export const migrateCommand = command({
     const url = await databaseOf(given, env);
     const { migrate, planMigrations } = await loadLocal(() => import('../local/admin-work.ts'));
     const working = plan ? planMigrations(url) : migrate(url);
-    const names = await screen.waitFor(plan ? 'Asking the database' : 'Migrating the database', working);
+    const names = await screen.waitFor(plan ? 'Querying the database' : 'Migrating the database', working);
     if (isJson) return screen.print(jsonLine(plan ? { missing: names } : { applied: names }));
-    if (names.length === 0) return screen.print('Nothing is missing.');
-    screen.print(`${plan ? 'To be applied' : 'Applied'}:\n${names.join('\n')}`);
+    if (names.length === 0) return screen.print('There are no pending migrations.');
+    screen.print(`${plan ? 'Pending' : 'Applied'}:\n${names.join('\n')}`);
   },
 });

@@ -9,7 +9,7 @@ type PlanRow = Awaited<ReturnType<Admin['listPlans']>>[number];
 type Limits = Parameters<Admin['setPlanLimits']>[1];
 export type Limit = keyof Limits;
 
-// Records, so that a plan or a limit which the server gains or loses does not compile here.
+// Records, so that the types enforce one entry for each plan and limit of the server.
 const plans: Readonly<Record<PlanRow['name'], true>> = { free: true, paid: true };
 export const limitKinds: Readonly<Record<Limit, { readonly about: string; readonly min: number }>> = {
   rules: { about: 'rules on x', min: 0 },
@@ -20,11 +20,11 @@ export const limitKinds: Readonly<Record<Limit, { readonly about: string; readon
   readers: { about: 'named readers', min: 1 },
   digests: { about: 'digests', min: 0 },
   mails: { about: 'mails per UTC day', min: 0 },
-  counts: { about: 'calls of X’s counts for estimates per UTC day', min: 0 },
+  counts: { about: 'requests for X’s counts, for estimates, per UTC day', min: 0 },
 };
 export const limitMax = 1_000_000;
 
-// Object.keys forgets which names they are.
+// Object.keys loses the literal types.
 export const planNames = Object.keys(plans) as readonly PlanRow['name'][];
 export const limitNames = Object.keys(limitKinds) as readonly Limit[];
 
@@ -72,7 +72,7 @@ const set = adminCommand({
   name: 'set',
   summary: 'change limits of a plan',
   details:
-    'Takes effect on every node within 5 seconds. Accounts keep what they have above a lower limit, but cannot add to it. Limits of an account (`earshot admin accounts limits`) override those of its plan.',
+    'Takes effect on every node within 5 s. Accounts above a lower limit keep their resources, but cannot create more. Limits of an account (`earshot admin accounts limits`) override those of its plan.',
   args: { plan: required(oneOf(planNames, 'the plan')), limits: required(planLimits) },
   examples: ['earshot admin plans set free rules=5,requests=100'],
   async work(database, { args: { plan, limits } }) {

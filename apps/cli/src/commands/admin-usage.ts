@@ -6,12 +6,12 @@ const dollars = (usd: number) => usd.toFixed(2);
 
 export const adminUsage = adminCommand({
   name: 'usage',
-  summary: 'show what the platforms bill, per source and day, or divided among accounts',
+  summary: 'show the cost that the platforms bill, per source and day, or divided among accounts',
   details:
-    'LEAST: posts and pages alone. MOST: including the users and posts that were delivered with them. Each is counted once per UTC day, as X does. With --by account, the cost of each resource is shared equally among the rules that matched it; what no rule matched is in the line without an account. Dollars are at the default prices, or those of EARSHOT_PRICES. See docs/costs.md.',
+    'LEAST: posts and pages alone. MOST: including the users and posts that were delivered with them. Each is counted once per UTC day, as X does. With --by account, the cost of each resource is shared equally among the rules that matched it. The line without an account has resources that no rule matched. Dollars are at the default prices, or those of EARSHOT_PRICES. See docs/costs.md.',
   options: {
     by: oneOf(['source', 'account'], 'one line per source and day, or per account (default source)'),
-    days: integer('<n>', 'of the last UTC days, today included (default 30)', { min: 1, max: 400 }),
+    days: integer('<n>', 'the last UTC days, today included (default 30)', { min: 1, max: 400 }),
   },
   examples: ['earshot admin usage', 'earshot admin usage --by account --days 7 --json'],
   async work(database, { options: { by = 'source', days = 30 } }, { env }) {

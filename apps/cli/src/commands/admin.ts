@@ -38,7 +38,7 @@ const createKey = adminCommand({
     account: required(text('<account id>', 'as create-account printed it')),
     scopes: listOf(scopeNames, `any of ${scopeNames.join(', ')} (default all)`, '<scope,scope>'),
     expires: time('when the key stops working (default never)', 'future'),
-    budget: budget('what all rules that it creates may spend together'),
+    budget: budget('budget for all rules that it creates'),
   },
   examples: [
     'earshot admin create-key --account acc_01kb2m9x4c7q5t8w3y6z1v0n2p',
@@ -67,18 +67,18 @@ const revokeKey = adminCommand({
   examples: ['earshot admin revoke-key key_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   async work(database, { args: { key } }) {
     if (!(await database.revokeKey(key))) {
-      throw new Failure('notFound', `There is no key ${key} that still works. A key id starts with key_.`);
+      throw new Failure('notFound', `There is no valid key ${key}. A key id starts with key_.`);
     }
     return {
       json: { key_id: key, revoked: true },
-      text: `Key ${key} is revoked. Every node refuses it within 5 seconds.`,
+      text: `Key ${key} is revoked. Every node refuses it within 5 s.`,
     };
   },
 });
 
 const upstreamRules = adminCommand({
   name: 'upstream-rules',
-  summary: 'show rules with the ids that the platforms themselves use',
+  summary: 'show rules with their ids on the platforms',
   options: { rule: text('<rule id>', 'only this rule (default the newest 1,000)') },
   examples: ['earshot admin upstream-rules --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   async work(database, { options: { rule = null } }) {
@@ -94,30 +94,28 @@ const upstreamRules = adminCommand({
 
 const afterRestore = adminCommand({
   name: 'after-restore',
-  summary: 'record what the service cannot detect by itself after PostgreSQL or NATS was restored',
+  summary: 'record what Earshot cannot detect after PostgreSQL or NATS was restored',
   details:
-    'Run it while all nodes are stopped, with the login that owns the tables. Without an option, the match log starts a new incarnation, as it does automatically on another PostgreSQL server.',
+    'Run it while all nodes are stopped, with the database login that owns the tables. Without an option, the match log starts a new incarnation, which happens automatically on another PostgreSQL server.',
   options: {
     'log-lost': flag(
-      'the event log is lost: accept the one that NATS has now, or create one; events that were not matched yet are a gap',
+      'the event log is lost: accept the log that NATS has now, or create one; unmatched events become a gap',
     ),
     copy: flag(
-      'this database is a copy: it does not touch the upstream rules of the original, and its webhooks are paused',
+      'this database is a copy: leave the upstream rules of the original alone, and pause the webhooks',
     ),
   },
   examples: ['earshot admin after-restore --log-lost', 'earshot admin after-restore --copy'],
   async work(database, { options: { 'log-lost': logLost, copy: isCopy } }) {
     const { webhooksPaused } = await database.afterRestore({ logLost, isCopy });
-    const said = [
+    const lines = [
       'A new incarnation of the match log starts with the next match.',
-      ...(logLost || isCopy
-        ? ['The next event log is accepted; events that were not matched yet are a gap.']
-        : []),
-      ...(isCopy ? [`This is now a separate installation; ${webhooksPaused} webhooks are paused.`] : []),
+      ...(logLost || isCopy ? ['The next event log is accepted. Unmatched events become a gap.'] : []),
+      ...(isCopy ? [`This is now a separate installation. ${webhooksPaused} webhooks are paused.`] : []),
     ];
     return {
       json: { log_lost: logLost, copy: isCopy, webhooks_paused: webhooksPaused },
-      text: [...said, 'Start the nodes.'].join('\n'),
+      text: [...lines, 'Start the nodes.'].join('\n'),
     };
   },
 });

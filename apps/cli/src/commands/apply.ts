@@ -14,10 +14,10 @@ export const apply = command({
   name: 'apply',
   summary: 'make the rules of the account equal to a rules file',
   details:
-    'Shows the plan, asks, and carries it out: changes first, then creations, then deletions. Rules that the file does not own are never touched. One that fails does not stop the others; what was not done is listed, and the command ends with 1. A rule that was changed on the server after the plan was made is left alone. Ctrl+C finishes what is under way and begins nothing more. Run again, it does the rest; when there is nothing to do it changes nothing.',
+    'Shows the plan, asks for confirmation, and applies it: changes first, then creations, then deletions. It never touches rules of other sets. If a step fails, the others continue, the command lists what was not done, and exits with 1. It does not change a rule that was changed on the server after the plan. Press Ctrl+C to finish the current steps and stop. Run it again for the rest.',
   options: {
     yes: flag('do not ask for confirmation'),
-    'accept-estimate': flag('create and change rules although they will probably cost more than a budget'),
+    'accept-estimate': flag('create and change rules although their estimated cost is above a budget'),
   },
   args: fileArgument,
   aboutJson: 'the plan and the outcome of every step as JSON on stdout; needs --yes',
@@ -30,7 +30,7 @@ export const apply = command({
     if (!isJson) screen.print(planText(planned, screen.paint));
     if (countOf(planned) > 0 && !options.yes) {
       const asking = { ...screen, isInteractive: screen.isInteractive && !isJson };
-      await confirm(asking, questionOf(planned), 'Nobody can be asked here: say --yes if it is meant.');
+      await confirm(asking, questionOf(planned), 'Confirm the plan with --yes.');
     }
     const { signal } = listenForStop();
     const outcomes = await applyPlan(planned, {
@@ -44,14 +44,16 @@ export const apply = command({
     if (isJson) screen.print(jsonLine({ plan: planJson(planned), steps: outcomes.map(outcomeJson) }));
     const notDone = outcomes.filter(({ outcome }) => outcome !== 'done').length;
     if (notDone > 0)
-      screen.note(`${notDone} of ${outcomes.length} steps were not done. Run it again for the rest.`);
+      screen.note(
+        `${notDone} of ${outcomes.length} steps were not done. Run the command again for the rest.`,
+      );
     if (signal.aborted) return exitCodeOfStop(signal);
     return notDone > 0 ? exitCodes.failed.code : exitCodes.done.code;
   },
 });
 
 function questionOf({ deletes }: Plan): string {
-  return deletes.length > 0 ? 'Do this? Deleted rules lose their matches.' : 'Do this?';
+  return deletes.length > 0 ? 'Apply this plan? Deleted rules lose their matches.' : 'Apply this plan?';
 }
 
 const done = { create: 'created', update: 'changed', delete: 'deleted' } as const;
@@ -63,14 +65,13 @@ function outcomeLine(step: StepOutcome): string {
     case 'failed':
       return `✗ ${step.key} was not ${done[step.action]}: ${spaced(reasonOf(step.error))}`;
     case 'not_tried':
-      return `- ${step.key} was not ${done[step.action]}: not begun`;
+      return `- ${step.key} was not ${done[step.action]}: not started`;
   }
 }
 
-function reasonOf({ message, code, details }: EarshotError): string {
-  const { violations = [], budget } = details;
-  if (code === 'failed_precondition' && !budget)
-    return `${message} Look at the difference with: earshot plan`;
+function reasonOf({ message, details }: EarshotError): string {
+  const { violations = [], reason } = details;
+  if (reason === 'version_changed') return `${message} Show the difference: earshot plan`;
   return violations.length === 0
     ? message
     : violations.map((one) => `${one.field}: ${one.message}`).join(' ');

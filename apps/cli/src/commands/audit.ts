@@ -5,12 +5,12 @@ import { shortTime } from '../output/times.ts';
 
 export const audit = apiCommand({
   name: 'audit',
-  summary: 'who changed which rule, key or webhook, and when; newest first',
-  details: 'With --json each entry has what it was like before and after.',
+  summary: 'list changes of rules, keys, webhooks, digests and readers; newest first',
+  details: 'With --json, each entry has the old and the new value.',
   options: { limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }), cursor },
   examples: ['earshot audit --limit 10', `earshot audit --json | jq '.entries[0].after'`],
   doing: 'Listing changes',
-  ask: (earshot, { options }) => earshot.listAudit(options),
+  call: (earshot, { options }) => earshot.listAudit(options),
   show: ({ entries, next_cursor }, screen) => {
     const rows = entries.map(({ created_at, operation, target_id, actor, request_id }) => [
       shortTime(created_at),
@@ -19,7 +19,7 @@ export const audit = apiCommand({
       actor,
       request_id ?? '–',
     ]);
-    const table = renderTable(['AT', 'OPERATION', 'TARGET', 'BY', 'REQUEST'], rows, screen);
+    const table = renderTable(['CREATED', 'OPERATION', 'TARGET', 'BY', 'REQUEST'], rows, screen);
     return next_cursor === null ? table : `${table}\n\nMore: earshot audit --cursor ${next_cursor}`;
   },
 });

@@ -1,11 +1,11 @@
 import { type Command, type CommandGroup, command, isGroup, type Option } from '../command.ts';
 import { commonOptions, oneOf, required } from '../options.ts';
 
-/** The table is read when it is complete: this command is part of it. */
+/** Reads the table only when the command runs, because the table contains this command. */
 export const createCompletion = (table: () => CommandGroup): Command =>
   command({
     name: 'completion',
-    summary: 'a script that completes commands and options in your shell',
+    summary: 'print a script that completes commands and options in your shell',
     args: { shell: required(oneOf(['bash', 'zsh', 'fish'], 'the shell')) },
     aboutJson: 'the script as {"script"}',
     examples: [
@@ -18,7 +18,7 @@ export const createCompletion = (table: () => CommandGroup): Command =>
     },
   });
 
-/** A command or an option with a value, such as ` earshot matches tail --platform`, and the words that may follow it. */
+/** A command or an option with a value, such as ` earshot matches tail --platform`, and its possible next words. */
 type Place = readonly [path: string, words: string];
 
 export function placesOf(entry: Command | CommandGroup, before = ''): Place[] {
@@ -37,7 +37,7 @@ export function placesOf(entry: Command | CommandGroup, before = ''): Place[] {
   ];
 }
 
-/** Each walks over the words before the cursor. `at` is the command that they name, `own` is what may follow it. */
+/** Each script walks over the words before the cursor. `at` is their command, `own` its possible next words. */
 export const scripts = {
   bash: (places: readonly Place[]): string => `_earshot() {
 ${posixWalk(places, '"${COMP_WORDS[@]:1:COMP_CWORD-1}"')}

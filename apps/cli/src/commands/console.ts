@@ -6,10 +6,10 @@ export const openConsole = command({
   name: 'console',
   summary: 'print a link that signs in to the console',
   details:
-    'The link works once, within 60 seconds, and gives the rights of the key. Open it in a browser yourself; do not send it to anybody.',
+    'The link works once, within 60 s, and has the permissions of the key. Open it in your browser, and do not share it.',
   examples: ['earshot console'],
   async run(_, { env, isJson, screen }) {
-    const link = await screen.waitFor('Asking for a link', createConsoleLink(await findConnection(env)));
+    const link = await screen.waitFor('Creating the link', createConsoleLink(await findConnection(env)));
     screen.print(isJson ? JSON.stringify(link) : link.url);
   },
 });

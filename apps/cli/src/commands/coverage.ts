@@ -7,20 +7,20 @@ import { shortTime } from '../output/times.ts';
 
 export const coverage = apiCommand({
   name: 'coverage',
-  summary: 'show when Earshot was listening, and when not',
+  summary: 'show the periods that Earshot received, and the gaps',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    from: time('begin (default: a day before the end)', 'past'),
+    from: time('start (default: 1 day before the end)', 'past'),
     to: time('end (default: now)', 'past'),
-    'planned-ends': flag('include interruptions that the platform had planned and replayed completely'),
+    'planned-ends': flag('include planned interruptions that the platform replayed completely'),
   },
   examples: [
     'earshot coverage --platform x',
     'earshot coverage --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 7d',
   ],
-  doing: 'Asking for the coverage',
-  ask: (earshot, { options: { rule, 'planned-ends': planned, ...rest } }) =>
+  doing: 'Getting the coverage',
+  call: (earshot, { options: { rule, 'planned-ends': planned, ...rest } }) =>
     earshot.getCoverage({ rule_id: rule, ...rest, ...(planned && { planned_ends: true }) }),
   show: coverageText,
 });
@@ -31,7 +31,7 @@ function coverageText(answer: Answers['GetCoverage'], screen: Screen): string {
     complete_through === null
       ? intervals.some(({ state }) => state === 'starting')
         ? 'Nothing was received yet: the platform takes a while to apply a new rule.'
-        : 'Nothing was listened to.'
+        : 'Nothing was covered.'
       : `Complete up to ${shortTime(complete_through)}, apart from the gaps.`;
   if (intervals.length === 0) return head;
   const rows = intervals.map(({ platform, state, from, to, reason, repair }) => [

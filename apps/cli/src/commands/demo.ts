@@ -5,9 +5,9 @@ import { flag, integer, text } from '../options.ts';
 
 export const demo = command({
   name: 'demo',
-  summary: 'start everything on this machine and watch matches arrive',
+  summary: 'start Earshot on this machine with a live feed, and show matches',
   details:
-    'Starts a whole Earshot with private engines, and a sandbox with a live feed in the place of X and Firehose. Shows matches as they arrive. Ctrl+C stops everything and deletes its data: its way to end, with 0.',
+    'Starts Earshot with its own PostgreSQL and NATS, and a sandbox with a live feed that stands in for X and Firehose. Shows matches as they arrive. Press Ctrl+C to stop and delete demo data.',
   options: {
     port: integer('<n>', 'port of the API (default: 8080 if it is free)', { min: 0, max: 65_535 }),
     feed: text('<posts,pages>', 'made-up posts and pages per second (default 4,1)'),

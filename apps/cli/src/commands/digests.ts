@@ -10,23 +10,23 @@ type Digest = Answers['CreateDigest'];
 
 const list = apiCommand({
   name: 'list',
-  summary: 'list digests, when each is due next, and what keeps one from being sent',
+  summary: 'list digests, when each is due next, and why the latest message was not sent',
   examples: ['earshot digests list'],
   doing: 'Listing digests',
-  ask: (earshot) => earshot.listDigests(),
+  call: (earshot) => earshot.listDigests(),
   show: ({ digests: found }, screen) =>
     renderTable(
-      ['ID', 'SCHEDULE', 'RULE', 'PLATFORM', 'TO', 'NEXT', 'LAST SENT', 'NAME', 'PROBLEM'],
+      ['ID', 'SCHEDULE', 'RULE', 'PLATFORM', 'RECIPIENTS', 'NEXT', 'LAST SENT', 'NAME', 'MESSAGE'],
       found.map((one) => [
         one.id,
         scheduleText(one),
         one.rule_id ?? 'any',
         one.platform ?? 'any',
-        one.to.webhook_id ?? one.to.email?.join(', ') ?? '',
+        one.recipients.webhook_id ?? one.recipients.email?.join(', ') ?? '',
         shortTime(one.next_at),
         shortTime(one.last_sent_at),
         one.name,
-        one.problem ?? '',
+        one.message ?? '',
       ]),
       screen,
     ),
@@ -34,27 +34,30 @@ const list = apiCommand({
 
 const create = apiCommand({
   name: 'create',
-  summary: 'send what matches from now on together, on a schedule',
+  summary: 'send new matches together, on a schedule',
   details: 'Specify either --cron or --every, and either --webhook or --email.',
   options: {
-    name: required(text('<name>', 'a name that no other digest of the account has')),
+    name: required(text('<name>', 'unique name in the account')),
     cron: text('<line>', 'five fields: minute, hour, day of the month, month, day of the week'),
-    'time-zone': text('<zone>', 'of --cron, such as Europe/Berlin (default UTC)'),
+    'time-zone': text('<zone>', 'time zone of --cron, such as Europe/Berlin (default UTC)'),
     every: integer('<seconds>', 'instead of --cron', { min: 30, max: 86_400 }),
-    webhook: text('<webhook id>', 'where it is sent, as `earshot webhooks list` shows it'),
+    webhook: text('<webhook id>', 'recipient, as `earshot webhooks list` shows it'),
     email: text('<addresses>', 'instead of --webhook: up to ten addresses, separated by commas'),
     rule: ruleFilter,
     platform: platformFilter,
-    'min-matches': integer('<n>', 'wait until so many have matched (default 1)', { min: 1, max: 10_000 }),
+    'min-matches': integer('<n>', 'wait until this many matches are waiting (default 1)', {
+      min: 1,
+      max: 10_000,
+    }),
     'max-matches': integer('<n>', 'how many matches are shown (default 50)', { min: 1, max: 100 }),
-    empty: oneOf(['skip', 'send'], 'what happens when nothing has matched (default skip)'),
+    empty: oneOf(['skip', 'send'], 'what to do if nothing has matched (default skip)'),
   },
   examples: [
     'earshot digests create --name morning --cron "0 9 * * 1-5" --time-zone Europe/Berlin --email team@example.com --empty send',
     'earshot digests create --name batches --every 300 --webhook whk_01kb2m9x4c7q5t8w3y6z1v0n2p',
   ],
   doing: 'Creating the digest',
-  ask: (earshot, { options }) => {
+  call: (earshot, { options }) => {
     const { name, cron, every, webhook, email, rule, platform, empty } = options;
     if ((cron === undefined) === (every === undefined))
       throw usageFailure('Specify either --cron or --every.');
@@ -65,23 +68,23 @@ const create = apiCommand({
       rule_id: rule,
       platform,
       schedule: { cron, time_zone: options['time-zone'], window_seconds: every },
-      to: { webhook_id: webhook, email: email?.split(',').map((address) => address.trim()) },
+      recipients: { webhook_id: webhook, email: email?.split(',').map((address) => address.trim()) },
       min_matches: options['min-matches'],
       max_matches: options['max-matches'],
       empty,
     });
   },
-  show: ({ id, next_at }) => `${id} is due for the first time at ${shortTime(next_at)}.`,
+  show: ({ id, next_at }) => `${id} is created. Its first message is due at ${shortTime(next_at)}.`,
 });
 
 const remove = apiCommand({
   name: 'delete',
-  summary: 'end a digest; matches are not touched',
+  summary: 'delete a digest; matches are not affected',
   args: { digest: required(text('<digest id>', 'as `earshot digests list` shows it')) },
   examples: ['earshot digests delete dig_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],
   doing: 'Deleting the digest',
-  confirm: ({ args }) => `Delete ${args.digest}? It is not sent any more.`,
-  ask: (earshot, { args }) => earshot.deleteDigest({ digest_id: args.digest }),
+  confirm: ({ args }) => `Delete ${args.digest}? It sends no more messages.`,
+  call: (earshot, { args }) => earshot.deleteDigest({ digest_id: args.digest }),
   show: ({ digest_id }) => `${digest_id} is deleted.`,
 });
 
@@ -91,6 +94,6 @@ function scheduleText({ schedule: { cron, time_zone, window_seconds } }: Digest)
 
 export const digests: CommandGroup = {
   name: 'digests',
-  summary: 'have matches sent together, on a schedule',
+  summary: 'matches sent together, on a schedule',
   commands: [list, create, remove],
 };

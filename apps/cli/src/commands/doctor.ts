@@ -11,7 +11,7 @@ import { jsonLine } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
 
 const dollars: Option<number> = {
-  about: 'what paid steps may cost together (default 0: only free ones)',
+  about: 'maximum cost of all paid steps together (default 0: only free ones)',
   placeholder: '<dollars>',
   read: (given = '0') => {
     if (/^\d{1,3}(\.\d{1,3})?$/.test(given)) return Number(given);
@@ -22,15 +22,15 @@ const dollars: Option<number> = {
 const defaultReport = 'earshot-doctor.json';
 const defaultBusyRule = 'from:Reuters';
 
-/** A broad rule would send more than is paid for before its stream is closed. */
+/** A broad query would deliver more posts than allowed before its stream is closed. */
 const busyRule: Option<string> = {
-  about: `a rule of X for X5 and X6, with some posts a minute (default ${defaultBusyRule})`,
-  placeholder: '<rule>',
+  about: `an X query for X5 and X6 that matches a few posts a minute (default ${defaultBusyRule})`,
+  placeholder: '<query>',
   read: (given = defaultBusyRule) => {
     const { canonical, diagnostics } = languages.x.validate(given);
-    if (canonical === null) throw usageFailure(`takes a rule of X, not "${given}".`);
+    if (canonical === null) throw usageFailure(`takes an X query, not "${given}".`);
     if (diagnostics.some(({ code }) => code === 'broad_rule'))
-      throw usageFailure(`takes a narrow rule such as ${defaultBusyRule}: "${given}" is too broad.`);
+      throw usageFailure(`takes a narrow query such as ${defaultBusyRule}. "${given}" is too broad.`);
     return given;
   },
 };
@@ -39,20 +39,20 @@ export const doctor = command({
   name: 'doctor',
   summary: 'check whether X and Firehose behave as Earshot assumes',
   details:
-    'For whoever has real tokens: those of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS (the first of each), or of files. Tries what docs/upstreams assumes, number by number, and writes what differs to a file without tokens, ids, texts or times, to attach to a report. Every step says its calls and the most that they cost before it runs; X5, X6 and F3 run only with --spend. Rules that it makes are tagged earshot:doctor: and deleted again, also after Ctrl+C. It does not run where Earshot has rules or a stream is open. Takes about six minutes. Ends with 1 when something differs.',
+    'Needs real tokens: the first ones of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS, or from files. Checks the numbered assumptions in docs/upstreams, and writes a report without tokens, ids, texts or times. Each step first prints its requests and their maximum cost. X5, X6 and F3 run only with --spend. The rules that it creates are tagged earshot:doctor: and deleted again, also after Ctrl+C. It refuses to run if the token has Earshot rules or an open stream. Takes about 6 minutes. Exits with 1 if an assumption is wrong.',
   options: {
     'x-token-file': text('<file>', 'a bearer token of X (default: EARSHOT_X_TOKENS)'),
-    'firehose-token-file': text('<file>', 'a token of a Firehose tap (default: EARSHOT_FIREHOSE_TOKENS)'),
+    'firehose-token-file': text('<file>', 'a Firehose token (default: EARSHOT_FIREHOSE_TOKENS)'),
     spend: dollars,
-    steps: listOf(stepIds, `only these of ${stepIds.join(', ')}; F0 needs no token`, '<step,step>'),
+    steps: listOf(stepIds, `only these steps: ${stepIds.join(', ')}; F0 needs no token`, '<step,step>'),
     'busy-rule': busyRule,
     'idle-tap': flag(
-      'the tap had no rules for 24 hours: F2 may resume its stream, since nothing is kept that would be billed',
+      'the Firehose token had no rules for 24 hours, so F2 may resume its stream without cost',
     ),
-    'beside-others': flag('run although the token is in use; opens no streams'),
-    report: text('<file>', `where the report goes (default ${defaultReport})`),
+    'beside-others': flag('run although the token is in use, but open no streams'),
+    report: text('<file>', `file of the report (default ${defaultReport})`),
   },
-  aboutJson: 'the report as JSON on stdout too',
+  aboutJson: 'also print the report as JSON on stdout',
   examples: [
     'earshot doctor --x-token-file x-token.txt',
     'earshot doctor --steps F0',
@@ -75,9 +75,11 @@ export const doctor = command({
     const file = options.report ?? defaultReport;
     await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
     screen.print(isJson ? jsonLine(report) : reportText(report, screen));
-    screen.note(`The report is in ${file}: read it, and attach it when you tell of a difference.`);
+    screen.note(`The report is in ${file}. Read it, and attach it if you report a difference.`);
     if (report.left_behind > 0)
-      screen.note(`${report.left_behind} rules tagged earshot:doctor: could not be deleted: run it again.`);
+      screen.note(
+        `${report.left_behind} rules tagged earshot:doctor: could not be deleted. Run the command again.`,
+      );
     if (stop.signal.aborted) return exitCodeOfStop(stop.signal);
     const isFine = !hasDifference(report) && report.left_behind === 0;
     return isFine && !report.steps.some(({ outcome }) => outcome === 'failed')
@@ -92,7 +94,7 @@ interface TokenOptions {
   readonly steps: readonly string[] | undefined;
 }
 
-/** Firehose's public validator is asked without a token only where it is named. */
+/** The public validator of Firehose is used without a token only if `--steps` names F0. */
 async function accessOf(
   options: TokenOptions,
   env: Context['env'],
@@ -102,16 +104,16 @@ async function accessOf(
     file: options['firehose-token-file'],
     setting: env['EARSHOT_FIREHOSE_TOKENS'],
   });
-  const isPublicAsked = options.steps?.includes('F0') === true;
-  if (xToken === null && tapToken === null && !isPublicAsked) {
+  const usesPublicValidator = options.steps?.includes('F0') === true;
+  if (xToken === null && tapToken === null && !usesPublicValidator) {
     throw usageFailure(
-      'There is no token: give --x-token-file or --firehose-token-file, or set EARSHOT_X_TOKENS or EARSHOT_FIREHOSE_TOKENS. Only --steps F0 needs none.',
+      'There is no token. Specify --x-token-file or --firehose-token-file, or set EARSHOT_X_TOKENS or EARSHOT_FIREHOSE_TOKENS. Only --steps F0 needs none.',
     );
   }
   const xUrl = env['EARSHOT_X_BASE_URL'] || 'https://api.x.com';
   const firehoseUrl = env['EARSHOT_FIREHOSE_BASE_URL'] || 'https://api.firehose.com';
   return {
     x: xToken === null ? null : { baseUrl: xUrl, token: xToken },
-    firehose: tapToken === null && !isPublicAsked ? null : { baseUrl: firehoseUrl, token: tapToken },
+    firehose: tapToken === null && !usesPublicValidator ? null : { baseUrl: firehoseUrl, token: tapToken },
   };
 }

@@ -12,7 +12,7 @@ const list = apiCommand({
   summary: 'list the valid keys of the account',
   examples: ['earshot keys list'],
   doing: 'Listing keys',
-  ask: (earshot) => earshot.listKeys(),
+  call: (earshot) => earshot.listKeys(),
   show: ({ keys }, screen) =>
     renderTable(
       ['ID', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'BUDGET', 'SCOPES'],
@@ -31,7 +31,7 @@ const list = apiCommand({
 
 const create = apiCommand({
   name: 'create',
-  summary: 'create another key, which cannot do more than yours',
+  summary: 'create another key, with at most the permissions of yours',
   options: {
     scopes: listOf(
       scopeNames,
@@ -39,11 +39,11 @@ const create = apiCommand({
       '<scope,scope>',
     ),
     expires: time('when it stops working, no later than your key (default: when yours does)', 'future'),
-    budget: budget('what all rules that it creates may spend together'),
+    budget: budget('budget for all rules that it creates'),
   },
   examples: ['earshot keys create --scopes rules:read,matches:read --expires 90d'],
   doing: 'Creating the key',
-  ask: (earshot, { options: { scopes, expires, budget: spends } }) =>
+  call: (earshot, { options: { scopes, expires, budget: spends } }) =>
     earshot.createKey({
       scopes,
       ...(expires !== undefined && { expires_at: expires }),
@@ -51,9 +51,7 @@ const create = apiCommand({
     }),
   show: ({ key_id, key, scopes, expires_at }) =>
     keyText({
-      key:
-        key ??
-        'This answer is a repetition, and only the first one had the key: revoke this key and create another.',
+      key: key ?? 'A repeated answer does not have the key. Revoke this key and create another one.',
       keyId: key_id,
       until: expires_at && shortTime(expires_at),
       scopes,
@@ -62,13 +60,13 @@ const create = apiCommand({
 
 const revoke = apiCommand({
   name: 'revoke',
-  summary: 'end a key',
+  summary: 'revoke a key',
   args: { key: required(text('<key id>', 'as `earshot keys list` shows it; your own is allowed')) },
   examples: ['earshot keys revoke key_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Revoking the key',
   confirm: ({ args }) => `Revoke ${args.key}? Programs that use it lose access.`,
-  ask: (earshot, { args }) => earshot.revokeKey({ key_id: args.key }),
-  show: ({ key_id }) => `${key_id} is revoked. Every node refuses it within 5 seconds.`,
+  call: (earshot, { args }) => earshot.revokeKey({ key_id: args.key }),
+  show: ({ key_id }) => `${key_id} is revoked. Every node refuses it within 5 s.`,
 });
 
 export const keys: CommandGroup = {

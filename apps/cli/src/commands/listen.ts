@@ -12,19 +12,19 @@ const secret = {
   read: (given: string | undefined) => (given === undefined ? undefined : readSecret(given)),
 };
 
-/** For whoever writes a receiver: no public address is needed, because the matches are fetched from here. */
+/** For developing a webhook receiver. It needs no public address, because this command fetches the matches. */
 export const listen = command({
   name: 'listen',
   summary: 'post new matches to a URL on this machine, as a webhook would',
   details:
-    'For writing a receiver of webhooks without a public address. Each match is one message, signed as a webhook signs it. Unless it is taken the same message is posted again, after a second at first; one that is refused (4xx) is left out. Without --reader it begins with the matches from now on; with it, where that reader was the last time. Ctrl+C ends it.',
+    'For developing a webhook receiver without a public address. Each match is one message, signed like a webhook message. Until the receiver accepts it, the same message is posted again, first after 1 s; a refused message (4xx) is skipped. Without --reader, it starts with new matches. With --reader, it continues where the reader stopped. Press Ctrl+C to stop.',
   options: {
-    'forward-to': required(text('<url>', 'where to post, such as http://localhost:3000/hook')),
+    'forward-to': required(text('<url>', 'URL to post to, such as http://localhost:3000/hook')),
     secret,
     rule: ruleFilter,
     platform: platformFilter,
-    reader: text('<name>', 'a named reader that keeps the place, chosen by you'),
-    'allow-remote': flag('also to a URL on another machine, such as the name of a container'),
+    reader: text('<name>', 'a named reader that stores the position, chosen by you'),
+    'allow-remote': flag('allow a URL on another machine, such as the name of a container'),
   },
   aboutJson: 'one attempt as one line of JSON: {"message_id":…,"attempt":…,"status":…}',
   examples: [
@@ -38,13 +38,14 @@ export const listen = command({
     const { rule, platform, reader, secret: given } = options;
     const signing = given ?? newSecret();
     if (given === undefined)
-      screen.note(`Signed with ${signing}\nGive it to your receiver; --secret keeps it the next time.`);
+      screen.note(`Signed with ${signing}\nUse it in your receiver. To reuse it next time, add --secret.`);
     const onAttempt = (delivery: Delivery) => screen.print(isJson ? jsonLine(delivery) : lineOf(delivery));
     const forwarding = { url, secret: signing, signal, onAttempt };
     const filter = { rule_id: rule, platform };
     const following = {
       signal,
-      onRestored: () => screen.note('Earshot was restored to an earlier state: some matches may come again.'),
+      onRestored: () =>
+        screen.note('Earshot was restored to an earlier state: some matches may be sent again.'),
       onRemoved: (removal: Removal) => forward(forwarding, { matches: [], removed: [removal] }),
     };
     try {
@@ -52,7 +53,7 @@ export const listen = command({
         reader === undefined
           ? earshot.followMatches(filter, following)
           : earshot.consumeMatches(
-              { reader, ...filter, start: 'now', limit: 1 },
+              { reader, ...filter, limit: 1 },
               { ...following, timeoutMs: Number.POSITIVE_INFINITY },
             );
       for await (const match of matches) await forward(forwarding, { matches: [match] });
@@ -63,8 +64,8 @@ export const listen = command({
   },
 });
 
-function lineOf({ message_id, attempt, status, latency_ms, detail }: Delivery): string {
+function lineOf({ message_id, attempt, status, latency_ms, message }: Delivery): string {
   const nth = attempt === 1 ? '' : `  attempt ${attempt}`;
   const time = shortTime(new Date().toISOString()).slice(-8);
-  return `${time}  ${status ?? detail ?? ''}  ${latency_ms} ms  ${message_id}${nth}`;
+  return `${time}  ${status ?? message ?? ''}  ${latency_ms} ms  ${message_id}${nth}`;
 }

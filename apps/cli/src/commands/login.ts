@@ -16,17 +16,17 @@ const checkMsMax = 15_000;
 
 export const login = command({
   name: 'login',
-  summary: 'remember the address of a server and a key for all other commands',
+  summary: 'store the server address and a key for all other commands',
   details:
-    'Asks for what you do not give, tests the key, and stores both in a file that only you can read, below $XDG_CONFIG_HOME or ~/.config. A key that is typed at the question, or comes from a file, stays out of the history of your shell. The variables EARSHOT_URL and EARSHOT_API_KEY take precedence over what is stored.',
+    'Asks for missing options, tests the key, and stores both in a file that only you can read, below $XDG_CONFIG_HOME or ~/.config. A key that you type at the prompt, or read from a file, stays out of your shell history. The variables EARSHOT_URL and EARSHOT_API_KEY override the stored login.',
   options: {
-    url: text('<url>', `address of the server (default: asked for, ${usualUrl})`),
-    key: text('<key>', 'an API key, esk_… (default: asked for)'),
+    url: text('<url>', `address of the server (default: prompt, ${usualUrl})`),
+    key: text('<key>', 'an API key, esk_… (default: prompt)'),
   },
   examples: ['earshot login', `earshot login --url ${usualUrl} < key.txt`],
   async run({ options }, { env, isJson, screen }) {
     const connection = await readLogin(options, screen);
-    await screen.waitFor('Trying the key', check(connection));
+    await screen.waitFor('Testing the key', check(connection));
     const file = await storeConnection(env, connection);
     screen.print(
       isJson
@@ -35,7 +35,7 @@ export const login = command({
     );
     const used = await findConnection(env);
     if (used.url !== connection.url || used.key !== connection.key) {
-      screen.note('EARSHOT_URL or EARSHOT_API_KEY is set, and wins over what was stored now.');
+      screen.note('EARSHOT_URL or EARSHOT_API_KEY is set, and overrides the stored login.');
     }
   },
 });
@@ -49,28 +49,26 @@ async function readLogin(
   const url = readUrl(options.url ?? ((await askUrl()) || usualUrl));
   const { protocol, hostname } = new URL(url);
   if (protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) {
-    screen.note(
-      'Warning: over http the key can be read on its way. Use https where there is a network in between.',
-    );
+    screen.note('Warning: http sends the key unencrypted. Use https over a network.');
   }
   const key = (options.key ?? (await screen.ask('API key (esk_…): ', true))).trim();
-  if (!/^[\x21-\x7e]+$/.test(key)) throw usageFailure('That is no API key: keys begin with esk_.');
+  if (!/^[\x21-\x7e]+$/.test(key)) throw usageFailure('This is not an API key. Keys start with esk_.');
   return { url, key };
 }
 
-/** Any key that works may ask for the syntax. */
+/** Any valid key may call this operation. */
 async function check({ url, key }: Connection): Promise<void> {
   await createEarshot({ url, key, timeoutMs: checkMsMax }).platformSyntax();
 }
 
 export const logout = command({
   name: 'logout',
-  summary: 'forget the address and the key',
-  details: 'The key itself keeps working: revoke it with earshot keys revoke.',
+  summary: 'delete the stored address and key',
+  details: 'The key stays valid. To revoke it: earshot keys revoke',
   examples: ['earshot logout'],
   async run(_, { env, isJson, screen }) {
-    const isForgotten = await forgetConnection(env);
-    if (!isForgotten && !isJson) throw new Failure('notFound', 'Nobody is logged in.');
-    screen.print(isJson ? JSON.stringify({ logged_out: isForgotten }) : 'Logged out.');
+    const isDeleted = await forgetConnection(env);
+    if (!isDeleted && !isJson) throw new Failure('notFound', 'There is no stored login.');
+    screen.print(isJson ? JSON.stringify({ logged_out: isDeleted }) : 'Logged out.');
   },
 });

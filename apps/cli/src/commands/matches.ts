@@ -13,23 +13,23 @@ const list = apiCommand({
   name: 'list',
   summary: 'list stored matches, newest first',
   details:
-    'The words in bold yellow are the reason for the match; a name with a question mark is a clause that cannot be decided from the item. The last line says up to when the list is complete, and where there are gaps.',
+    'The words in bold yellow matched. A name with a question mark is a clause that cannot be decided from the item. The last lines show up to which time the list is complete, and the gaps.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
     limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
-    since: time('only matches from this time on', 'past'),
-    until: time('only matches before this time', 'past'),
+    from: time('only matches from this time on', 'past'),
+    to: time('only matches before this time', 'past'),
     order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
     cursor,
   },
   examples: [
     'earshot matches list --limit 10',
-    'earshot matches list --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 2h',
+    'earshot matches list --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 2h',
     `earshot matches list --json | jq -r '.matches[].payload.url'`,
   ],
   doing: 'Listing matches',
-  ask: (earshot, { options: { rule, ...rest } }) => earshot.listMatches({ rule_id: rule, ...rest }),
+  call: (earshot, { options: { rule, ...rest } }) => earshot.listMatches({ rule_id: rule, ...rest }),
   show: matchesText,
 });
 
@@ -43,7 +43,7 @@ const count = apiCommand({
     platform: platformFilter,
     from: time('count from this time on (default: 24h)', 'past'),
     to: timeOrNow('count up to this time (default: now)'),
-    step: integer('<seconds>', 'length of a step (default 3600); there may be 500 of them', {
+    step: integer('<seconds>', 'length of a step (default 3600); at most 500 steps', {
       min: 1,
       max: 315_360_000,
     }),
@@ -51,7 +51,7 @@ const count = apiCommand({
   },
   examples: ['earshot matches count', 'earshot matches count --by rule --from 7d --step 86400'],
   doing: 'Counting matches',
-  ask: (earshot, { options: { rule, to, from, step = 3_600, ...rest } }) =>
+  call: (earshot, { options: { rule, to, from, step = 3_600, ...rest } }) =>
     earshot.countMatches({
       rule_id: rule,
       from: from ?? new Date(Date.parse(to) - 24 * hourMs).toISOString(),
@@ -66,28 +66,28 @@ const tail = command({
   name: 'tail',
   summary: 'show matches as they arrive',
   details:
-    'Reconnects after interruptions, misses nothing and shows nothing twice. The words in bold yellow are the reason for the match. A removed match is shown as a separate line. Press Ctrl+C to stop.',
+    'Reconnects after interruptions, misses nothing and shows nothing twice. The words in bold yellow matched. A removed match is shown as a separate line. Press Ctrl+C to stop.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    since: time('begin with the matches from this time on (default: now)', 'past'),
-    limit: integer('<n>', 'end after this many (default: never)', { min: 1, max: 999_999_999 }),
+    from: time('start with the matches from this time on (default: now)', 'past'),
+    limit: integer('<n>', 'stop after this many (default: never)', { min: 1, max: 999_999_999 }),
   },
-  aboutJson: 'one match as one line of JSON; of one that is taken back {"type":"removed","match_id":…}',
+  aboutJson: 'one line of JSON per match; for a removed match, {"type":"removed","match_id":…}',
   examples: [
     'earshot matches tail',
-    'earshot matches tail --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --since 10m',
+    'earshot matches tail --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 10m',
     `earshot matches tail --json | jq -r '.payload.text // empty'`,
   ],
   async run({ options }, { connect, isJson, screen }) {
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
-    const { rule, platform, since, limit = Number.POSITIVE_INFINITY } = options;
+    const { rule, platform, from, limit = Number.POSITIVE_INFINITY } = options;
     const filter = { rule_id: rule, platform };
-    if (screen.isInteractive) screen.note('Waiting for matches. Ctrl+C ends it.');
+    if (screen.isInteractive) screen.note('Waiting for matches. Press Ctrl+C to stop.');
     const onRemoved = (removal: Removal) =>
       screen.print(isJson ? jsonLine(removal) : `${removal.match_id} is removed: ${removal.reason}`);
-    const following = { filter, since, signal, note: screen.note, onRemoved };
+    const following = { filter, from, signal, note: screen.note, onRemoved };
     let shown = 0;
     try {
       for await (const match of followFrom(earshot, following)) {

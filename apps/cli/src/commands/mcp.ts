@@ -4,27 +4,27 @@ import { type Earshot, EarshotError } from '@earshot/sdk';
 import { command } from '../command.ts';
 import { integer, text } from '../options.ts';
 
-/** Longer than a tool waits for matches, shorter than what the clients of agents wait for. */
+/** Longer than a tool waits for matches, and shorter than the timeouts of MCP clients. */
 const timeoutMs = 45_000;
-/** How long the start may wait for what the key may do. */
+/** Timeout of the request for the scopes of the key. */
 const startMs = 10_000;
-/** As at /mcp of a server that is not told otherwise. */
+/** The same default as at /mcp of a server. */
 const defaultConfirmUsd = 5;
 
 export const mcp = command({
   name: 'mcp',
-  summary: 'the MCP server on stdin and stdout, for agents on this machine',
+  summary: 'run the MCP server on stdin and stdout, for agents on this machine',
   details:
-    'The agent starts it, and it ends when its stdin is closed; docs/mcp.md shows the configuration. Over HTTP the same tools are at /mcp of the server.',
+    'The agent starts it, and it ends when its stdin is closed. See docs/mcp.md for the configuration. The server has the same tools over HTTP at /mcp.',
   options: {
     'confirm-above': integer(
       '<usd>',
-      `ask the user before a rule that is likely to cost more dollars a day (default ${defaultConfirmUsd})`,
+      `ask the user before starting a rule that may cost more dollars a day (default ${defaultConfirmUsd})`,
       { min: 0, max: 1_000_000 },
     ),
     channel: text(
       '<reader>',
-      'tell Claude Code of new matches of this named reader, as a channel (a research preview); their text is left to the tools',
+      'announce new matches of this named reader to Claude Code, as a channel (a research preview); only tools show their text',
     ),
   },
   aboutJson: 'changes nothing: stdout is for the protocol alone',
@@ -44,7 +44,7 @@ export const mcp = command({
   },
 });
 
-/** Undefined when the server does not say, because it is older, cannot be reached, or refuses the key: each tool then says so. */
+/** Undefined if the server is unreachable or refuses the key. Each tool then reports the error. */
 async function scopesOf(earshot: Earshot): Promise<readonly Scope[] | undefined> {
   try {
     return (await earshot.whoAmI({}, { timeoutMs: startMs })).scopes;

@@ -9,16 +9,16 @@ import { shortTime } from '../output/times.ts';
 
 export const notices = command({
   name: 'notices',
-  summary: 'show what the account needs to know, and what to do about it; newest first',
+  summary: 'list notices with instructions, newest first',
   details:
-    'For example a rule that has expired, a platform without a connection, or a failing webhook. With --follow: each as it is raised, and again when it is resolved; Ctrl+C ends it.',
+    'A notice reports, for example, an expired rule, a disconnected platform, or a failing webhook. With --follow, each notice is shown when it is raised, and again when it is resolved. Press Ctrl+C to stop.',
   options: {
-    open: flag('only those that are not resolved'),
+    open: flag('only unresolved notices'),
     limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
     cursor,
     follow: flag('show new notices as they arrive'),
   },
-  aboutJson: 'the answer as it is; with --follow one notice as one line of JSON',
+  aboutJson: 'the answer as JSON; with --follow, one line of JSON per notice',
   examples: [
     'earshot notices --open',
     'earshot notices --follow',
@@ -35,7 +35,7 @@ export const notices = command({
     }
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
-    if (screen.isInteractive) screen.note('Waiting for notices. Ctrl+C ends it.');
+    if (screen.isInteractive) screen.note('Waiting for notices. Press Ctrl+C to stop.');
     const { limit = Number.POSITIVE_INFINITY } = rest;
     let shown = 0;
     try {
@@ -62,7 +62,7 @@ function noticesText({ notices: listed, next_cursor }: Answers['ListNotices'], s
 
 const colours = { info: 'dim', warning: 'yellow', critical: 'red' } as const;
 
-/** Two lines: what it is about, and what to do. */
+/** Two lines: the notice with its subject, and what to do. */
 function noticeText(notice: Notice, { paint }: Screen): string {
   const { type, severity, subject, created_at, resolved_at, what_to_do } = notice;
   const times = `${shortTime(created_at)}${resolved_at === null ? '' : `, resolved ${shortTime(resolved_at)}`}`;

@@ -5,14 +5,14 @@ import { countOf } from '../rules-file/plan.ts';
 import { planJson, planText } from '../rules-file/plan-text.ts';
 import { compareFile, fileArgument, invalidCode } from './rules-as-code.ts';
 
-/** As others that compare do; what was typed wrong ends with 2 as well, but then nothing is printed. */
+/** As in similar tools. A usage error also exits with 2, but prints nothing on stdout. */
 const changesCode = 2;
 
 export const plan = command({
   name: 'plan',
   summary: 'compare a rules file with the rules of the account',
-  details: `Says what \`earshot apply\` would create, change and delete. Changes nothing. The file, its rules and their examples are checked first, here; then the rules of the account are asked for once. Only rules of the file's own set are compared: those that were made by hand or belong to another set are counted and left alone. Ends with 5 when the file is invalid; with --exit-code it ends with ${changesCode} when there is something to do.`,
-  options: { 'exit-code': flag(`end with ${changesCode} when there is something to do`) },
+  details: `Shows what \`earshot apply\` would create, change and delete. Changes nothing. The command first checks the file, its rules and their examples locally, then lists the rules of the account once. It compares only the rules of the file's set, and counts the others. Exits with 5 if the file is invalid. With --exit-code, exits with ${changesCode} if there is something to do.`,
+  options: { 'exit-code': flag(`exit with ${changesCode} if there is something to do`) },
   args: fileArgument,
   aboutJson: 'the plan as JSON on stdout, an error as JSON on stderr',
   examples: ['earshot plan', 'earshot plan team.yaml --exit-code'],

@@ -8,19 +8,19 @@ export const preview = apiCommand({
   name: 'preview',
   summary: 'show what a rule would match and cost before you create it',
   details:
-    'Looks at stored items of your own, and asks the platform for counts where it has them; nothing is created. With --rule also what the value would change of that rule.',
+    'Evaluates the stored items of your account, and requests counts from the platform if it has them. Nothing is created. With --rule, it also shows what the query would change in that rule.',
   options: {
     ...ruleValues,
     ...firehoseOptions,
-    rule: text('<id>', 'compare with the value that this rule has now'),
-    days: integer('<n>', 'how many days of stored items to look at (default 7)', { min: 1, max: 3_650 }),
+    rule: text('<id>', 'compare with the current query of this rule'),
+    days: integer('<n>', 'how many days of stored items to evaluate (default 7)', { min: 1, max: 3_650 }),
   },
   examples: [
     `earshot preview --x 'aurora (oslo OR bergen) -is:retweet'`,
     `earshot preview --x 'aurora lang:en' --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p`,
   ],
   doing: 'Previewing the rule',
-  ask: (earshot, { options: { rule, days, ...typed } }) =>
+  call: (earshot, { options: { rule, days, ...typed } }) =>
     earshot.previewRule({ ...readOverrides(typed), ...readOptions(typed), rule_id: rule, days }),
   show: (answer, screen, { options }) =>
     platforms

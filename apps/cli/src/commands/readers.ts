@@ -7,7 +7,7 @@ import { renderTable } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
 const reader = required(text('<name>', 'name of the reader, chosen by you'));
-/** What a request may take beyond what it was asked to wait. */
+/** Time for the request besides its wait for matches. */
 const patienceMs = 15_000;
 
 const list = apiCommand({
@@ -15,7 +15,7 @@ const list = apiCommand({
   summary: 'list the named readers of the account',
   examples: ['earshot readers list'],
   doing: 'Listing readers',
-  ask: (earshot) => earshot.listReaders(),
+  call: (earshot) => earshot.listReaders(),
   show: ({ readers: found }, screen) =>
     renderTable(
       ['NAME', 'RULE', 'PLATFORM', 'CREATED', 'ACKNOWLEDGED'],
@@ -34,11 +34,11 @@ const read = command({
   name: 'read',
   summary: 'read what a named reader has not acknowledged yet',
   details:
-    'A reader is made at its first use, with its filter; the server keeps how far it is. The same matches come again until they are acknowledged.',
+    'The first use creates the reader with its filter, and the server stores its position. The same matches are listed again until you acknowledge them.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    start: oneOf(['oldest', 'now'], 'where a new reader begins (default oldest)'),
+    start: oneOf(['oldest', 'now'], 'start of a new reader: all stored matches, or new ones (default now)'),
     limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
     wait: integer('<seconds>', 'wait this long for a match if there is none', { min: 0, max: 30 }),
     ack: flag('acknowledge them after they are printed'),
@@ -49,8 +49,8 @@ const read = command({
     const { rule, wait = 0, ack, ...rest } = options;
     const earshot = await connect();
     const request = { reader: args.reader, rule_id: rule, wait_seconds: wait, ...rest };
-    const asked = earshot.readMatches(request, { timeoutMs: wait * 1_000 + patienceMs });
-    const answer = await screen.waitFor('Reading matches', asked);
+    const reading = earshot.readMatches(request, { timeoutMs: wait * 1_000 + patienceMs });
+    const answer = await screen.waitFor('Reading matches', reading);
     screen.print(isJson ? jsonLine(answer) : matchesText(answer, screen));
     const { cursor } = answer;
     if (cursor === null) return;
@@ -62,28 +62,29 @@ const read = command({
 
 const ack = apiCommand({
   name: 'ack',
-  summary: 'move a reader behind the matches that came with a cursor',
-  options: { rewind: flag('also go back, to read again what was acknowledged') },
-  args: { reader, cursor: required(text('<cursor>', '`cursor` of what was read')) },
+  summary: 'acknowledge matches up to a cursor',
+  options: { rewind: flag('also move back, to read matches again; needs the scope readers:write') },
+  args: { reader, cursor: required(text('<cursor>', '`cursor` of the matches')) },
   examples: ['earshot readers ack morning-report c1.MTk4OTQ3MjUx.5b1f0c7e'],
   doing: 'Acknowledging',
-  ask: (earshot, { options, args }) => earshot.ackMatches({ ...args, rewind: options.rewind }),
-  show: ({ reader: name, moved }) => (moved ? `${name} is moved.` : `${name} was there already, or further.`),
+  call: (earshot, { options, args }) => earshot.ackMatches({ ...args, rewind: options.rewind }),
+  show: ({ reader: name, moved }) =>
+    moved ? `${name} has moved.` : `${name} was already there, or further.`,
 });
 
 const remove = apiCommand({
   name: 'delete',
-  summary: 'forget a reader and how far it was; matches are not touched',
+  summary: 'delete a reader and its position; matches are not affected',
   args: { reader },
   examples: ['earshot readers delete morning-report'],
   doing: 'Deleting the reader',
-  confirm: ({ args }) => `Delete the reader ${args.reader}? How far it was is then forgotten.`,
-  ask: (earshot, { args }) => earshot.deleteReader(args),
+  confirm: ({ args }) => `Delete the reader ${args.reader} and its position?`,
+  call: (earshot, { args }) => earshot.deleteReader(args),
   show: ({ reader: name }) => `${name} is deleted.`,
 });
 
 export const readers: CommandGroup = {
   name: 'readers',
-  summary: 'read under a name; the server keeps the place',
+  summary: 'named readers, whose positions the server stores',
   commands: [list, read, ack, remove],
 };

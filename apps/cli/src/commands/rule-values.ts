@@ -3,27 +3,27 @@ import { usageFailure } from '../failure.ts';
 import { flag, oneOf, text } from '../options.ts';
 import { onPlatforms } from '../platforms.ts';
 
-/** The options that hold the rule itself: `--x`, `--firehose`. */
+/** The options with the queries: `--x`, `--firehose`. */
 export const ruleValues = onEachPlatform((platform, { title }) =>
-  text('<rule>', `the rule for ${title}, in its own language: earshot syntax ${platform}`),
+  text('<query>', `query for ${title}; for its syntax: earshot syntax ${platform}`),
 );
 
-export const acceptSuspicious = flag('register the rule as it is, although it is almost certainly a mistake');
+export const acceptSuspicious = flag('register the query although it is almost certainly a mistake');
 
 const onOff = ['on', 'off'] as const;
 
-/** What Firehose is told besides the rule. */
+/** Options of Firehose besides the query. */
 export const firehoseOptions = {
   'firehose-quality': oneOf(
     onOff,
-    "Firehose's filter of low quality: off also brings URLs with a query and old pages",
+    "Firehose's filter of low quality pages; off also matches URLs with a query string and old pages",
   ),
   'firehose-nsfw': oneOf(onOff, 'adult pages from Firehose'),
 };
 
 type OnOff = (typeof onOff)[number] | undefined;
 
-/** The `options` of a request, if any was typed. */
+/** The `options` of a request, if any is given. */
 export function readOptions(typed: { 'firehose-quality': OnOff; 'firehose-nsfw': OnOff }) {
   const { 'firehose-quality': quality, 'firehose-nsfw': nsfw } = typed;
   if (quality === undefined && nsfw === undefined) return {};
@@ -37,10 +37,10 @@ export function readOptions(typed: { 'firehose-quality': OnOff; 'firehose-nsfw':
   };
 }
 
-/** The platforms are those that a rule was typed for. */
+/** The `platforms` and `overrides` of a request, from the queries that are given. */
 export function readOverrides(typed: Readonly<Record<Platform, string | undefined>>) {
-  const values = onPlatforms(typed);
-  if (values.platforms.length > 0) return values;
-  const options = platforms.map((platform) => `--${platform} <rule>`).join(', ');
+  const queries = onPlatforms(typed);
+  if (queries.platforms.length > 0) return queries;
+  const options = platforms.map((platform) => `--${platform} <query>`).join(', ');
   throw usageFailure(`Specify at least one of ${options}.`);
 }

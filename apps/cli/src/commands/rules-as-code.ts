@@ -7,7 +7,7 @@ import type { Plan } from '../rules-file/plan.ts';
 import type { CheckedFile, Finding } from '../rules-file/rules-file.ts';
 import { findingsOf, loadRulesFile, planFile, rulesFileDefault } from '../rules-file/run-on-file.ts';
 
-/** What `plan`, `apply` and `test` have in common: the file that they read. */
+/** The file argument of `plan`, `apply` and `test`. */
 export const fileArgument = {
   file: text('<file>', `the rules file (default: ${rulesFileDefault})`),
 } as const;
@@ -18,7 +18,7 @@ export function findingJson({ severity, place, code, message }: Finding): object
   return { severity, ...place, code, message };
 }
 
-/** The file against the account; null when the file is invalid, which is then told. */
+/** Compares the file with the account. If the file is invalid, prints its findings and returns null. */
 export async function compareFile(
   path: string | undefined,
   context: Pick<Context, 'connect' | 'isJson' | 'screen'>,
@@ -30,7 +30,7 @@ export async function compareFile(
   return { earshot, planned };
 }
 
-/** The file if it can be applied. Otherwise everything that is wrong with it is told, and nothing was asked of anybody. */
+/** Reads and checks the file, without a request. If it is invalid, prints its findings and returns null. */
 async function loadValidFile(
   path: string | undefined,
   { isJson, screen }: Pick<Context, 'isJson' | 'screen'>,

@@ -11,18 +11,18 @@ export const updateRule = apiCommand({
   name: 'update',
   summary: 'change a rule without a gap',
   details:
-    'Only what is named changes: a rule for one platform leaves the other platform as it is. When a platform refuses the new value, everything stays as it was.',
+    'Changes only the given options: a query for one platform leaves the other platform unchanged. If a platform refuses a new query, nothing changes.',
   options: {
     name: text('<name>', 'new name'),
     intent: text('<text>', 'new intent'),
     ...ruleValues,
     ...firehoseOptions,
     'accept-suspicious': acceptSuspicious,
-    drop: oneOf(platforms, 'leave this platform'),
+    drop: oneOf(platforms, 'remove the rule from this platform'),
     expires: time('when it is paused automatically', 'future'),
     'never-expires': flag('it no longer expires'),
-    budget: budgetOrNone('what it may spend; one that was paused for its budget resumes'),
-    'accept-estimate': flag('change it although it will probably cost more than its budget'),
+    budget: budgetOrNone('new budget; a rule that was paused for its budget resumes'),
+    'accept-estimate': flag('change it although its estimated cost is above its budget'),
   },
   args: { rule: ruleId },
   examples: [
@@ -31,7 +31,7 @@ export const updateRule = apiCommand({
   ],
   doing: 'Registering the change',
   isSlow: true,
-  ask: async (earshot, { options, args }) => {
+  call: async (earshot, { options, args }) => {
     const {
       name,
       intent,
@@ -46,8 +46,8 @@ export const updateRule = apiCommand({
       ...values
     } = options;
     if (expires !== undefined && neverExpires)
-      throw usageFailure('Say --expires or --never-expires, not both.');
-    const isNewValue = [...Object.values(values), drop].some((one) => one !== undefined);
+      throw usageFailure('Specify --expires or --never-expires, not both.');
+    const hasNewQueries = [...Object.values(values), drop].some((one) => one !== undefined);
     const changes = {
       ...(name !== undefined && { name }),
       ...(intent !== undefined && { intent }),
@@ -55,7 +55,7 @@ export const updateRule = apiCommand({
       ...(neverExpires && { expires_at: null }),
       ...(budget !== undefined && { budget }),
       ...readOptions(options),
-      ...(isNewValue && (await newValues(earshot, args.rule, { values, drop }))),
+      ...(hasNewQueries && (await newQueries(earshot, args.rule, { values, drop }))),
     };
     if (Object.keys(changes).length === 0)
       throw usageFailure('Specify what to change: --name, --x, --expires, …');
@@ -74,8 +74,8 @@ interface Wanted {
   readonly drop: Platform | undefined;
 }
 
-/** A platform is left by naming all the others; with a new value for one of them, with the values of all. */
-async function newValues(earshot: Earshot, ruleId: string, { values, drop }: Wanted) {
+/** To leave a platform, a request lists all others. If one of them has a new query, it has the queries of all. */
+async function newQueries(earshot: Earshot, ruleId: string, { values, drop }: Wanted) {
   if (drop === undefined) return { overrides: onPlatforms(values).overrides };
   const rule = await earshot.getRule({ rule_id: ruleId });
   const others = platforms.filter((platform) => platform !== drop && rule.platforms[platform] !== undefined);
@@ -87,6 +87,6 @@ async function newValues(earshot: Earshot, ruleId: string, { values, drop }: Wan
     ),
   );
   if (request.platforms.length === 0)
-    throw usageFailure('A rule needs a platform: delete the rule in place of its last one.');
+    throw usageFailure('A rule needs at least one platform. Delete the rule instead.');
   return request;
 }

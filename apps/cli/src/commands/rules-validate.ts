@@ -22,16 +22,16 @@ function headOf(
 
 export const validateRule = apiCommand({
   name: 'validate',
-  summary: 'check a rule without creating it',
+  summary: 'check queries without creating a rule',
   details:
-    'Shows errors, likely mistakes and hints, each with its position and a corrected rule. Exits with 5 if the rule is invalid.',
+    'Shows errors, likely mistakes and hints, each with its position and a corrected query. Exits with 5 if a query is invalid.',
   options: ruleValues,
   examples: [
     `earshot rules validate --x 'rust OR cargo -is:retweet'`,
     `earshot rules validate --firehose 'title:rocket AND'`,
   ],
   doing: 'Checking the rule',
-  ask: (earshot, { options }) => earshot.validateRule(readOverrides(options)),
+  call: (earshot, { options }) => earshot.validateRule(readOverrides(options)),
   show: (answer, { columns, paint }, { options }) =>
     platforms
       .flatMap((platform) => {

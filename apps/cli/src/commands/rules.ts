@@ -11,7 +11,7 @@ const create = apiCommand({
   name: 'create',
   summary: 'create a rule on one platform or several',
   details:
-    'When this returns, the rule is registered on all its platforms, or nothing was created and the reason is shown.',
+    'Waits until the rule is registered on all its platforms. If that fails, nothing is created, and the command shows the reason.',
   options: {
     name: required(text('<name>', 'name of the rule, for people')),
     intent: text('<text>', 'what it is for, as context for agents (default: the name)'),
@@ -19,9 +19,9 @@ const create = apiCommand({
     ...firehoseOptions,
     'accept-suspicious': acceptSuspicious,
     expires: time('when it is paused automatically', 'future'),
-    budget: budget('what it may spend'),
-    trial: trial('instead of both, run it for a short while to find out how much it matches'),
-    'accept-estimate': flag('create it although it will probably cost more than its budget'),
+    budget: budget('budget of the rule'),
+    trial: trial('instead of both, run it for a short time to measure how much it matches'),
+    'accept-estimate': flag('create it although its estimated cost is above its budget'),
   },
   examples: [
     `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
@@ -31,7 +31,7 @@ const create = apiCommand({
   ],
   doing: 'Registering the rule',
   isSlow: true,
-  ask: (earshot, { options }) =>
+  call: (earshot, { options }) =>
     earshot.createRule({
       name: options.name,
       intent: options.intent ?? options.name,
@@ -52,47 +52,47 @@ const list = apiCommand({
   options: { limit: integer('<n>', 'rules per page (default: all)', { min: 1, max: 1_000 }), cursor },
   examples: ['earshot rules list', `earshot rules list --json | jq -r '.rules[].id'`],
   doing: 'Listing rules',
-  ask: (earshot, { options }) => earshot.listRules(options),
+  call: (earshot, { options }) => earshot.listRules(options),
   show: rulesTable,
 });
 
-/** A command on one rule, which shows the rule as it is then. */
+/** A command on one rule that shows the resulting rule. */
 const onRule = (
   definition: Pick<Parameters<typeof apiCommand>[0], 'name' | 'summary' | 'doing' | 'isSlow'> & {
-    readonly ask: (earshot: Earshot, request: { rule_id: string }) => Promise<Rule>;
+    readonly call: (earshot: Earshot, request: { rule_id: string }) => Promise<Rule>;
   },
 ) =>
   apiCommand({
     ...definition,
     args: { rule: ruleId },
     examples: [`earshot rules ${definition.name} rule_01kb2m9x4c7q5t8w3y6z1v0n2p`],
-    ask: (earshot, { args }) => definition.ask(earshot, { rule_id: args.rule }),
+    call: (earshot, { args }) => definition.call(earshot, { rule_id: args.rule }),
     show: ruleText,
   });
 
 const get = onRule({
   name: 'get',
-  summary: 'show a rule, what is registered for it, and its state',
-  doing: 'Asking for the rule',
-  ask: (earshot, request) => earshot.getRule(request),
+  summary: 'show a rule, its registered queries, and its state',
+  doing: 'Getting the rule',
+  call: (earshot, request) => earshot.getRule(request),
 });
 
 const pause = onRule({
   name: 'pause',
   summary: 'remove a rule from its platforms, and keep the rule and its matches',
   doing: 'Pausing the rule',
-  ask: (earshot, request) => earshot.pauseRule(request),
+  call: (earshot, request) => earshot.pauseRule(request),
 });
 
 const resume = apiCommand({
   name: 'resume',
   summary: 'register a paused rule again',
   args: { rule: ruleId },
-  options: { 'accept-estimate': flag('resume it although it will probably cost more than its budget') },
+  options: { 'accept-estimate': flag('resume it although its estimated cost is above its budget') },
   examples: ['earshot rules resume rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Registering the rule',
   isSlow: true,
-  ask: (earshot, { args, options }) =>
+  call: (earshot, { args, options }) =>
     earshot.resumeRule({
       rule_id: args.rule,
       ...(options['accept-estimate'] && { accept_estimate: true }),
@@ -109,8 +109,8 @@ const remove = apiCommand({
     'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p --yes',
   ],
   doing: 'Deleting the rule',
-  confirm: ({ args }) => `Delete ${args.rule}? Its matches can then no longer be listed.`,
-  ask: (earshot, { args }) => earshot.deleteRule({ rule_id: args.rule }),
+  confirm: ({ args }) => `Delete ${args.rule}? Its matches can no longer be listed.`,
+  call: (earshot, { args }) => earshot.deleteRule({ rule_id: args.rule }),
   show: ({ rule_id }) => `${rule_id} is deleted.`,
 });
 

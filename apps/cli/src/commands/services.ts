@@ -7,7 +7,7 @@ const load = () => loadLocal(() => import('../local/services.ts'));
 
 const up = command({
   name: 'up',
-  summary: 'start them, or say where they run',
+  summary: 'start the services, or show their addresses if they run',
   options: { cluster: flag('three NATS nodes instead of one'), dir },
   examples: ['earshot services up', 'earshot services up --cluster'],
   run: async ({ options }, context) => (await load()).up(options, context),
@@ -15,7 +15,7 @@ const up = command({
 
 const down = command({
   name: 'down',
-  summary: 'stop them; their data stays',
+  summary: 'stop the services; their data stays',
   options: { dir },
   examples: ['earshot services down'],
   run: async ({ options }, context) => (await load()).down(options, context),
@@ -23,7 +23,7 @@ const down = command({
 
 const status = command({
   name: 'status',
-  summary: 'say what runs',
+  summary: 'show which services run',
   options: { dir },
   examples: ['earshot services status --json'],
   run: async ({ options }, context) => (await load()).status(options, context),

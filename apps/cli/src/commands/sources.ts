@@ -8,8 +8,8 @@ export const sources = apiCommand({
   name: 'sources',
   summary: 'show the connections to the platforms, and what to do about problems',
   examples: ['earshot sources'],
-  doing: 'Asking for the sources',
-  ask: (earshot) => earshot.listSources(),
+  doing: 'Listing sources',
+  call: (earshot) => earshot.listSources(),
   show: sourcesText,
 });
 
@@ -21,10 +21,10 @@ function sourcesText(answer: Answers['ListSources'], screen: Screen): string {
     shortTime(since),
     received_until === null ? 'never' : shortTime(received_until),
   ]);
-  if (rows.length === 0) return 'There are no sources: the operator has set no token of a platform.';
-  const table = renderTable(['PLATFORM', 'NAME', 'STATE', 'SINCE', 'HEARD UNTIL'], rows, screen);
+  if (rows.length === 0) return 'There are no sources, because the operator has not set a platform token.';
+  const table = renderTable(['PLATFORM', 'NAME', 'STATE', 'SINCE', 'RECEIVED UNTIL'], rows, screen);
   const notes = answer.sources
-    .filter(({ problem }) => problem !== undefined)
-    .map(({ platform, name, problem, what_to_do }) => `${platform} ${name}: ${problem}\n  ${what_to_do}`);
+    .filter(({ message }) => message !== undefined)
+    .map(({ platform, name, message, what_to_do }) => `${platform} ${name}: ${message}\n  ${what_to_do}`);
   return [table, ...notes].join('\n\n');
 }

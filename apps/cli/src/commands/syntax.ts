@@ -8,11 +8,11 @@ const titles = Object.values(platformDescriptions)
 
 export const syntax = apiCommand({
   name: 'syntax',
-  summary: `how to write rules for ${titles}`,
+  summary: `explain how to write queries for ${titles}`,
   args: { platform: oneOf(platforms, 'only this platform (default: all)') },
   examples: ['earshot syntax x', `earshot syntax --json | jq -r '.platforms.x.operators[].form'`],
-  doing: 'Asking for the syntax',
-  ask: (earshot, { args }) => earshot.platformSyntax(args.platform && { platforms: [args.platform] }),
+  doing: 'Getting the syntax',
+  call: (earshot, { args }) => earshot.platformSyntax(args.platform && { platforms: [args.platform] }),
   show: (answer) =>
     platforms.flatMap((platform) => answer.platforms[platform]?.markdown.trimEnd() ?? []).join('\n\n'),
 });

@@ -9,7 +9,7 @@ export const test = command({
   name: 'test',
   summary: 'check the examples of a rules file, without a server',
   details:
-    'Judges every `must_match` and `must_not_match` of the file here, as the server would, and shows the clause that decided. What an example leaves open is told and is no failure. Ends with 1 when an example fails, with 5 when the file is invalid.',
+    'Evaluates every `must_match` and `must_not_match` of the file locally, as the server would, and shows the clause that decided. Undecided examples are listed, but do not fail. Exits with 1 if an example fails, and with 5 if the file is invalid.',
   args: fileArgument,
   aboutJson: 'the outcome of every example as JSON on stdout',
   examples: ['earshot test', 'earshot test team.yaml --json'],

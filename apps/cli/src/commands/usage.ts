@@ -5,9 +5,9 @@ import { usageText } from '../output/usage-text.ts';
 
 export const usage = apiCommand({
   name: 'usage',
-  summary: 'show how much your rules matched, and what it costs',
+  summary: 'show how much your rules matched, and the cost',
   details:
-    'Costs are given as two amounts where it is not certain what a platform charges: for posts and pages alone, and including the authors and posts that were delivered with them. The cost of an item that several of your rules matched is divided among them.',
+    'If it is not certain what a platform charges, the cost is a range: from posts and pages alone, to a total with the authors and posts that were delivered with them. If several of your rules matched an item, its cost is divided among them.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
@@ -16,8 +16,8 @@ export const usage = apiCommand({
     by: oneOf(['day', 'rule'], 'one line per day or per rule (default day)'),
   },
   examples: ['earshot usage', 'earshot usage --by rule --from 7d'],
-  doing: 'Asking for the usage',
-  ask: (earshot, { options: { rule, by = 'day', ...rest } }): Promise<Answers['GetUsage']> =>
+  doing: 'Getting the usage',
+  call: (earshot, { options: { rule, by = 'day', ...rest } }): Promise<Answers['GetUsage']> =>
     earshot.getUsage({ rule_id: rule, by, ...rest }),
   show: (answer, screen) => usageText(answer, screen),
 });

@@ -13,19 +13,19 @@ const waitSeconds = 30;
 const firstRetryMs = 1_000;
 const retryMsMax = 5 * 60_000;
 
-/** How a program, such as an agent, is woken without one of its own that waits. */
+/** Starts a program, such as an agent, when matches arrive. The program itself need not wait. */
 export const watch = command({
   name: 'watch',
   summary: 'run a command for each batch of new matches',
   details:
-    'The command is run by sh and gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Nothing of a match is in its arguments or its environment. When it ends with 0 the batch is acknowledged; otherwise it comes again, with what is new, after a second at first and after five minutes at most. The same batch may come twice: tell matches apart by their ids. Ctrl+C lets a running command end, for 5 seconds; what did not succeed is not acknowledged.',
+    'The shell sh runs the command, which gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Its arguments and environment have no content of matches. If it exits with 0, the batch is acknowledged. Otherwise the command runs again with the batch and new matches, first after 1 s, later after up to 5 minutes. A match may be delivered twice: remember its id. Ctrl+C gives a running command 5 s to end; a batch that did not succeed is not acknowledged.',
   options: {
-    exec: required(text('<command>', 'what to run')),
-    reader: required(text('<name>', 'a named reader that keeps the place, chosen by you')),
+    exec: required(text('<command>', 'command to run')),
+    reader: required(text('<name>', 'a named reader that stores the position, chosen by you')),
     rule: ruleFilter,
     platform: platformFilter,
-    start: oneOf(['oldest', 'now'], 'where a new reader begins (default now)'),
-    limit: integer('<n>', 'matches in a batch at most (default 50)', { min: 1, max: 100 }),
+    start: oneOf(['oldest', 'now'], 'start of a new reader: all stored matches, or new ones (default now)'),
+    limit: integer('<n>', 'maximum matches in a batch (default 50)', { min: 1, max: 100 }),
   },
   aboutJson: 'one line of JSON after each run: {"matches":…,"first_match_id":…,"exit":…,"acknowledged":…}',
   examples: [
@@ -35,7 +35,7 @@ export const watch = command({
   async run({ options }, { connect, isJson, screen }) {
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
-    const { exec, reader, rule, platform, start = 'now', limit } = options;
+    const { exec, reader, rule, platform, start, limit } = options;
     const page = { reader, rule_id: rule, platform, start, limit, wait_seconds: waitSeconds };
     let failures = 0;
     try {
@@ -57,7 +57,7 @@ export const watch = command({
         const delayMs =
           Math.min(retryMsMax, firstRetryMs * 2 ** (failures - 1)) * (0.8 + 0.4 * Math.random());
         screen.note(
-          `The command ended with ${exit}, and nothing is acknowledged; again in ${Math.ceil(delayMs / 1_000)} s.`,
+          `The command ended with ${exit}, so nothing is acknowledged. It runs again in ${Math.ceil(delayMs / 1_000)} s.`,
         );
         await sleep(delayMs, undefined, { signal });
       }
@@ -73,7 +73,7 @@ function summaryOf({ matches, removed = [] }: Batch) {
   return { matches: matches.length, removed: removed.length, first_match_id: first, last_match_id: last };
 }
 
-/** The work is done: also when the end is near this is tried for a while, or the command would run for the same batch again. */
+/** Retries for a short time even during shutdown. Otherwise the command would run again for a batch that succeeded. */
 async function acknowledge(
   earshot: Earshot,
   place: { readonly reader: string; readonly cursor: string },
@@ -86,7 +86,7 @@ async function acknowledge(
   try {
     await earshot.ackMatches(place, { signal: late.signal, timeoutMs: Number.POSITIVE_INFINITY });
   } catch (error) {
-    // Earshot was restored to an earlier state and the reader with it: it reads on from there.
+    // Earshot and the reader were restored to an earlier state. The reader continues from there.
     if (!isOutOfRange(error)) throw error;
   } finally {
     signal.removeEventListener('abort', soon);
@@ -95,7 +95,7 @@ async function acknowledge(
 
 const isOutOfRange = (error: unknown) => error instanceof EarshotError && error.code === 'out_of_range';
 
-/** What was next is no longer kept, so the reader goes on with the oldest that is. */
+/** If retention has removed unacknowledged matches, moves the reader to the oldest stored match. */
 async function skipTo(
   earshot: Earshot,
   reader: string,
@@ -103,7 +103,7 @@ async function skipTo(
 ): Promise<null> {
   const cursor = error instanceof EarshotError ? error.details.oldest_cursor : undefined;
   if (!isOutOfRange(error) || cursor === undefined) throw error;
-  note('Matches that were not acknowledged are no longer kept: going on with the oldest that are.');
+  note('Some unacknowledged matches are no longer stored. Continuing with the oldest stored match.');
   await earshot.ackMatches({ reader, cursor });
   return null;
 }

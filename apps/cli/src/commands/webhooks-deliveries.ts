@@ -13,14 +13,14 @@ export const testWebhook = apiCommand({
   args: { webhook: webhookId },
   examples: ['earshot webhooks test whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Posting a test message',
-  ask: (earshot, { args }) => earshot.testWebhook({ webhook_id: args.webhook }),
-  show: ({ outcome, status, latency_ms, detail, response }, screen) =>
+  call: (earshot, { args }) => earshot.testWebhook({ webhook_id: args.webhook }),
+  show: ({ outcome, status, latency_ms, message, response }, screen) =>
     renderFields(
       [
         ['outcome', outcome],
         ['status', status?.toString()],
         ['took', latency_ms === null ? null : `${latency_ms} ms`],
-        ['detail', detail],
+        ['message', message],
         ['response', response],
       ],
       screen,
@@ -39,18 +39,18 @@ export const deliveries = apiCommand({
   args: { webhook: webhookId },
   examples: ['earshot webhooks deliveries whk_01kb2m9x4c7q5t8w3y6z1v0n2p --outcome parked'],
   doing: 'Listing deliveries',
-  ask: (earshot, { options, args }) => earshot.listDeliveries({ webhook_id: args.webhook, ...options }),
+  call: (earshot, { options, args }) => earshot.listDeliveries({ webhook_id: args.webhook, ...options }),
   show: ({ deliveries: found, next_cursor }, screen) => {
     const rows = found.map((one) => [
-      shortTime(one.at),
+      shortTime(one.created_at),
       one.outcome,
       one.status?.toString() ?? '–',
       one.latency_ms === null ? '–' : `${one.latency_ms} ms`,
       String(one.match_count),
       one.first_match_id ?? one.notice_id ?? '–',
-      one.detail ?? one.response ?? '',
+      one.message ?? one.response ?? '',
     ]);
-    const headings = ['AT', 'OUTCOME', 'STATUS', 'TOOK', 'MATCHES', 'FIRST MATCH', 'DETAIL'];
+    const headings = ['CREATED', 'OUTCOME', 'STATUS', 'TOOK', 'MATCHES', 'FIRST MATCH', 'MESSAGE'];
     const table = renderTable(headings, rows, screen);
     return next_cursor === null ? table : `${table}\n\nMore: the same with --cursor ${next_cursor}`;
   },
@@ -58,22 +58,22 @@ export const deliveries = apiCommand({
 
 export const replay = apiCommand({
   name: 'replay',
-  summary: 'send matches again, from a time or a match on',
+  summary: 'send matches again, from a time or a match onwards',
   options: {
-    since: time('again from this time on', 'past'),
-    'from-match': text('<match id>', 'again from this match on'),
+    from: time('send again from this time on', 'past'),
+    'from-match': text('<match id>', 'send again from this match on'),
   },
   args: { webhook: webhookId },
-  examples: ['earshot webhooks replay whk_01kb2m9x4c7q5t8w3y6z1v0n2p --since 1h'],
-  doing: 'Setting the webhook back',
-  ask: (earshot, { args, options: { since, 'from-match': fromMatch } }) => {
-    if ((since === undefined) === (fromMatch === undefined)) {
-      throw usageFailure('Specify --since <time> or --from-match <match id>.');
+  examples: ['earshot webhooks replay whk_01kb2m9x4c7q5t8w3y6z1v0n2p --from 1h'],
+  doing: 'Moving the webhook back',
+  call: (earshot, { args, options: { from, 'from-match': fromMatch } }) => {
+    if ((from === undefined) === (fromMatch === undefined)) {
+      throw usageFailure('Specify --from <time> or --from-match <match id>.');
     }
-    return earshot.replayWebhook({ webhook_id: args.webhook, since, from_match_id: fromMatch });
+    return earshot.replayWebhook({ webhook_id: args.webhook, from, from_match_id: fromMatch });
   },
   show: ({ from_match_id }) =>
     from_match_id === null
-      ? 'There are no matches from there on; nothing changed.'
+      ? 'There are no matches from there on. Nothing changed.'
       : `Everything from ${from_match_id} on will be sent again.`,
 });

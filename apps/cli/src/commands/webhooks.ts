@@ -10,11 +10,11 @@ import { deliveries, replay, testWebhook } from './webhooks-deliveries.ts';
 
 type Webhook = Answers['UpdateWebhook'];
 
-const events = listOf(['matches', 'notices'], 'what is posted (default matches)', '<events>');
+const events = listOf(['matches', 'notices'], 'which events are posted (default matches)', '<events>');
 
 const format = oneOf(
   ['standard', 'cloudevents', 'slack', 'discord', 'teams'],
-  'for a program (default standard), or for the chat that the URL is of',
+  'for a program (default standard), or for the chat of the URL',
 );
 const window = integer('<seconds>', 'a chat gets at most one message in this time (default 60)', {
   min: 30,
@@ -26,7 +26,7 @@ const list = apiCommand({
   summary: 'list webhooks and their state',
   examples: ['earshot webhooks list'],
   doing: 'Listing webhooks',
-  ask: (earshot) => earshot.listWebhooks(),
+  call: (earshot) => earshot.listWebhooks(),
   show: ({ webhooks: found }, screen) =>
     renderTable(
       ['ID', 'STATE', 'RULE', 'PLATFORM', 'FAILING SINCE', 'NEXT ATTEMPT', 'NAME', 'URL'],
@@ -46,10 +46,10 @@ const list = apiCommand({
 
 const create = apiCommand({
   name: 'create',
-  summary: 'post every match from now on to a URL, signed',
+  summary: 'post new matches to a URL, signed',
   options: {
-    name: required(text('<name>', 'a name that no other webhook of the account has')),
-    url: required(text('<url>', 'where the matches are posted')),
+    name: required(text('<name>', 'unique name in the account')),
+    url: required(text('<url>', 'URL to post to')),
     rule: ruleFilter,
     platform: platformFilter,
     events,
@@ -61,7 +61,7 @@ const create = apiCommand({
     'earshot webhooks create --name team --url https://hooks.slack.com/services/… --format slack',
   ],
   doing: 'Creating the webhook',
-  ask: (earshot, { options: { rule, window: window_seconds, ...rest } }) =>
+  call: (earshot, { options: { rule, window: window_seconds, ...rest } }) =>
     earshot.createWebhook({ rule_id: rule, window_seconds, ...rest }),
   show: ({ webhook_id, secret }) =>
     [secretText(secret), '', `Its id is ${webhook_id}. Try it: earshot webhooks test ${webhook_id}`].join(
@@ -88,7 +88,7 @@ const update = apiCommand({
     'earshot webhooks update whk_01kb2m9x4c7q5t8w3y6z1v0n2p --platform any',
   ],
   doing: 'Changing the webhook',
-  ask: (earshot, { args, options: { rule, platform, window: window_seconds, ...rest } }) =>
+  call: (earshot, { args, options: { rule, platform, window: window_seconds, ...rest } }) =>
     earshot.updateWebhook({
       webhook_id: args.webhook,
       ...rest,
@@ -101,44 +101,43 @@ const update = apiCommand({
 
 const retry = apiCommand({
   name: 'retry',
-  summary: 'try a webhook that fails now, instead of at its next attempt',
-  details: 'One that is paused or was given up becomes active.',
+  summary: 'retry a failing webhook now, instead of at its next attempt',
+  details: 'A paused or disabled webhook becomes active.',
   args: { webhook: webhookId },
   examples: ['earshot webhooks retry whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
-  doing: 'Asking for an attempt',
-  ask: (earshot, { args }) => earshot.updateWebhook({ webhook_id: args.webhook, state: 'active' }),
+  doing: 'Requesting an attempt',
+  call: (earshot, { args }) => earshot.updateWebhook({ webhook_id: args.webhook, state: 'active' }),
   show: webhookText,
 });
 
 const remove = apiCommand({
   name: 'delete',
-  summary: 'end the deliveries of a webhook',
+  summary: 'delete a webhook',
   args: { webhook: webhookId },
   examples: ['earshot webhooks delete whk_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],
   doing: 'Deleting the webhook',
   confirm: ({ args }) => `Delete ${args.webhook}? It gets no more matches.`,
-  ask: (earshot, { args }) => earshot.deleteWebhook({ webhook_id: args.webhook }),
+  call: (earshot, { args }) => earshot.deleteWebhook({ webhook_id: args.webhook }),
   show: ({ webhook_id }) => `${webhook_id} is deleted.`,
 });
 
 const rotateSecret = apiCommand({
   name: 'rotate-secret',
-  summary: 'give a webhook a new secret; for 24 hours messages are signed with both',
+  summary: 'rotate a webhook secret; for 24 hours, messages are signed with both',
   args: { webhook: webhookId },
   examples: ['earshot webhooks rotate-secret whk_01kb2m9x4c7q5t8w3y6z1v0n2p'],
-  doing: 'Changing the secret',
-  ask: (earshot, { args }) => earshot.rotateWebhookSecret({ webhook_id: args.webhook }),
-  show: ({ secret, previous_valid_until }) =>
+  doing: 'Rotating the secret',
+  call: (earshot, { args }) => earshot.rotateWebhookSecret({ webhook_id: args.webhook }),
+  show: ({ secret, previous_expires_at }) =>
     [
       secretText(secret),
-      `Messages are also signed with the previous one until ${shortTime(previous_valid_until)}.`,
+      `Messages are also signed with the previous one until ${shortTime(previous_expires_at)}.`,
     ].join('\n'),
 });
 
 function secretText(secret: string | null): string {
-  if (secret === null)
-    return 'This answer is a repetition, and only the first one had the secret: rotate it.';
-  return `${secret}\n\nStore this secret now: it is not shown again. It proves that a message comes from Earshot.`;
+  if (secret === null) return 'A repeated answer does not have the secret. Rotate it.';
+  return `${secret}\n\nStore this secret now. It is not shown again. It proves that a message comes from Earshot.`;
 }
 
 function stateText({ state, reason }: Webhook): string {
@@ -166,6 +165,6 @@ function webhookText(webhook: Webhook, screen: Screen): string {
 
 export const webhooks: CommandGroup = {
   name: 'webhooks',
-  summary: 'have matches pushed to a URL',
+  summary: 'push matches to a URL',
   commands: [list, create, update, retry, remove, rotateSecret, testWebhook, deliveries, replay],
 };

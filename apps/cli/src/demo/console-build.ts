@@ -7,7 +7,7 @@ const run = promisify(execFile);
 const repository = resolve(import.meta.dirname, '../../../..');
 const folder = join(repository, 'apps/console');
 const built = join(folder, 'dist');
-/** What the console is made of. */
+/** The source files of the console. */
 const files = ['index.html', 'package.json', 'vite.config.ts'].map((name) => join(folder, name));
 const sources = [
   join(folder, 'src'),
@@ -15,7 +15,7 @@ const sources = [
   ...['contract', 'mcp', 'query', 'sdk'].map((name) => join(repository, 'packages', name, 'src')),
 ];
 
-/** False when there is nothing built, or something in it has changed since. */
+/** False if the console is not built, or a source file is newer than the build. */
 export async function isConsoleBuilt(): Promise<boolean> {
   const builtMs = await changedMs(join(built, 'index.html'));
   const names = await Promise.all(
@@ -35,7 +35,7 @@ async function changedMs(path: string): Promise<number> {
   }
 }
 
-/** Aside first, so that a server beside this one never reads half of it. */
+/** Builds into another folder first, so that a running server never reads a partial build. */
 export async function buildConsole(env: Readonly<Record<string, string | undefined>>): Promise<void> {
   const aside = join(folder, `node_modules/.cache/build-${process.pid}`);
   const args = ['build', '--outDir', aside, '--emptyOutDir', '--logLevel', 'error'];
@@ -48,7 +48,7 @@ export async function buildConsole(env: Readonly<Record<string, string | undefin
     await rename(aside, built);
   } catch (error) {
     await rm(aside, { recursive: true });
-    // Another demo has built the same meanwhile.
+    // Another demo may have built the console in the meantime.
     if (!(await isConsoleBuilt())) throw error;
   }
 }

@@ -3,7 +3,7 @@ import type { Screen } from '../output/screen.ts';
 
 type NewRule = Requests['CreateRule'];
 
-/** The rule that the demo starts with: about half of the feed's English posts and pages. */
+/** The first rule of the demo. It matches about half of the feed's English posts and pages. */
 export const firstRule: NewRule = {
   name: 'Rockets, outages and chips',
   intent: 'Shows how matches arrive',
@@ -21,14 +21,14 @@ const exampleRule: NewRule = {
   overrides: { x: '(football OR goal) -is:retweet', firehose: 'title:football OR title:striker' },
 };
 
-/** Where everything is, and commands to paste into another terminal. */
+/** The addresses of the demo, and commands to paste into another terminal. */
 export function guide(
   demo: {
     baseUrl: string;
     consoleUrl: string;
     sandboxUrl: string;
     keys: readonly [string, string];
-    /** What to type for `earshot`. */
+    /** How the user starts `earshot`. */
     self: string;
   },
   { paint }: Pick<Screen, 'paint'>,
@@ -38,7 +38,7 @@ export function guide(
   const json = "-H 'Content-Type: application/json'";
   const title = (text: string) => paint('bold', text);
   return `
-${title('Console')}  ${consoleUrl} (signs in once, within a minute; another link: ${self} console)
+${title('Console')}  ${consoleUrl} (signs in once, within 60 s; for another link: ${self} console)
 ${title('API')}      ${baseUrl}
 ${title('Key')}      ${keys[0]}
 ${title('Docs')}     ${baseUrl}/docs
@@ -52,12 +52,12 @@ curl -s ${baseUrl}/api.ListRules ${key}
 
 curl -s ${baseUrl}/matches ${key} ${json} -d '{"limit":5}'
 
-${title('The same with the command line, and more')}:
+${title('Use the command line')}:
 
 export EARSHOT_URL=${baseUrl} EARSHOT_API_KEY=${keys[0]}
 ${self} rules list
 ${self} --help
 
-${title(`Matches of the rule "${firstRule.name}" as they arrive`)} (Ctrl+C ends the demo):
+${title(`Matches of the rule "${firstRule.name}" as they arrive`)} (press Ctrl+C to stop the demo):
 `;
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 
 const usualPort = 8080;
 
-/** The ports to try for the API, one after the other; 0 is a free one. A port that was asked for is taken or refused. */
+/** The ports to try for the API, in this order; 0 is any free port. Throws if the wanted port is in use. */
 export async function choosePorts(
   wanted: number | undefined,
   isForPrograms: boolean,
@@ -11,7 +11,7 @@ export async function choosePorts(
     throw new Error(`Port ${wanted} is in use. Choose another one with --port, or leave the option out.`);
   }
   if (wanted !== undefined) return [wanted];
-  // Another program, a second demo for one, may still take it before the server does.
+  // Another program, such as a second demo, may still take the port before the server does.
   return !isForPrograms && (await isFree(usualPort)) ? [usualPort, 0] : [0];
 }
 

@@ -5,20 +5,20 @@ import { type PostgresUrls, type Program, startSandboxProgram, startServerProgra
 import { defaultTapToken, defaultXToken } from '@earshot/sandbox';
 
 const endWithinMs = 5_000;
-/** An uncaught error of the database alone takes 25. */
+/** An uncaught database error alone has 25 lines. */
 const logLinesShown = 40;
 
-/** A program of ours and its address. */
+/** A running program of the demo, and its address. */
 export interface Running extends AsyncDisposable {
   readonly url: string;
-  /** Resolves when it ends, with the words for an end that nobody asked for. */
+  /** Resolves when the program ends, with the message for an unexpected end. */
   readonly ended: Promise<string>;
 }
 
 export async function startDemoSandbox(options: { dir: string; feed: string }): Promise<Running> {
   const logFile = join(options.dir, 'sandbox.log');
   const program = await startSandboxProgram({
-    // Nobody wants to wait two seconds for the first match, as on X.
+    // Without the delay of 2 s that X has, so that the first match arrives at once.
     args: ['--rule-delay-ms', '0', '--feed', options.feed, '--seed', String(Date.now() % 1_000_000)],
     logFile,
   });
@@ -57,10 +57,10 @@ async function startServerOn(port: number, options: ServerOptions): Promise<Runn
       EARSHOT_FIREHOSE_TOKENS: `demo=${defaultTapToken}`,
       EARSHOT_X_BASE_URL: options.sandboxUrl,
       EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
-      // The sandbox charges nothing, and sends in an hour what would cost more than a day may.
+      // The sandbox is free, but its feed would exceed the default budget within an hour.
       EARSHOT_RULE_BUDGET: 'off',
       EARSHOT_PORT: String(port),
-      // Webhooks to a program on this machine: there is no certificate to be had for it.
+      // Allows webhooks to programs on this machine, which cannot have a certificate.
       EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
       EARSHOT_TEST: 'allowInsecureWebhooks=true',
     },
@@ -81,7 +81,7 @@ function running(
       return `${name} ended. Its log ends with:\n${log.trimEnd().split('\n').slice(-logLinesShown).join('\n')}`;
     }),
     async [Symbol.asyncDispose]() {
-      // Its data is deleted next: nothing is lost by a kill, and nobody waits for a slow end.
+      // A kill loses nothing, because the data is deleted next.
       const lastResort = setTimeout(() => void program.kill(), endWithinMs);
       await program.stop();
       clearTimeout(lastResort);

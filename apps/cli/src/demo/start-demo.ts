@@ -12,18 +12,18 @@ const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache
 export type Demo = Awaited<ReturnType<typeof startDemo>>;
 
 export interface DemoOptions {
-  /** The API takes the first of them that is free; 0 is any. */
+  /** The API uses the first free port of these; 0 is any free port. */
   readonly ports: readonly number[];
-  /** Posts and pages per second, as the sandbox takes them. */
+  /** Posts and pages per second, in the format of the sandbox. */
   readonly feed: string;
   readonly natsNodes: 1 | 3;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Ends a start between two of its steps. */
+  /** Stops the start between two steps. */
   readonly signal: AbortSignal;
   readonly log: (progress: string) => void;
 }
 
-/** A whole Earshot on this machine: engines, sandbox, server. Disposing stops all of it and deletes its data. */
+/** Starts PostgreSQL, NATS, the sandbox and a server on this machine. Disposing stops them and deletes their data. */
 export async function startDemo(options: DemoOptions) {
   const { ports, feed, signal, log } = options;
   await using stack = new AsyncDisposableStack();
@@ -34,7 +34,7 @@ export async function startDemo(options: DemoOptions) {
   const [postgres, nats, sandbox] = await together(
     timed('PostgreSQL', use(stack, postgresStarts)),
     timed('NATS', use(stack, startNatsFor(options, dir))),
-    timed('Sandbox in the place of X and Firehose', use(stack, startDemoSandbox({ dir, feed }))),
+    timed('Sandbox for X and Firehose', use(stack, startDemoSandbox({ dir, feed }))),
     buildConsoleFor(options, timed),
   );
   signal.throwIfAborted();
@@ -56,9 +56,9 @@ export async function startDemo(options: DemoOptions) {
   return {
     baseUrl: server.url,
     sandboxUrl: sandbox.url,
-    /** Of two accounts. */
+    /** Keys of two accounts. */
     keys,
-    /** Resolves, with words, when a part ends by itself. */
+    /** Resolves with a message when the server or the sandbox ends unexpectedly. */
     ended: Promise.race([server.ended, sandbox.ended]),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
@@ -67,7 +67,7 @@ export async function startDemo(options: DemoOptions) {
 async function temporaryFolder(stack: AsyncDisposableStack): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-demo-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
-  // Started by root, PostgreSQL runs as another user, who must be able to pass through to its folder.
+  // If root starts PostgreSQL, it runs as another user, who needs access to its folder.
   await chmod(dir, 0o711);
   return dir;
 }
@@ -79,7 +79,7 @@ async function startNatsFor({ natsNodes, env, log }: DemoOptions, dir: string): 
   return startNats({ server, dir: join(dir, 'nats'), nodes: natsNodes, password });
 }
 
-/** Everything else works without it, and its page says how to build it. */
+/** If the build fails, the demo starts anyway, and the page of the console explains how to build it. */
 async function buildConsoleFor({ env, log }: DemoOptions, timed: Stopwatch): Promise<void> {
   if (await isConsoleBuilt()) return;
   try {
@@ -109,7 +109,7 @@ async function use<Resource extends AsyncDisposable>(
   return stack.use(await starting);
 }
 
-/** Waits for all of them, also when one fails: a part that is still starting could not be stopped. */
+/** Waits for all parts even if one fails, because a part that is still starting could not be stopped. */
 async function together<Parts extends Promise<unknown>[]>(
   ...parts: Parts
 ): Promise<{ [Index in keyof Parts]: Awaited<Parts[Index]> }> {

@@ -3,14 +3,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createHttp } from './http.ts';
 import { type Bench, doctorTagPrefix } from './step.ts';
 
-/** Somebody asked the run to end. */
+/** The user stopped the run. */
 export class Stopped extends Error {
   override readonly name = 'Stopped';
 }
 
 export interface Access {
   readonly baseUrl: string;
-  /** Null where only what needs none is asked. */
+  /** Null if no step needs a token. */
   readonly token: string | null;
 }
 
@@ -26,7 +26,7 @@ export function createBench({ access, pace, signal, ...given }: BenchOptions): O
   const run = randomBytes(4).toString('hex');
   let tags = 0;
   const realMs = (serviceMs: number) => serviceMs / pace;
-  const goOn = () => {
+  const throwIfStopped = () => {
     if (signal.aborted) throw new Stopped('The run was interrupted.');
   };
   return {
@@ -40,19 +40,19 @@ export function createBench({ access, pace, signal, ...given }: BenchOptions): O
     word: `earshotdoctor${run}`,
     realMs,
     async pause(serviceMs) {
-      goOn();
+      throwIfStopped();
       await wait(realMs(serviceMs), undefined, { signal }).catch(() => undefined);
-      goOn();
+      throwIfStopped();
     },
-    goOn,
+    throwIfStopped,
   };
 }
 
-/** The same without an ear for interruptions: what was made is undone in any case. */
+/** The same bench for the cleanup, which an interruption must not stop. */
 export function withoutStop(bench: OwnBench): OwnBench {
   return {
     ...bench,
     pause: (serviceMs) => wait(bench.realMs(serviceMs)),
-    goOn: () => undefined,
+    throwIfStopped: () => undefined,
   };
 }

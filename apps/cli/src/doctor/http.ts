@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 
-/** What a platform answered, read whole. */
+/** A complete answer of a platform. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -10,18 +10,18 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A stream that was opened, or the refusal to open one. */
+/** An open stream, or the refusal to open one. */
 export interface Stream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Of a refusal. */
+  /** The body of a refusal. */
   readonly body: unknown;
   isOpen(): boolean;
-  /** What came so far. */
+  /** The text received so far. */
   text(): string;
-  /** True as soon as the text passes; false when the time is over, or the stream. */
+  /** True as soon as the text passes the test; false if the time or the stream ends first. */
   waitFor(test: (text: string) => boolean, ms: number): Promise<boolean>;
-  /** Destroys the socket, as a process that dies. */
+  /** Destroys the socket, like a process that dies. */
   close(): void;
 }
 
@@ -36,7 +36,7 @@ const answerWithinMs = 30_000;
 const bytesMax = 8 * 1024 * 1024;
 const userAgent = 'earshot-doctor/0.1';
 
-/** HTTP/1.1 to one platform, with bounded answers. Fails with `Unreachable`. */
+/** An HTTP/1.1 client for one platform, with a size limit for answers. Throws `Unreachable`. */
 export function createHttp({ baseUrl, token }: { baseUrl: string; token: string | null }) {
   const streams = new Set<Stream>();
 
@@ -45,7 +45,7 @@ export function createHttp({ baseUrl, token }: { baseUrl: string; token: string 
     const text = body === undefined ? undefined : JSON.stringify(body);
     const request = (url.protocol === 'http:' ? requestPlain : requestTls)(url, {
       method,
-      // Every call has a connection of its own: one that was given up is gone for the platform too.
+      // Each call has its own connection, so that the platform notices an abandoned one.
       agent: false,
       timeout: answerWithinMs,
       headers: {
@@ -57,7 +57,7 @@ export function createHttp({ baseUrl, token }: { baseUrl: string; token: string 
       },
     });
     request.on('timeout', () => request.destroy(new Error('no answer in time')));
-    // Also after the response has begun, when nobody waits for it any more.
+    // The request may also fail after the response has begun.
     request.on('error', () => undefined);
     request.end(text);
     try {
@@ -71,7 +71,7 @@ export function createHttp({ baseUrl, token }: { baseUrl: string; token: string 
   return {
     async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
       const answer = await readAnswer(await send(method, path, options), token);
-      // Says nothing of what was asked: neither that it is as expected, nor that it differs.
+      // Such an answer neither confirms nor refutes an assumption.
       if (answer.status === 429 || answer.status >= 500)
         throw new Unreachable(`${method} ${path.split('?')[0]} was answered with ${answer.status}`);
       return answer;
@@ -90,7 +90,7 @@ export function createHttp({ baseUrl, token }: { baseUrl: string; token: string 
   };
 }
 
-/** Nobody knows what happened to the call. */
+/** The outcome of the call is unknown. */
 class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
@@ -109,7 +109,7 @@ async function readAnswer(response: IncomingMessage, token: string | null): Prom
     throw new Unreachable('An answer broke off', { cause: error });
   }
   const text = Buffer.concat(parts).toString('utf8');
-  // Before anything is cut out of it: half a token would be no better.
+  // Before the text is cut, because a part of a token must not remain.
   return { status, headers, body: parseJson(token === null ? text : text.replaceAll(token, '[secret]')) };
 }
 
@@ -136,19 +136,19 @@ function followStream(response: IncomingMessage): Stream {
   let text = '';
   let isOpen = true;
   const listeners = new Set<() => void>();
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener();
   };
   response.socket.setTimeout(0);
   response.on('data', (part: Buffer) => {
     text += decoder.decode(part, { stream: true });
     if (text.length > bytesMax) response.destroy();
-    tell();
+    notify();
   });
   response.on('error', () => undefined);
   response.on('close', () => {
     isOpen = false;
-    tell();
+    notify();
   });
   return {
     status: 200,
@@ -160,16 +160,16 @@ function followStream(response: IncomingMessage): Stream {
       new Promise((resolve) => {
         const settle = (verdict: boolean) => {
           clearTimeout(timer);
-          listeners.delete(look);
+          listeners.delete(check);
           resolve(verdict);
         };
-        const look = () => {
+        const check = () => {
           if (test(text)) settle(true);
           else if (!isOpen) settle(false);
         };
         const timer = setTimeout(() => settle(false), ms);
-        listeners.add(look);
-        look();
+        listeners.add(check);
+        check();
       }),
     close: () => void response.destroy(),
   };

@@ -1,4 +1,4 @@
-/** What stands at a path of an answer; undefined when there is nothing. */
+/** The value at a path of an answer, or undefined. */
 export function at(value: unknown, ...path: ReadonlyArray<string | number>): unknown {
   return path.reduce<unknown>(
     (found, key) =>
@@ -19,7 +19,7 @@ export function listAt(value: unknown, ...path: ReadonlyArray<string | number>):
   return Array.isArray(found) ? found : [];
 }
 
-/** X has numbers as strings in one version, and as numbers in another. */
+/** X sends numbers as strings or as numbers, depending on the version. */
 export function numberAt(value: unknown, ...path: ReadonlyArray<string | number>): number | undefined {
   const found = at(value, ...path);
   if (typeof found === 'number') return found;

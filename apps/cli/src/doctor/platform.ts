@@ -1,24 +1,24 @@
 import type { OwnBench } from './bench.ts';
 import type { Step } from './step.ts';
 
-/** Who else uses the app or the tap. */
+/** The other users of the X app or the Firehose token. */
 export interface Survey {
-  /** Rules of Earshot, and of anybody else. */
+  /** Rules of Earshot installations, and all other rules. */
   readonly earshotRules: number;
   readonly otherRules: number;
-  /** Streams that are open now; 0 where a platform does not tell. */
+  /** Open streams; 0 if the platform does not report them. */
   readonly openStreams: number;
 }
 
-/** What the doctor knows of one platform. */
+/** The checks of one platform. */
 export interface DoctorPlatform {
   readonly name: string;
-  /** What the token opens, for people. */
+  /** The X app or Firehose token, for people. */
   readonly owner: string;
   readonly steps: readonly Step[];
-  /** Fails when the token opens nothing. */
+  /** Fails if the token is not valid. */
   readonly survey: (bench: OwnBench) => Promise<Survey>;
-  /** Deletes every rule with the doctor's tag, and what this run made. Returns how many are left. */
+  /** Deletes every rule with the doctor's tag, and the rules of this run. Returns how many are left. */
   readonly undo: (bench: OwnBench) => Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** Without what may name somebody. The token of the platform is taken out when its answer is read. */
+/** Removes ids, times and secrets. The token of the platform is already removed when its answer is read. */
 export function redacted(text: string): string {
   return text
     .replaceAll(/\bfhm?_\w+/g, '[secret]')
@@ -7,7 +7,7 @@ export function redacted(text: string): string {
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, '[time]');
 }
 
-/** The beginning of what a platform says, redacted first: half an id would be no better than a whole one. */
+/** The redacted beginning of a platform's text. It is redacted before it is cut, because a part of an id must not remain. */
 export function firstWords(text: string, lengthMax: number): string {
   return redacted(text).slice(0, lengthMax);
 }

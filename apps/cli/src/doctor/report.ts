@@ -9,7 +9,7 @@ import type { Observation, Verdict } from './step.ts';
 export interface StepOutcome {
   readonly step: StepId;
   readonly outcome: 'done' | 'left_out' | 'failed' | 'interrupted';
-  /** Unless it was done. */
+  /** Missing if the step was done. */
   readonly why?: string;
 }
 
@@ -21,10 +21,10 @@ export interface ReportRow {
   readonly verdict: Verdict;
 }
 
-/** What is attached to a report: no secret, id, text or time of anybody. */
+/** The report file. It has no secrets, ids, texts or times of platforms. */
 export interface Report {
   readonly earshot_doctor: string;
-  /** The day: platforms change. */
+  /** The date, because platforms change. */
   readonly day: string;
   readonly plan: string;
   readonly steps: readonly StepOutcome[];
@@ -67,7 +67,7 @@ export function createReport({ outcomes, observations, leftBehind, plan }: Findi
 
 function whyNot(step: StepId, outcome: StepOutcome | undefined): string {
   if (outcome === undefined) return `${step} did not run`;
-  return outcome.why === undefined ? `${step} did not get there` : `${step}: ${outcome.why}`;
+  return outcome.why === undefined ? `${step} ended before` : `${step}: ${outcome.why}`;
 }
 
 export const hasDifference = ({ assumptions: rows }: Report) =>
@@ -75,7 +75,7 @@ export const hasDifference = ({ assumptions: rows }: Report) =>
 
 const cellMax = 60;
 
-/** For people: what was seen, and how much was not. */
+/** The observations for people, and the number of assumptions that were not checked. */
 export function reportText({ assumptions: rows, steps }: Report, screen: Pick<Screen, 'paint'>): string {
   const seen = rows.filter(({ verdict }) => verdict !== 'not_seen');
   const cut = (text: string) => (text.length > cellMax ? `${text.slice(0, cellMax - 1)}…` : text);

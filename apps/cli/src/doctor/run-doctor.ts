@@ -9,23 +9,23 @@ import type { Observation, Step } from './step.ts';
 import { doctorOfX } from './x/platform.ts';
 
 export interface DoctorOptions {
-  /** Of each platform that is asked. */
+  /** Null if the platform is not checked. */
   readonly x: Access | null;
   readonly firehose: Access | null;
   readonly steps: readonly StepId[];
   readonly spendUsd: number;
-  /** Run also where Earshot, or somebody else, uses the app or the tap. */
+  /** Run although others use the X app or the Firehose token. */
   readonly isBesideOthers: boolean;
   readonly isEnterprise: boolean;
   readonly isTapIdle: boolean;
   readonly busyRule: string;
-  /** How many times faster than the platforms' own their periods pass. */
+  /** How many times faster the waits are than on the real platforms. */
   readonly pace: number;
   readonly signal: AbortSignal;
   readonly screen: Pick<Screen, 'note' | 'waitFor'>;
 }
 
-/** What the steps have found so far. */
+/** The results so far. */
 interface Notes {
   readonly outcomes: StepOutcome[];
   readonly observations: Observation[];
@@ -33,10 +33,10 @@ interface Notes {
   leftBehind: number;
 }
 
-/** Asks the platforms, step by step, and leaves nothing behind. Fails before the first step where it would disturb. */
+/** Runs the steps on the platforms and deletes its rules. Fails before the first step if it would disturb other users. */
 export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const notes: Notes = { outcomes: [], observations: [], usdLeft: options.spendUsd, leftBehind: 0 };
-  const asked = [
+  const planned = [
     { platform: doctorOfX, access: options.x },
     { platform: doctorOfFirehose, access: options.firehose },
   ].map(({ platform, access }) => {
@@ -44,14 +44,14 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
     return { platform, access, steps };
   });
   try {
-    // Both before the first step: a refusal leaves everything as it is.
+    // Surveys both platforms before the first step, so that a refusal changes nothing.
     const surveyed = [];
-    for (const { platform, access, steps } of asked) {
+    for (const { platform, access, steps } of planned) {
       if (steps.length === 0) continue;
       surveyed.push(await survey(platform, access, steps, options));
     }
     for (const { platform, bench, ...course } of surveyed) {
-      // What an earlier run could not delete.
+      // Deletes rules that an earlier run could not delete.
       if (bench !== null && course.hasToken) await undo(platform, bench);
       await runSteps(platform, bench, { ...course, notes, options });
     }
@@ -90,7 +90,7 @@ function refuseBesideOthers(
   const because = earshotRules > 0 ? `has rules of Earshot (${earshotRules})` : 'has an open stream';
   throw new Failure(
     'failed',
-    `${owner} ${because}: it is in use. Give the doctor a separate token, or run it with --beside-others: then it opens no streams.`,
+    `${owner} ${because}. Use a separate token, or add --beside-others, which opens no streams.`,
   );
 }
 
@@ -113,7 +113,7 @@ async function runSteps(
       notes.outcomes.push({ step: step.id, outcome: 'left_out', why: why ?? 'no token' });
       continue;
     }
-    bench.goOn();
+    bench.throwIfStopped();
     const price = step.usdMax === 0 ? 'free' : `at most $${step.usdMax.toFixed(2)}`;
     options.screen.note(`${step.id}  ${step.about}. ${step.calls}; ${price}.`);
     notes.usdLeft -= step.usdMax;
@@ -130,18 +130,19 @@ async function runSteps(
   }
 }
 
-async function collect(told: AsyncIterable<Observation>, into: Observation[]): Promise<void> {
-  for await (const observation of told) into.push(observation);
+async function collect(observations: AsyncIterable<Observation>, into: Observation[]): Promise<void> {
+  for await (const observation of observations) into.push(observation);
 }
 
-/** Never above what was given: a step counts with its most, whatever it spends in the end. */
+/** Never exceeds the spending limit, because a step counts with its maximum cost. */
 function whyLeftOut(
   step: Step,
   { hasToken, hasOthers, usdLeft }: { hasToken: boolean; hasOthers: boolean; usdLeft: number },
 ): string | null {
   if (!hasToken && !step.needsNoToken) return 'no token';
-  if (step.opensStream && hasOthers) return 'others use it: what their rules match would be billed';
-  // Sums of cents are not exact.
+  if (step.opensStream && hasOthers)
+    return 'others use the token, and matches of their rules would be billed';
+  // Tolerates rounding errors in sums of cents.
   if (step.usdMax > usdLeft + 1e-9) return `costs up to $${step.usdMax.toFixed(2)}: --spend`;
   return null;
 }

@@ -4,35 +4,35 @@ import type { StepId } from './register.ts';
 
 export type Verdict = 'agrees' | 'differs' | 'not_seen';
 
-/** What a platform did, in words that hold no id, text or time of it. */
+/** The behaviour of a platform, without its ids, texts and times. */
 export interface Observation {
   readonly number: AssumptionNumber;
   readonly verdict: Verdict;
   readonly observed: string;
 }
 
-/** What the steps of one platform work with. */
+/** The tools for the steps of one platform. */
 export interface Bench {
   readonly http: Http;
-  /** Of the rules that this run makes; another number for each. */
+  /** A new tag for a rule of this run. */
   readonly nextTag: () => string;
-  /** Ids of the rules that this run made, to be deleted in any case. */
+  /** Ids of the rules that this run created and must delete. */
   readonly made: Set<string>;
-  /** A word that nobody writes: a rule for it matches nothing. */
+  /** A made-up word. A rule for it matches nothing. */
   readonly word: string;
-  /** Rules of others were there: what opens a stream would have theirs billed. */
+  /** Others use the token, so a stream would cause costs for their rules. */
   readonly hasOthers: boolean;
-  /** Nothing that matched before is kept for the tap: what resumes a stream is free. */
+  /** The Firehose token has no stored matches, so resuming a stream is free. */
   readonly isTapIdle: boolean;
   readonly isEnterprise: boolean;
-  /** A rule of X that matches some posts a minute. */
+  /** An X query that matches a few posts a minute. */
   readonly busyRule: string;
-  /** The platform's time in this machine's: shorter with a sandbox that runs faster. */
+  /** Converts a duration on the platform to a local one, which is shorter with a faster sandbox. */
   readonly realMs: (serviceMs: number) => number;
-  /** Throws when the run is to end. */
+  /** Throws if the user stopped the run. */
   readonly pause: (serviceMs: number) => Promise<void>;
-  /** Throws when the run is to end; stands before every call. */
-  readonly goOn: () => void;
+  /** Throws if the user stopped the run. Called before every request. */
+  readonly throwIfStopped: () => void;
 }
 
 export interface Step {
@@ -40,13 +40,13 @@ export interface Step {
   readonly about: string;
   /** For people, before it runs. */
   readonly calls: string;
-  /** The most that it can cost. */
+  /** Maximum cost. */
   readonly usdMax: number;
   readonly makesRules?: true;
   readonly opensStream?: true;
-  /** F0 asks what needs no token. */
+  /** Only F0 works without a token. */
   readonly needsNoToken?: true;
-  /** Tells what it sees as it goes: a step that fails half-way has told half of it. */
+  /** Yields each observation at once, so that a step that fails has reported the earlier ones. */
   readonly run: (bench: Bench) => AsyncIterable<Observation>;
 }
 

@@ -2,7 +2,7 @@ import { type Admin, openAdmin } from '@earshot/server/admin';
 
 export { listForeignRules, migrate, planMigrations, readSetting } from '@earshot/server/admin';
 
-/** Does something directly on the database. */
+/** Connects to the database for one operation of the operator. */
 export async function onDatabase<Result>(
   url: string,
   work: (database: Admin) => Promise<Result>,

@@ -37,7 +37,7 @@ export async function runDemo(
     else await serveReader(running, screen, { signal: stop.signal, startedAt, self });
     screen.note('\nStopping …');
   } catch (error) {
-    // A signal that ends a start also ends its tools, in ways that tell nobody anything.
+    // A signal during the start also ends its tools, whose errors are not useful.
     if (!stop.signal.aborted || stop.signal.reason instanceof Error) throw error;
     return exitCodeOfStop(stop.signal);
   }
@@ -76,7 +76,7 @@ async function serveReader(
     let shown = 0;
     for await (const match of followFrom(earshot, {
       filter: {},
-      since: startedAt.toISOString(),
+      from: startedAt.toISOString(),
       signal,
       note: screen.note,
     })) {

@@ -5,11 +5,11 @@ import type { NatsPorts } from '@earshot/engines';
 export interface ServerRecord {
   name: string;
   pid: number;
-  /** What proves that the pid is still our server. */
+  /** A part of its command line, to check that the pid still belongs to this server. */
   inCommandLine: string;
 }
 
-/** With the passwords of the engines: the file is for its owner only. */
+/** Only the owner may read the file, because it has the passwords of PostgreSQL and NATS. */
 export interface ServicesState {
   databaseUrl: string;
   accountDatabaseUrl: string;
@@ -30,15 +30,17 @@ export async function readState(dir: string): Promise<ServicesState | undefined>
   } catch {
     return undefined;
   }
-  // Only writeState writes this file, whole; a version of ours with other fields is the one danger.
+  // Only writeState writes this file, but another version may have written other fields.
   const state = JSON.parse(text) as Partial<ServicesState>;
   if (!Array.isArray(state.servers) || state.migrationDatabaseUrl === undefined) {
-    throw new Error(`${stateFile(dir)} was written by another version: stop its services and delete it`);
+    throw new Error(
+      `${stateFile(dir)} was written by another version. Stop its services and delete the file.`,
+    );
   }
   return state as ServicesState;
 }
 
-/** Renamed into place, so that a reader never sees half of it. */
+/** Renames the file into place, so that readers never see a partial file. */
 export async function writeState(dir: string, state: ServicesState): Promise<void> {
   const draft = `${stateFile(dir)}.${process.pid}`;
   await writeFile(draft, `${JSON.stringify(state, undefined, 2)}\n`, { mode: 0o600 });

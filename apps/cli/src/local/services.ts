@@ -34,7 +34,7 @@ export async function up(
     screen.print(urls(state, isJson));
     return 0;
   }
-  // What is left of a set that lost a member starts again with it.
+  // If only some servers run, all are restarted.
   await stopAll(running);
   const log = (progress: string) => screen.note(`${progress} …`);
   const server = await findNatsServer({
@@ -67,7 +67,7 @@ async function startAll(
       dir: join(dir, natsNodes === 1 ? 'nats' : 'nats-cluster'),
       nodes: natsNodes,
       ports: last?.natsPorts.length === natsNodes ? last.natsPorts : undefined,
-      // Kept, so that the address stays the same.
+      // Reused, so that the address stays the same.
       password: last === undefined ? randomBytes(24).toString('hex') : passwordIn(last.natsUrl),
       ...common,
     });
@@ -98,7 +98,7 @@ export async function down(options: Place, { isJson, screen }: Context): Promise
   const state = await readState(dir);
   const running = await runningServers(state);
   await stopAll(running);
-  // The ports stay known, so that the addresses are the same after the next start.
+  // The ports are kept, so that the addresses are the same after the next start.
   if (state !== undefined) await writeState(dir, { ...state, servers: [] });
   const stopped = running.map(({ name }) => name);
   if (isJson) screen.print(JSON.stringify({ stopped }));
@@ -146,7 +146,7 @@ function addressesOf(state: ServicesState) {
   return { databaseUrl, accountDatabaseUrl, migrationDatabaseUrl, natsUrl };
 }
 
-/** As settings of the server, one per line. */
+/** Settings for the server, one per line. */
 function urls(state: ServicesState, isJson: boolean): string {
   if (isJson) return JSON.stringify(addressesOf(state));
   return [

@@ -1,7 +1,7 @@
 import { Failure, usageFailure } from '../failure.ts';
 import type { Screen } from './screen.ts';
 
-/** Goes on, or fails; `unasked` are the words where nobody can be asked. */
+/** Fails unless the user agrees. Without a terminal, it fails with the message `unasked`. */
 export async function confirm(
   screen: Pick<Screen, 'isInteractive' | 'ask'>,
   question: string,

@@ -6,7 +6,7 @@ type Counts = Answers['CountMatches'];
 
 const eighths = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** A line per step; or, where series are told apart, a line for each with its steps as a small picture. */
+/** One line per step, or one line per series with its steps as a small chart. */
 export function countsText({ from, step, series }: Counts, screen: Pick<Screen, 'paint'>): string {
   const total = sum(series.flatMap(({ counts }) => counts));
   if (total === 0) return 'There are no matches in this time.';

@@ -14,7 +14,7 @@ interface Streams {
 }
 
 export function createScreen({ stdin, stdout, stderr }: Streams, { noColor }: { noColor: boolean }): Screen {
-  // A line of progress is wiped before anything else is written.
+  // The progress line is erased before other output.
   const waiting = { isShown: false };
   const wipe = () => {
     if (waiting.isShown) stderr.write('\r\u001b[K');
@@ -26,7 +26,7 @@ export function createScreen({ stdin, stdout, stderr }: Streams, { noColor }: { 
       wipe();
       stderr.write(`${text}\n`);
     },
-    // styleText itself looks whether the stream is a terminal, and at NO_COLOR and FORCE_COLOR.
+    // styleText itself checks whether the stream is a terminal, NO_COLOR and FORCE_COLOR.
     paint: (style, text) => (noColor ? text : styleText(style, text, { stream: stdout })),
     isTerminal: stdout.isTTY,
     get columns() {
@@ -51,7 +51,7 @@ export function createScreen({ stdin, stdout, stderr }: Streams, { noColor }: { 
   };
 }
 
-/** Without a terminal the answer is the first line of stdin: `earshot login < key.txt`. */
+/** Without a terminal, the answer is the first line of stdin: `earshot login < key.txt`. */
 async function ask(
   { stdin, stderr }: Pick<Streams, 'stdin' | 'stderr'>,
   question: string,
@@ -66,9 +66,9 @@ async function ask(
   try {
     if (isSecret && stdin.isTTY) stderr.write(question);
     return await new Promise<string>((resolve, reject) => {
-      // Readline takes Ctrl+C for itself, and would leave the question open for ever.
+      // Readline handles Ctrl+C itself, and would never end the question.
       lines.once('SIGINT', () => reject(new Failure('interrupted', '')));
-      lines.once('close', () => reject(usageFailure('The input has ended: give the value as an option.')));
+      lines.once('close', () => reject(usageFailure('The input has ended. Give the value as an option.')));
       void lines.question(isSecret ? '' : question).then(resolve, reject);
     });
   } finally {

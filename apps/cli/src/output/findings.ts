@@ -2,12 +2,12 @@ import { applyFix, underline } from '@earshot/query';
 import type { ErrorDetails } from '@earshot/sdk';
 import { shellQuoted, spaced } from './printable.ts';
 
-/** What the API says about one place of a value: a diagnostic, or a violation with its field. */
+/** A finding of the API about one place of a query: a diagnostic, or a violation without its field. */
 type Finding = Omit<NonNullable<ErrorDetails['violations']>[number], 'field' | 'severity'> & {
   severity?: string | undefined;
 };
 
-/** Carets below the place, the message, and each fix as something to paste. */
+/** Renders the query with carets, the message, and each fix as an option to paste. */
 export function renderFinding(
   finding: Finding,
   typed: { readonly option: string; readonly value: string | undefined; readonly columns: number },
@@ -24,11 +24,11 @@ export function renderFinding(
   } else if (option !== '') lines[0] = `${option}: ${lines[0] ?? ''}`;
   for (const fix of finding.fixes ?? []) {
     const edits = fix.edits.map(({ span, text }) => ({ span: [span.start, span.end] as const, text }));
-    const mended = applyFix(value ?? '', { edits }).trim();
-    // Without the value there is nothing to mend, and an empty rule mends nothing.
-    if (value === undefined || mended === '') continue;
+    const fixed = applyFix(value ?? '', { edits }).trim();
+    // An empty query is not a fix.
+    if (value === undefined || fixed === '') continue;
     const perhaps = fix.certainty === 'guess' ? 'Perhaps: ' : '';
-    lines.push(`  ${perhaps}${spaced(fix.title)}:`, `    ${option} ${shellQuoted(mended)}`);
+    lines.push(`  ${perhaps}${spaced(fix.title)}:`, `    ${option} ${shellQuoted(fixed)}`);
   }
   return lines.join('\n');
 }

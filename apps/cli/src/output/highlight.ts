@@ -2,10 +2,10 @@ import { widthOf } from '@earshot/query';
 import type { Match } from '@earshot/sdk';
 import { cutWidth, spaced } from './printable.ts';
 
-/** What is shown of a match: those of a preview have no more. */
+/** The fields of a match that are shown. Matches of a preview have no others. */
 export type ShownMatch = Pick<Match, 'created_at' | 'platform' | 'platform_post_id' | 'payload' | 'why'>;
 
-/** A piece of a line; `isHit` is what made the match. */
+/** A piece of a line. `isHit` marks the words that matched. */
 export interface Segment {
   readonly text: string;
   readonly isHit: boolean;
@@ -16,10 +16,10 @@ interface Span {
   readonly end: number;
 }
 
-/** Columns of text that stay before the first hit when a line is too long to begin at its beginning. */
+/** Columns of text before the first hit, if the beginning of a long line is cut. */
 const columnsBeforeHit = 24;
 
-/** What the line shows of a match: the title, or the text, whichever has the words that matched. */
+/** The title or the text of a match, whichever has the words that matched. */
 export function highlightedText({ payload, platform_post_id, why }: ShownMatch): Segment[] {
   const { title, text } = payload;
   const inTitle = spansIn(
@@ -35,7 +35,7 @@ export function highlightedText({ payload, platform_post_id, why }: ShownMatch):
   return [...segmentsOf(`${title} · `, []), ...segmentsOf(text, inText)];
 }
 
-/** Why it matched, where the text itself does not show it: the author, the language, …, and what the item leaves undecided. */
+/** The reasons that the text does not show, such as author or language, and the undecided clauses. */
 export function hiddenReasons({ why }: ShownMatch): string {
   const reasons = why.evidence.map(({ field, text }) => `${field} ${text}`.trim());
   const undecided = why.undecided.map(({ field }) => `${field}?`);
@@ -47,8 +47,8 @@ function isTitle(path: string): boolean {
 }
 
 /**
- * Where the evidence is in this text. Its spans count in the raw item: a page's text is put together from several pieces
- * of it, so where the span has other words, the words are looked for.
+ * The spans of the evidence in this text. The spans of the API refer to the raw item, and a page's text is assembled from
+ * several parts of it. If a span has other words here, the words are searched.
  */
 function spansIn(text: string | null, evidence: Match['why']['evidence']): Span[] {
   if (text === null) return [];
@@ -84,7 +84,7 @@ function segmentsOf(text: string, spans: readonly Span[]): Segment[] {
   return segments.map((one) => ({ ...one, text: spaced(one.text) })).filter((one) => one.text !== '');
 }
 
-/** At most these columns, with the first hit in sight; an ellipsis stands where something is left out. */
+/** Cuts the line to these columns, keeps the first hit visible, and marks cuts with an ellipsis. */
 export function fitSegments(segments: readonly Segment[], columns: number): Segment[] {
   const shown = trimmed(segments);
   if (widthOf(joined(shown)) <= columns) return shown;
@@ -110,7 +110,7 @@ function cutEnd(segments: readonly Segment[], columns: number): Segment[] {
   return [...kept, { text: '…', isHit: false }];
 }
 
-/** The end of the text, as much as these columns hold. */
+/** The longest end of the text that fits into these columns. */
 function cutBegin(text: string, columns: number): string {
   const characters = Array.from(text);
   let used = 0;

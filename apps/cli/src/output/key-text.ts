@@ -9,7 +9,7 @@ export function keyText(created: {
   return [
     key,
     '',
-    'Store this key now: it is not shown again, and only its hash is stored.',
+    'Store this key now. It is not shown again, because only its hash is stored.',
     `Its id is ${keyId}. It works until ${until ?? 'it is revoked'} and may: ${scopes.join(', ')}.`,
   ].join('\n');
 }

@@ -8,7 +8,7 @@ const platformWidth = 8;
 const textWidthMin = 10;
 const reasonsWidthMax = 30;
 
-/** One line for people: when, where, who, and the text with the words that made it match. */
+/** One line for people: time, platform, author, and the text with the words that matched. */
 export function matchLine(match: ShownMatch, { columns, paint }: Pick<Screen, 'columns' | 'paint'>): string {
   const time = new Date(match.created_at).toTimeString().slice(0, 8);
   const segments = highlightedText(match);

@@ -16,18 +16,18 @@ export function matchesText(
   ].join('\n');
 }
 
-/** Whether silence means that nothing happened. */
+/** Shows whether the list is complete. */
 function coverageLines(coverage: Coverage, { paint }: Screen): string[] {
   if (coverage === null) return [];
   const { complete_through, gaps } = coverage;
   const open = gaps.filter(({ repaired }) => !repaired);
-  const heard =
+  const head =
     complete_through === null
-      ? 'Earshot has not listened to anything yet.'
+      ? 'Earshot has not received anything yet.'
       : `Complete up to ${shortTime(complete_through)}`;
   const missing = open.map(
     ({ platform, from, to, reason }) =>
-      `not heard on ${platform}: ${shortTime(from)} to ${to === null ? 'now' : shortTime(to)} (${reason})`,
+      `gap on ${platform}: ${shortTime(from)} to ${to === null ? 'now' : shortTime(to)} (${reason})`,
   );
-  return ['', ...[heard, ...missing].map((line) => paint('dim', line))];
+  return ['', ...[head, ...missing].map((line) => paint('dim', line))];
 }

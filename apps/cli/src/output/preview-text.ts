@@ -7,7 +7,7 @@ import { shortTime } from './times.ts';
 
 type Previewed = NonNullable<Answers['PreviewRule']['platforms'][Platform]>;
 
-/** What one platform would bring, for people. */
+/** The preview of one platform, for people. */
 export function previewText(
   platform: Platform,
   { translated_value: value, estimate, sample, against }: Previewed,
@@ -33,7 +33,7 @@ function estimateLines(estimate: Previewed['estimate']): string[] {
     `  a day         ${perDay ? `${words}${dayWords(perDay)}` : 'unknown'}`,
     ...(busiest ? [`  busiest hour  ${number(busiest.matches)} (${shortTime(busiest.starts_at)})`] : []),
     ...(usd ? [`  costs         ${words}$${usd.min.toFixed(2)} to $${usd.max.toFixed(2)} a day`] : []),
-    `  rests on      ${estimate.basis}: ${printable(estimate.basis_note)}${fee}`,
+    `  based on      ${estimate.basis}: ${printable(estimate.basis_note)}${fee}`,
   ];
 }
 
@@ -46,8 +46,8 @@ function sampleLine(
   { evaluated, stored, is_sampled, matched, undecided }: Previewed['sample'],
   days: number,
 ) {
-  const part = is_sampled ? ` (a random part of about ${number(stored)})` : '';
-  const open = undecided > 0 ? `, ${number(undecided)} do not decide it` : '';
+  const part = is_sampled ? ` (a random sample of about ${number(stored)})` : '';
+  const open = undecided > 0 ? `, ${number(undecided)} undecided` : '';
   return `stored items  ${number(matched)} of ${number(evaluated)} match${part}${open}, of the last ${days} days`;
 }
 
@@ -56,7 +56,7 @@ function againstLine(
   days: number,
 ): string {
   const about = is_estimate ? 'about ' : '';
-  const open = undecided > 0 ? `, ${number(undecided)} not decided` : '';
+  const open = undecided > 0 ? `, ${number(undecided)} undecided` : '';
   return `would change  ${about}+${number(added)}, −${number(removed)} of the last ${days} days${open}`;
 }
 

@@ -2,25 +2,25 @@ import { widthOf } from '@earshot/query';
 
 /** Controls, line ends, invisible and direction-changing characters, and halves of surrogate pairs. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\s]+/gu;
-/** One line without anything that could move a terminal's cursor: posts are written by strangers. */
+/** One line without control characters, because untrusted content must not control the terminal. */
 export function printable(text: string): string {
   return spaced(text).trim();
 }
 
-/** The same for a piece of a line: the spaces at its ends stay. */
+/** The same for a piece of a line: it keeps spaces at the ends. */
 export function spaced(text: string): string {
   return text.replaceAll(unprintable, ' ');
 }
 
-/** The same for whole lines with carets: one character for each, so that the carets stay below what they mean. */
+/** The same for lines with carets: each character is replaced by one, so that the carets stay aligned. */
 export function printableLines(text: string): string {
   return text.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, '·');
 }
 
-/** What JSON lets through and a terminal obeys or does not show: DEL, C1, direction-changing and zero-width characters. */
+/** Characters that JSON does not escape but terminals interpret or hide: DEL, C1, direction-changing and zero-width ones. */
 const unprintableInJson = /[\u007f-\u009f\u2028\u2029\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** The value on one line for programs. Whoever parses it gets every character back. */
+/** The value as one line of JSON. Parsing it restores every character. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value).replaceAll(unprintableInJson, (character) =>
     character.split('').map(escaped).join(''),
@@ -39,7 +39,7 @@ export function fitWidth(text: string, columns: number): string {
   return `${kept}…${' '.repeat(columns - 1 - widthOf(kept))}`;
 }
 
-/** As much of the beginning as these columns hold. */
+/** The longest beginning that fits into these columns. */
 export function cutWidth(text: string, columns: number): string {
   let kept = '';
   let used = 0;
@@ -51,7 +51,7 @@ export function cutWidth(text: string, columns: number): string {
   return kept;
 }
 
-/** As a POSIX shell reads it back. */
+/** Quotes the text for a POSIX shell. */
 export function shellQuoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

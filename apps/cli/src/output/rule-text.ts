@@ -7,34 +7,35 @@ import type { Screen } from './screen.ts';
 import { renderFields, renderTable } from './table.ts';
 import { shortTime } from './times.ts';
 
+type Listening = NonNullable<Rule['platforms'][Platform]>['listening'];
+
 export function rulesTable({ rules, next_cursor }: Answers['ListRules'], screen: Screen): string {
   if (rules.length === 0)
     return "There are no rules. Create one: earshot rules create --name Rockets --x 'rocket'";
   const rows = rules.map((rule) => [
     rule.id,
     rule.state,
-    heardText(rule),
+    listeningText(rule),
     Object.keys(rule.platforms).join(','),
     String(Object.values(rule.platforms).reduce((sum, one) => sum + (one?.match_count ?? 0), 0)),
     shortTime(lastMatch(rule)),
     rule.name,
   ]);
   const table = renderTable(
-    ['ID', 'STATE', 'HEARD', 'PLATFORMS', 'MATCHES', 'LAST MATCH', 'NAME'],
+    ['ID', 'STATE', 'LISTENING', 'PLATFORMS', 'MATCHES', 'LAST MATCH', 'NAME'],
     rows,
     screen,
   );
   return next_cursor === null ? table : `${table}\n\nMore: earshot rules list --cursor ${next_cursor}`;
 }
 
-/** Short: of all platforms together, and with the names of those that are not heard. */
-function heardText({ state, platforms: watched }: Rule): string {
+/** One word for all platforms, or the platforms that are down, with reasons. */
+function listeningText({ state, platforms: watched }: Rule): string {
   if (state === 'paused') return '';
-  const all = Object.entries(watched).flatMap(([name, one]) => (one ? [{ name, ...one }] : []));
-  const not = all.filter(({ heard }) => heard === 'not_heard');
-  if (not.length > 0)
-    return `not on ${not.map(({ name, heard_reason }) => `${name} (${heard_reason})`).join(', ')}`;
-  return all.some(({ heard }) => heard === 'starting') ? 'starting' : 'live';
+  const all = Object.entries(watched).flatMap(([name, one]) => (one ? [{ name, ...one.listening }] : []));
+  const down = all.filter((one) => one.state === 'down');
+  if (down.length > 0) return `down on ${down.map(({ name, reason }) => `${name} (${reason})`).join(', ')}`;
+  return all.some((one) => one.state === 'starting') ? 'starting' : 'live';
 }
 
 function lastMatch({ platforms: watched }: Rule): string | null {
@@ -53,21 +54,28 @@ export function ruleText(rule: Rule, screen: Screen): string {
       ['created', shortTime(rule.created_at)],
       ['updated', shortTime(rule.updated_at)],
       ['expires', rule.expires_at && shortTime(rule.expires_at)],
-      ['budget', rule.budget && budgetText(rule.budget)],
-      ['paused for', rule.pause && pausedText(rule.pause)],
+      ['budget', rule.effective_budget && budgetText(rule, rule.effective_budget)],
+      ['paused', rule.pause && pauseText(rule.pause)],
     ],
     screen,
   );
   return [fields, ...platforms.flatMap((platform) => platformText(rule, platform, screen))].join('\n\n');
 }
 
-function budgetText(budget: NonNullable<Rule['budget']>): string {
+function budgetText(rule: Rule, budget: NonNullable<Rule['effective_budget']>): string {
+  const whose = rule.budget === null ? ' (default of the operator)' : '';
   const resets = budget.resets_at === null ? '' : `, next period ${shortTime(budget.resets_at)}`;
-  return `${formatBudget(budget)}, spent ${budget.spent}${resets}`;
+  return `${formatBudget(budget)}${whose}, spent ${budget.spent}${resets}`;
 }
 
-function pausedText({ reason, resumes_at }: NonNullable<Rule['pause']>): string {
+function pauseText({ reason, resumes_at }: NonNullable<Rule['pause']>): string {
   return resumes_at === null ? reason : `${reason}, until ${shortTime(resumes_at)}`;
+}
+
+function sinceText({ state, reason, since }: Listening): string {
+  const words = [state, reason].filter(Boolean).join(': ');
+  if (since === null) return words;
+  return `${words}, ${state === 'starting' ? 'expected' : 'since'} ${shortTime(since)}`;
 }
 
 function optionsText(options: Readonly<Record<string, boolean>>): string {
@@ -79,26 +87,11 @@ function optionsText(options: Readonly<Record<string, boolean>>): string {
 function platformText(rule: Rule, platform: Platform, screen: Screen): string[] {
   const watched = rule.platforms[platform];
   if (watched === undefined) return [];
-  const {
-    status,
-    heard,
-    heard_reason,
-    heard_from,
-    translated_value,
-    options,
-    active_since,
-    last_match_at,
-    match_count,
-  } = watched;
+  const { status, listening, translated_value, options, last_match_at, match_count } = watched;
   const fields = renderFields(
     [
-      ['status', active_since === null ? status : `${status} since ${shortTime(active_since)}`],
-      [
-        'heard',
-        heard_from
-          ? `${heard}, from ${shortTime(heard_from)}`
-          : [heard, heard_reason].filter(Boolean).join(': '),
-      ],
+      ['status', status],
+      ['listening', sinceText(listening)],
       ['registered', translated_value],
       ['options', options ? optionsText(options) : null],
       ['matches', match_count === 0 ? '0' : `${match_count}, last ${shortTime(last_match_at)}`],
@@ -125,7 +118,9 @@ export function createdText(
       ...warnings.map((warning) => renderFinding(warning, value)),
     ];
   });
-  return [`${rule_id} is created.`, ...watched, `Watch it: earshot matches tail --rule ${rule_id}`].join(
-    '\n',
-  );
+  return [
+    `${rule_id} is created.`,
+    ...watched,
+    `Show its matches: earshot matches tail --rule ${rule_id}`,
+  ].join('\n');
 }

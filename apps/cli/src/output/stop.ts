@@ -1,8 +1,8 @@
 import { constants } from 'node:os';
 
 /**
- * Aborts at the first of: a signal that asks us to end, or an output that nobody reads any more (`| head`).
- * Later signals change nothing: the end is under way, and every step of it has a time limit.
+ * Aborts at the first signal to stop, or when an output is closed (`| head`). Later signals change nothing, because every
+ * step of the shutdown has a time limit.
  */
 export function listenForStop(): AbortController {
   const stop = new AbortController();
@@ -18,7 +18,7 @@ export function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** As a shell counts an end by this signal. A reader that has seen enough is no failure. */
+/** The exit code of a shell for this signal. A closed output is not a failure. */
 export function exitCodeOfStop({ reason }: AbortSignal): number {
   if (reason === 'SIGPIPE') return 0;
   return 128 + (constants.signals[reason as NodeJS.Signals] ?? 0);

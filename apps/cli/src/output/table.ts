@@ -2,7 +2,7 @@ import { widthOf } from '@earshot/query';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 
-/** Columns under headings, as wide as what is in them; the last one may be as long as it likes. */
+/** Renders columns under headings. Each column is as wide as its longest cell. */
 export function renderTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -20,7 +20,7 @@ export function renderTable(
   return [paint('dim', lines[0] ?? ''), ...lines.slice(1)].join('\n');
 }
 
-/** Names and values below each other; what has no value is left out. */
+/** Renders one field per line. Fields without a value are omitted. */
 export function renderFields(
   fields: readonly (readonly [string, string | null | undefined])[],
   { paint }: Pick<Screen, 'paint'>,

@@ -1,4 +1,4 @@
-/** `2026-11-15 08:00:04`, in the zone of whoever reads it. */
+/** `2026-11-15 08:00:04`, in the local time zone. */
 export function shortTime(timestamp: string | null): string {
   if (timestamp === null) return '–';
   const date = new Date(timestamp);

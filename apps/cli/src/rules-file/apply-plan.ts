@@ -11,7 +11,7 @@ export type StepOutcome = Step &
   (
     | { readonly outcome: 'done'; readonly ruleId: string }
     | { readonly outcome: 'failed'; readonly error: EarshotError }
-    /** Not begun: the run was stopped, or an earlier failure says that this one would fail as well. */
+    /** Not started: the run was stopped, or this step would fail like an earlier one. */
     | { readonly outcome: 'not_tried' }
   );
 
@@ -25,17 +25,17 @@ export interface ApplyOptions {
   readonly earshot: Caller;
   /** Whether the estimated costs of rules are accepted. */
   readonly acceptsEstimate: boolean;
-  /** From then on nothing new is begun; what is under way is finished. */
+  /** After it aborts, running steps finish and no new steps start. */
   readonly stop: AbortSignal;
   readonly report: (outcome: StepOutcome) => void;
 }
 
-/** Registration waits for the platforms, so a few at once are faster; more would only wait for each other. */
+/** A few concurrent registrations are faster, because they wait for the platforms. More would wait for each other. */
 const atOnce = 4;
 
 /**
- * Carries a plan out. Single failures do not stop the others. Deletions come last: what replaces a rule listens before
- * the old one is gone.
+ * Applies a plan. A failed step does not stop the others. Deletions come last, so that a replacement is active before the old
+ * rule is deleted.
  */
 export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<StepOutcome[]> {
   const { earshot, stop, report } = options;
@@ -47,7 +47,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Step
       return { action, key, outcome: 'done', ruleId: await run(earshot) };
     } catch (error) {
       if (!(error instanceof EarshotError)) throw error;
-      // A plan that is full for creations still lets rules be deleted, which makes room.
+      // If the account has no room for more rules, deletions still work and make room.
       hopeless.phase ||= error.code === 'resource_exhausted';
       hopeless.all ||= concernsAll(error);
       return { action, key, outcome: 'failed', error };
@@ -69,8 +69,8 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Step
 }
 
 /**
- * A key that may not, a server that is away: the next call would only wait for the same answer. A key with a budget may not
- * change some rules, and may change others.
+ * Whether all further calls would fail too, because the key lacks permission or the server is unreachable. A key with a
+ * budget may change some rules, but not others.
  */
 function concernsAll({ code, details }: EarshotError): boolean {
   if (code === 'permission_denied' && details.budget !== undefined) return false;
@@ -109,9 +109,10 @@ function phasesOf(
 }
 
 /**
- * The same change has the same key in every run, so a run that was cut off gets its answer instead of a conflict. A
- * request names the version that it changes, which never comes back. A creation has no such thing: after somebody deleted
- * the rule, an old key would bring the old answer and no rule. There the pair of set and key keeps a second rule out.
+ * The idempotency key of a change. It is the same in every run, so that a repeated run gets the answer of an interrupted one
+ * instead of a conflict. This is safe because a request names the version that it changes. A creation has no version: if the
+ * rule was deleted in the meantime, an old key would return the old answer and create nothing. For creations, the unique
+ * pair of set and key prevents a second rule.
  */
 function keyOf(action: string, request: object): string {
   return `apply-${action}-${createHash('sha256').update(JSON.stringify(request)).digest('hex')}`;

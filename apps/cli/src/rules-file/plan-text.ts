@@ -5,7 +5,7 @@ import type { WantedRule } from './rules-file.ts';
 
 type Paint = (style: 'green' | 'yellow' | 'red', text: string) => string;
 
-/** The plan for people: + is created, ~ changed, - deleted. */
+/** The plan for people: + creates, ~ changes, - deletes. */
 export function planText(plan: Plan, paint: Paint): string {
   const { set, creates, updates, deletes, unchanged, others } = plan;
   const counts = `${creates.length} to create, ${updates.length} to change, ${deletes.length} to delete, ${unchanged} unchanged`;
@@ -21,7 +21,7 @@ export function planText(plan: Plan, paint: Paint): string {
     `${countOf(plan) === 0 ? 'Nothing to do' : 'Plan'} for the set "${set}": ${counts}.`,
     ...(others === 0
       ? []
-      : [`${others} other ${others === 1 ? 'rule' : 'rules'} of the account: not touched.`]),
+      : [`${others} other ${others === 1 ? 'rule' : 'rules'} of the account: not affected.`]),
   ].join('\n');
 }
 
@@ -76,7 +76,7 @@ export function planJson({ set, creates, updates, deletes, unchanged, others }: 
   };
 }
 
-/** On one line, and nothing in it can move a terminal's cursor. */
+/** The value on one line, without control characters. */
 function shown(value: unknown): string {
   if (value === null) return '(none)';
   return spaced(typeof value === 'string' ? value : JSON.stringify(value));

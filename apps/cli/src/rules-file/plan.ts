@@ -17,7 +17,7 @@ export interface PlannedUpdate {
   readonly changes: readonly FieldChange[];
 }
 
-/** What makes the account's rules of the set equal to the file. Rules of no set, or of another one, are not in it. */
+/** The changes that make the account's rules of the set equal to the file. It ignores rules of other sets or of none. */
 export interface Plan {
   readonly set: string;
   readonly creates: readonly WantedRule[];
@@ -82,7 +82,7 @@ function changesOf(wanted: WantedRule, rule: Rule): FieldChange[] {
   return fields.filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
 
-/** The same moment can be written in many ways. */
+/** Normalises a time, because the same moment can be written in several ways. */
 function instant(time: string | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
@@ -102,7 +102,7 @@ export function createRequest(set: string, wanted: WantedRule): Requests['Create
   };
 }
 
-/** Only what differs, and only if nobody changed the rule since it was compared. */
+/** Sends only fields that differ, and only if the rule has not changed since the comparison. */
 export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Requests['UpdateRule'] {
   const changed = new Set(changes.map(({ field }) => field.split('.')[0]));
   return {
@@ -119,7 +119,7 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
   };
 }
 
-/** Of the platforms whose options change, and no others: the rule may be leaving those. */
+/** Options of the platforms whose options change. Others are omitted, because the rule may leave these platforms. */
 function newOptions(wanted: WantedRule, changes: readonly FieldChange[]) {
   const named = platforms.filter(
     (platform) =>

@@ -11,7 +11,7 @@ import {
 import { printableLines } from '../output/printable.ts';
 import type { Place, SourceFile } from './source-file.ts';
 
-/** A rule as the file wants it. */
+/** A rule of the file. */
 export interface WantedRule {
   readonly key: string;
   readonly name: string;
@@ -24,7 +24,7 @@ export interface WantedRule {
   readonly examples: NonNullable<FileRule['examples']> | null;
 }
 
-/** Something about a place of the file, ready to be shown. */
+/** A finding about a place of the file, with its rendered text. */
 export interface Finding {
   readonly severity: 'error' | 'warning';
   readonly place: Place;
@@ -37,7 +37,7 @@ export interface Finding {
 export interface CheckedFile {
   readonly set: string;
   readonly rules: readonly WantedRule[];
-  /** What is wrong with the file and its values; examples are not part of it. */
+  /** Findings about the file and its queries, without those of examples. */
   readonly findings: readonly Finding[];
   readonly examples: readonly CheckedExample[];
 }
@@ -45,11 +45,11 @@ export interface CheckedFile {
 export interface CheckedExample extends JudgedExample {
   readonly key: string;
   readonly place: Place;
-  /** Null when it holds. */
+  /** Null if the example holds. */
   readonly finding: Finding | null;
 }
 
-/** Everything that can be said about the file without a server: its form, its values, its examples. */
+/** Checks the form, the queries and the examples of the file, without a server. */
 export function checkRulesFile(source: SourceFile): CheckedFile {
   const nothing = { set: '', rules: [], examples: [] };
   if (source.problems.length > 0) {
@@ -99,7 +99,7 @@ interface CheckedValues {
   readonly invalid: ReadonlySet<Platform>;
 }
 
-/** What CreateRule would refuse is an error of the file. */
+/** Reports an error for every query that CreateRule would refuse. */
 function checkValues(source: SourceFile, { key, overrides, acceptSuspicious }: WantedRule): CheckedValues {
   const findings: Finding[] = [];
   const invalid = new Set<Platform>();
@@ -175,7 +175,7 @@ function aboutLine(
   };
 }
 
-/** The file may be a stranger's, of a pull request: nothing of it reaches the terminal as it is. */
+/** The file may come from a pull request, so untrusted content is escaped for the terminal. */
 function rendered(
   { path }: SourceFile,
   { line, column }: Place,

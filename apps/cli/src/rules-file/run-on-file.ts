@@ -14,7 +14,7 @@ export async function loadRulesFile(path: string): Promise<CheckedFile> {
   return checkRulesFile(readSourceFile(path, text));
 }
 
-/** What keeps the file from being applied, and what is only told. */
+/** Errors, which prevent the file from being applied, and warnings. */
 export function findingsOf({ findings, examples }: CheckedFile): { errors: Finding[]; warnings: Finding[] } {
   const all = [...findings, ...examples.flatMap(({ finding }) => finding ?? [])];
   return {
@@ -23,7 +23,7 @@ export function findingsOf({ findings, examples }: CheckedFile): { errors: Findi
   };
 }
 
-/** One request, however many rules there are. */
+/** Lists the rules of the account with one request, and compares them. */
 export async function planFile(earshot: Pick<Earshot, 'listRules'>, file: CheckedFile): Promise<Plan> {
   const { rules } = await earshot.listRules();
   return planRules(file, rules);

@@ -8,7 +8,7 @@ export interface Place {
 
 export type SourceFile = ReturnType<typeof readSourceFile>;
 
-/** A YAML file that remembers where everything stood. */
+/** Reads a YAML file and keeps the places of its values. */
 export function readSourceFile(path: string, text: string) {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
@@ -23,14 +23,14 @@ export function readSourceFile(path: string, text: string) {
   return {
     path,
     text,
-    /** Why it cannot be read as YAML. */
+    /** The YAML syntax errors. */
     problems,
     value: (problems.length > 0 ? null : document.toJS()) as unknown,
-    /** Where a value stands, or as much of the way to it as there is. */
+    /** The place of a value, or of its closest existing parent. */
     placeOf: (steps: readonly PropertyKey[]) => placeAt(find(steps).offset),
-    /** Where its name stands. */
+    /** The place of its key. */
     placeOfKey: (steps: readonly PropertyKey[]) => placeAt(find(steps).keyOffset),
-    /** Where a part of a string stands; the beginning of the string where quotes or folding moved its characters. */
+    /** The place of an offset within a string, or the beginning of the string if quotes or folding have moved its characters. */
     placeWithin(steps: readonly PropertyKey[], offset: number): Place {
       const { node, offset: begin } = find(steps);
       if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return placeAt(begin);
@@ -48,7 +48,7 @@ interface Found {
   readonly keyOffset: number;
 }
 
-/** A scalar is found where it begins, a collection where its key is: that is what a reader looks for. */
+/** Finds a scalar at its beginning, and a collection at its key, where a reader expects it. */
 function follow(root: Node | null, steps: readonly PropertyKey[], pairs: PairsOf): Found {
   let found = atOffset(root) ?? { node: root, offset: 0, keyOffset: 0 };
   for (const step of steps) {
@@ -65,7 +65,7 @@ function follow(root: Node | null, steps: readonly PropertyKey[], pairs: PairsOf
 
 type PairsOf = (map: YAMLMap) => ReadonlyMap<string, Pair>;
 
-/** By name, made once per map: a thousand rules are asked for one by one. */
+/** Indexes each map by key once, because a file may have a thousand rules. */
 function indexPairs(): PairsOf {
   const known = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
   return (map) => {

@@ -1,7 +1,7 @@
 import { printableLines } from '../output/printable.ts';
 import type { CheckedExample, CheckedFile } from './rules-file.ts';
 
-/** Like a test runner: a line per rule, and under it what does not hold. */
+/** Like a test runner: one line per rule, followed by the examples that do not hold. */
 export function testReport(path: string, { rules, examples }: CheckedFile): string {
   const byKey = Map.groupBy(examples, ({ key }) => key);
   const lines = rules.flatMap(({ key }) => ruleLines(key, byKey.get(key) ?? []));
@@ -28,5 +28,5 @@ function ruleLines(key: string, examples: readonly CheckedExample[]): string[] {
 function summary(examples: readonly CheckedExample[]): string {
   const count = (...outcomes: readonly CheckedExample['outcome'][]) =>
     examples.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  return `${examples.length} examples: ${count('holds')} hold, ${count('fails', 'misplaced')} fail, ${count('undecided')} not decided`;
+  return `${examples.length} examples: ${count('holds')} hold, ${count('fails', 'misplaced')} fail, ${count('undecided')} undecided`;
 }

@@ -5,7 +5,7 @@ import { isOurs, keyOf, type Run } from './run.ts';
 
 type Upstream = ReadonlyArray<{ readonly source: ModelSource; readonly rules: readonly SandboxRule[] }>;
 
-/** What must hold at every moment. */
+/** Invariants that must hold at every moment. */
 export async function assertAlways(run: Run): Promise<void> {
   expect([...run.misdeeds]).toEqual([]);
   const upstream = await Promise.all(
@@ -23,7 +23,7 @@ export async function assertAlways(run: Run): Promise<void> {
   for (const { source_id: id, count } of used) expect(count, `slots on ${id}`).toBeLessThanOrEqual(capacity);
 }
 
-/** No rule that was acknowledged is without its upstream rule, unless somebody took that away by hand. */
+/** Every acknowledged rule has its upstream rule, unless that was deleted by hand. */
 function assertCovered(run: Run, upstream: Upstream): void {
   for (const { word, platforms } of run.acknowledged) {
     for (const platform of platforms) {
@@ -36,7 +36,7 @@ function assertCovered(run: Run, upstream: Upstream): void {
   }
 }
 
-/** A drained source keeps a rule until the new one has been effective for a while, which no history lasts. */
+/** A drained source keeps a rule until the new one has been effective for a while, which is longer than any history. */
 async function assertStillServed(run: Run, upstream: Upstream): Promise<void> {
   if (run.leaving.size === 0) return;
   const moved = await run.world.database.many<{ id: string; moved_from: string }>(
@@ -45,7 +45,7 @@ async function assertStillServed(run: Run, upstream: Upstream): Promise<void> {
   );
   for (const { id, moved_from: from } of moved) {
     const left = run.leaving.get(id);
-    // Moved on since, or its rule was taken away by hand.
+    // Moved on since, or its rule was deleted by hand.
     if (!left || left.source.id !== from || run.disturbed.has(left.key)) continue;
     const there = upstream.some(
       ({ source, rules }) =>
@@ -57,8 +57,8 @@ async function assertStillServed(run: Run, upstream: Upstream): Promise<void> {
 }
 
 /**
- * Upstream rules that were registered before, and that nobody serves although a source has room: reconciliations fix
- * that. Without room, a rule that was taken away by hand stays away.
+ * Registered upstream rules that no source serves although one has room: reconciliations fix this. Without room, a rule
+ * that was deleted by hand is not restored.
  */
 export async function findUnserved(run: Run): Promise<{ withRoom: string[]; withoutRoom: string[] }> {
   const slots = await run.world.database.many<{
@@ -95,12 +95,12 @@ interface SlotRow {
   held: boolean;
 }
 
-/** What must hold at the end: the upstream has what the slots say, and nothing else of ours. */
+/** Invariants at the end: the upstream has what the slots say, and no other rule of ours. */
 export async function assertAgreement(run: Run): Promise<void> {
   const slots = await run.world.database.many<SlotRow>(
     `select *, exists (select 1 from slot_holders where slot_id = slots.id) as held from slots`,
   );
-  // A slot for which there is no room where it should go stays with the source that it should leave.
+  // A slot without room at its destination stays with the source that it should leave.
   const stranded = slots.filter((slot) => slot.state === 'failed' && slot.problem_kind === 'full');
   const settled = slots.filter((slot) => !stranded.includes(slot));
   expect([
@@ -125,7 +125,7 @@ export async function assertAgreement(run: Run): Promise<void> {
   }
 }
 
-/** A rule that was taken away by hand left a gap on the ledger of its slot, and the gap ended. */
+/** A rule that was deleted by hand left a gap in the ledger of its slot, and the gap ended. */
 export async function assertGaps(run: Run): Promise<void> {
   const rows = await run.world.database.many<{ id: string; upstream_rule_id: string; ended: boolean | null }>(
     `select id, upstream_rule_id,

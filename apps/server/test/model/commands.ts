@@ -1,22 +1,22 @@
 import type { Platform } from '@earshot/contract';
 import * as fc from 'fast-check';
 
-/** What can happen to an installation with two X apps and two taps. */
+/** The events of a history, for an installation with two X apps and two Firehose tokens. */
 export type Command =
   | { readonly kind: 'create'; readonly platforms: readonly Platform[]; readonly word: string }
-  /** Several at once, so that they travel in one call. */
+  /** Several at once, so that they share one call. */
   | { readonly kind: 'create_many'; readonly words: readonly string[] }
   | { readonly kind: 'update'; readonly which: number; readonly word: string }
   | { readonly kind: 'pause'; readonly which: number }
   | { readonly kind: 'resume'; readonly which: number }
   | { readonly kind: 'delete'; readonly which: number }
-  /** Deleted, and at the same time created anew by somebody else. */
+  /** Deleted, and at the same time created again by another caller. */
   | { readonly kind: 'replace'; readonly which: number }
-  /** The process dies: no release, no answer, no record; another one takes over. */
+  /** The process crashes: no release, no answer, no record; another one takes over. */
   | { readonly kind: 'crash'; readonly source: number; readonly midCall: boolean }
-  /** Somebody else has the lease while the old holder still believes in its own. */
+  /** Another node has the lease while the old holder does not know it yet. */
   | { readonly kind: 'lose_lease'; readonly source: number }
-  /** A holder is stopped before a change, and goes on when somebody else has its lease and has done the work. */
+  /** A holder is paused before a change, and continues when another node has its lease and has done the work. */
   | { readonly kind: 'freeze'; readonly platform: Platform; readonly word: string; readonly undo: boolean }
   | { readonly kind: 'drain'; readonly source: number }
   | { readonly kind: 'undrain' }
@@ -29,18 +29,18 @@ export type Command =
   | { readonly kind: 'vanish'; readonly platform: Platform; readonly word: string }
   | { readonly kind: 'delete_by_hand'; readonly source: number; readonly which: number }
   | { readonly kind: 'add_by_hand'; readonly source: number; readonly word: string }
-  /** Time passes; without the regular comparison, the registrars start anew. */
+  /** Time passes; without the regular comparison, the registrars restart. */
   | { readonly kind: 'reconcile' };
 
 export interface History {
-  /** Whether registrars compare now and then, or only when they have a reason. */
+  /** Whether registrars compare regularly, or only when they have a reason. */
   readonly regular: boolean;
   readonly commands: readonly Command[];
 }
 
 export type FaultOrder = Readonly<Record<string, string | number>> & { readonly kind: string };
 
-/** Longer than a registrar waits for an answer (mortal-registrar.ts): the work is done, and nobody hears of it. */
+/** Longer than a registrar waits for an answer (mortal-registrar.ts): the work is done, and the registrar does not learn it. */
 const tooLateMs = 300;
 
 const word = fc.constantFrom('ash', 'birch', 'cedar', 'damson', 'elm', 'fir');
@@ -61,7 +61,7 @@ const faults = fc.constantFrom<FaultOrder>(
   { kind: 'rule_refused', contains: 'elm' },
 );
 
-/** One kind of command, and how often it comes among the others. */
+/** One kind of command, and its frequency among the others. */
 function often<Kind extends Command['kind'], Fields extends object>(
   weight: number,
   kind: Kind,

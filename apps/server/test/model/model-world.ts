@@ -13,7 +13,7 @@ import { createLocalBells } from '../local-bells.ts';
 import { openTestDatabase } from '../support.ts';
 import { byHand, rulesOf } from '../upstream-world.ts';
 
-/** Few places, so that histories meet the capacity. */
+/** Few places, so that histories reach the capacity. */
 export const capacity = 2;
 
 export const sources = [
@@ -22,7 +22,7 @@ export const sources = [
   { id: 'firehose:main', platform: 'firehose', token: 'fh_model_1' },
   { id: 'firehose:second', platform: 'firehose', token: 'fh_model_2' },
 ] as const;
-/** Takes less than is configured, and says so only when it refuses. Nobody adds anything to it by hand. */
+/** It accepts less than is configured, and reports this only by refusals. No rule is added to it by hand. */
 export const smallSource = 'firehose:second';
 const smallCapacity = 1;
 export type ModelSource = (typeof sources)[number];
@@ -45,7 +45,7 @@ export interface ModelWorld extends AsyncDisposable {
   arm(fault: Record<string, unknown>): Promise<void>;
   /** Ends all faults; returns how often each kind fired. */
   endFaults(): Promise<ReadonlyArray<{ kind: string; fired: number }>>;
-  /** An empty installation again. */
+  /** Empties the installation. */
   reset(): Promise<void>;
 }
 

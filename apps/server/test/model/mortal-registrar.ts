@@ -15,7 +15,7 @@ import { rulesOf } from '../upstream-world.ts';
 import { type Misdeed, watchCalls } from './watched-client.ts';
 
 const leaseTtlMs = 2_000;
-/** A history is over in less than a second: what takes minutes must not stop it. */
+/** A history ends in less than a second: waits of minutes must not stop it. */
 const pace = 100;
 /** As the client gives up after 10 s. */
 const answerWithinMs = 250;
@@ -32,27 +32,27 @@ export interface MortalOptions {
 }
 
 export interface MortalRegistrar {
-  /** From now on it does nothing any more: no word to the database, none to the upstream. It does not clean up. */
+  /** From now on it does nothing: it sends nothing to the database or the upstream, and does not clean up. */
   die(): void;
   /** Resolves when it is dead. */
   readonly death: Promise<void>;
-  /** Dies when the upstream has answered its next change, before anything is recorded. */
+  /** Crashes when the upstream has answered its next change, before anything is recorded. */
   dieAfterNextChange(): void;
-  /** Stops, as a process without processor time, when it is about to begin its next change; resolves when it has. */
+  /** Pauses, like a process without processor time, when it is about to begin its next change; resolves when it has. */
   freezeAtNextChange(): Promise<void>;
-  /** Goes on, or does not stop after all; resolves when it has done what it was about to do. */
+  /** Continues, or does not pause after all; resolves when it has done what it was about to do. */
   thaw(): Promise<void>;
-  /** Somebody else has its lease: from now on it must not change anything upstream. */
+  /** Another node has its lease: from now on it must not change anything upstream. */
   retire(): void;
   stop(): Promise<void>;
 }
 
 class Dead extends Error {}
 
-/** One for all: metrics of a process watch its event loop, and thousands of them would stop it. */
+/** One for all: the metrics of a process watch its event loop, and thousands of them would stop it. */
 const telemetry = silentTelemetry();
 
-/** A registrar whose process can die or be stopped: everything it does to the world passes here. */
+/** A registrar whose process can crash or be paused: all its effects pass through here. */
 export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   const { database, installation, bells, sourceId, platform, reconcileEveryMs } = options;
   const stop = new AbortController();
@@ -75,9 +75,9 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   const client = watchCalls(impatient(options.client), options.report);
   const calls: UpstreamClient = {
     ...client,
-    async call(method, path, asked) {
+    async call(method, path, init) {
       if (dead) throw new UpstreamUnavailable('the process is dead');
-      const answer = await client.call(method, path, asked);
+      const answer = await client.call(method, path, init);
       if (diesAfterChange && method !== 'GET') {
         dead = true;
         death.resolve();
@@ -103,7 +103,7 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
   const ended = worker.run(stop.signal).catch((error: unknown) => {
     if (!(error instanceof Dead)) throw error;
   });
-  // Looked at when it is stopped.
+  // The test checks its outcome when it stops it.
   ended.catch(() => undefined);
   return {
     death: death.promise,
@@ -129,21 +129,21 @@ export function startMortalRegistrar(options: MortalOptions): MortalRegistrar {
 function impatient(client: UpstreamClient): UpstreamClient {
   return {
     ...client,
-    call: (method, path, asked) =>
+    call: (method, path, init) =>
       client.call(method, path, {
-        ...asked,
-        signal: AbortSignal.any([asked.signal, AbortSignal.timeout(answerWithinMs)]),
+        ...init,
+        signal: AbortSignal.any([init.signal, AbortSignal.timeout(answerWithinMs)]),
       }),
   };
 }
 
-/** Stops whoever passes, from the moment at which a change is about to begin. */
+/** Pauses each caller from the moment at which a change is about to begin. */
 function createFreezer() {
   let armed: PromiseWithResolvers<void> | null = null;
   let frozen: PromiseWithResolvers<void> | null = null;
   let resumed: Promise<unknown> = Promise.resolve();
   const pass = async () => await frozen?.promise;
-  const stopHere = async () => {
+  const pauseHere = async () => {
     if (!armed) return;
     frozen = Promise.withResolvers();
     armed.resolve();
@@ -153,7 +153,7 @@ function createFreezer() {
   const guarded = (call: UpstreamCall): UpstreamCall => ({
     ...call,
     async permit(kind) {
-      if (kind === 'change') await stopHere();
+      if (kind === 'change') await pauseHere();
       const permitted = call.permit(kind);
       resumed = permitted.catch(() => undefined);
       await permitted;
@@ -169,7 +169,7 @@ function createFreezer() {
       armed = null;
       frozen?.resolve();
       frozen = null;
-      // The permission is asked for in the next turn, and whatever it allows is begun in the one after.
+      // The permission is requested in the next turn of the event loop, and the change begins in the one after.
       await new Promise((resolve) => setImmediate(resolve));
       await resumed;
       await new Promise((resolve) => setImmediate(resolve));

@@ -6,7 +6,7 @@ import { type Command, type FaultOrder, type History, history } from './commands
 import { type ModelWorld, openModelWorld } from './model-world.ts';
 import { runHistory } from './run-history.ts';
 
-/** `pnpm test:model --histories N --seed S --only I` sets them; it takes another seed each time, CI always the same. */
+/** Set by `pnpm test:model --histories N --seed S --only I`, which uses another seed each time; CI uses a fixed one. */
 const histories = Number(process.env['MODEL_HISTORIES'] ?? 30);
 const seed = Number(process.env['MODEL_SEED'] ?? 725_399_410);
 const only = process.env['MODEL_ONLY'];
@@ -16,7 +16,7 @@ const lanes = 4;
 const create = (word: string): Command => ({ kind: 'create', platforms: ['x'], word });
 const fault = (order: FaultOrder): Command => ({ kind: 'fault', fault: order, platform: 'x', count: 1 });
 
-/** What histories must be about, or they have shown little; and the shortest one that is about it for sure. */
+/** What histories must contain to be meaningful, and the shortest history that contains it for sure. */
 const mustHappen: Readonly<Record<string, readonly Command[]>> = {
   acknowledged: [create('ash')],
   updated: [create('ash'), { kind: 'update', which: 0, word: 'birch' }],
@@ -43,7 +43,7 @@ afterAll(async () => {
 });
 
 test.each(Object.entries(mustHappen))(
-  'a history is about %s, and all agree after it',
+  'a history contains %s, and all sides agree after it',
   async (kind, commands) => {
     const [world] = worlds;
     for (const regular of [true, false])
@@ -58,7 +58,7 @@ test(
     const startedAt = performance.now();
     const all = fc.sample(history, { numRuns: histories, seed }).entries();
     const chosen = all.filter(([index]) => only === undefined || index === Number(only));
-    // Each history runs against real time: a smaller one would be another one, so none is made smaller.
+    // Histories run in real time, so that a smaller one would behave differently: failures are not shrunk.
     let failed = false;
     let played = 0;
     const lane = async (world: ModelWorld) => {
@@ -79,10 +79,10 @@ test(
     for (const result of results) if (result.status === 'rejected') throw result.reason;
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
     process.stdout.write(
-      `${histories} histories in ${seconds} s, seed ${seed}; histories in which it happened: ${JSON.stringify([...happened])}\n`,
+      `${histories} histories in ${seconds} s, seed ${seed}; histories that contain it: ${JSON.stringify([...happened])}\n`,
     );
     expect(played).toBe(only === undefined ? histories : 1);
-    // A short run may miss some: that they happen at all is the test above.
+    // A short run may miss some; the test above ensures that they happen.
     const isLong = only === undefined && histories >= 200;
     if (isLong) expect([...happened.keys()]).toEqual(expect.arrayContaining(Object.keys(mustHappen)));
   },

@@ -34,7 +34,7 @@ export async function createRule(
 export async function updateRule(run: Run, rule: Acknowledged, word: string): Promise<void> {
   const { rules, changes, bells } = run.world;
   const { ruleId, platforms } = rule;
-  const asked = changeBy(accountId, null, 'UpdateRule');
+  const requestedBy = changeBy(accountId, null, 'UpdateRule');
   const outcome = await changes.beginUpdate(
     {
       accountId,
@@ -47,7 +47,7 @@ export async function updateRule(run: Run, rule: Acknowledged, word: string): Pr
       premiumRulesMax: 1_000,
       keepOldMs: 0,
     },
-    asked,
+    requestedBy,
   );
   if (outcome.kind !== 'begun') return;
   const { change } = outcome;
@@ -56,16 +56,16 @@ export async function updateRule(run: Run, rule: Acknowledged, word: string): Pr
     bells.ring('slots');
     return;
   }
-  expect(await changes.apply(change, asked)).not.toBeNull();
+  expect(await changes.apply(change, requestedBy)).not.toBeNull();
   run.happened.add('updated');
-  letGo(run, rule);
+  markUncertain(run, rule);
   run.acknowledged = run.acknowledged.map((one) => (one === rule ? { ...rule, word } : one));
 }
 
 export async function pauseRule(run: Run, rule: Acknowledged): Promise<void> {
   run.acknowledged = run.acknowledged.filter((one) => one !== rule);
   run.paused.push(rule);
-  letGo(run, rule);
+  markUncertain(run, rule);
   const { kind } = await run.world.changes.pause(rule.ruleId, changeBy(accountId, null, 'PauseRule'));
   expect(kind).toBe('paused');
   run.world.bells.ring('slots');
@@ -90,7 +90,7 @@ export async function resumeRule(run: Run, rule: Acknowledged): Promise<void> {
 
 export async function deleteRule(run: Run, rule: Acknowledged): Promise<void> {
   run.acknowledged = run.acknowledged.filter((one) => one !== rule);
-  letGo(run, rule);
+  markUncertain(run, rule);
   const { rules, bells } = run.world;
   expect(await rules.delete(changeBy(accountId, null, 'DeleteRule'), rule.ruleId)).not.toBeNull();
   bells.ring('slots');
@@ -103,7 +103,7 @@ export async function releaseOldSlots({ world }: Run): Promise<void> {
 
 async function isRegistered(
   run: Run,
-  look: () => Promise<HeldSlot[]>,
+  read: () => Promise<HeldSlot[]>,
   giveUp?: Promise<unknown>,
 ): Promise<boolean> {
   using bell = run.world.bells.listen('slot_outcomes');
@@ -113,7 +113,7 @@ async function isRegistered(
     deadline = 0;
   });
   for (;;) {
-    const slots = await look();
+    const slots = await read();
     if (slots.every(({ state }) => state === 'registered')) return true;
     const failed = slots.filter(({ state }) => state === 'failed');
     failed.forEach(assertReason);
@@ -129,8 +129,8 @@ function assertReason({ platform, problem, problemKind }: HeldSlot): void {
   else expect(`${platform} ${problemKind}`).toBe('firehose full');
 }
 
-/** Its slots may go, and come back: what was to be said about them is not sure any more. */
-function letGo(run: Run, { word, platforms }: Acknowledged): void {
+/** Its slots may be deleted and created again: nothing is certain about them any more. */
+function markUncertain(run: Run, { word, platforms }: Acknowledged): void {
   const keys = new Set(platforms.map((platform) => keyOf(platform, word)));
   for (const [slotId, { key }] of run.leaving) if (keys.has(key)) run.leaving.delete(slotId);
   run.takenAway = run.takenAway.filter(({ key }) => !keys.has(key));

@@ -19,7 +19,7 @@ const regularlyMs = 40;
 const neverMs = 3_600_000;
 const settle = { timeoutMs: 60_000, intervalMs: 5 };
 
-/** Plays a history and checks what must hold in it and at its end; returns what happened in it. */
+/** Plays a history and checks its invariants at each step and at the end; returns which events happened. */
 export async function runHistory(
   world: ModelWorld,
   { regular, commands }: History,
@@ -109,12 +109,12 @@ async function reconcile(run: Run): Promise<void> {
   for (const source of sources) startRegistrar(run, source);
 }
 
-/** With everything quiet, new registrars get one reconciliation each: after it both sides must agree. */
+/** Without further events, new registrars run one reconciliation each: after it both sides must agree. */
 async function assertSettles(run: Run): Promise<void> {
   await releaseOldSlots(run);
   if (run.takenAway.length > 0) run.happened.add('taken_away');
   await finishMoves(run);
-  await tryFailedAgain(run);
+  await retryFailed(run);
   for (const source of sources) await expireLease(run, source);
   for (const source of sources) startRegistrar(run, source, neverMs);
   await eventually(() => assertAgreement(run), settle);
@@ -126,7 +126,7 @@ async function assertSettles(run: Run): Promise<void> {
   await endAll(run);
 }
 
-/** What has moved was registered a while ago, as if time had passed: the former sources need not serve any more. */
+/** Moves the registration of moved slots into the past: the former sources need not serve them any more. */
 async function finishMoves(run: Run): Promise<void> {
   run.leaving.clear();
   const { database } = run.world;
@@ -142,8 +142,8 @@ async function finishMoves(run: Run): Promise<void> {
     `select 1 from slots where source_id <> moved_from and state <> 'registered'`,
   );
   if (run.drained.size === 0 && underWay.length === 0) return;
-  // One that the new source refused is still served by the former one: it has to be tried again before it can leave.
-  await tryFailedAgain(run);
+  // A rule that the new source refused is still served by the former one: it is retried before it can leave.
+  await retryFailed(run);
   for (const source of sources) startRegistrar(run, source, regularlyMs);
   await eventually(async () => {
     await age();
@@ -156,16 +156,16 @@ async function finishMoves(run: Run): Promise<void> {
            and other.capacity > (select count(*) from slots where source_id = other.id))`,
     );
     expect(unsettled).toEqual([]);
-    // The former source takes such a rule back at its next reconciliation, or it is tried again in a minute.
+    // The former source takes such a rule back at its next reconciliation, or the rule is retried after a minute.
     const { withRoom } = await findUnserved(run);
-    if (withRoom.length > 0) await tryFailedAgain(run);
+    if (withRoom.length > 0) await retryFailed(run);
     expect(withRoom).toEqual([]);
   }, settle);
   await endAll(run);
   await age();
 }
 
-async function tryFailedAgain({ world }: Run): Promise<void> {
+async function retryFailed({ world }: Run): Promise<void> {
   await world.database.run(
     `update slots set retry_at = now() where state = 'failed' and retry_at is not null`,
   );

@@ -4,7 +4,7 @@ import { type ModelSource, type ModelWorld, type SandboxRule, sources } from './
 import { type MortalRegistrar, startMortalRegistrar } from './mortal-registrar.ts';
 import type { Misdeed } from './watched-client.ts';
 
-/** A rule of which its caller was told that it is there. */
+/** A rule whose creation was acknowledged to its caller. */
 export interface Acknowledged {
   readonly ruleId: string;
   readonly word: string;
@@ -13,27 +13,27 @@ export interface Acknowledged {
 
 interface RunOptions {
   readonly reconcileEveryMs: number;
-  /** A caller gives up after this time, as the API does after 15 s. Where nobody answers it is told to give up at once. */
+  /** A caller gives up after this time, as the API does after 15 s. If no node answers, it gives up at once. */
   readonly confirmWithinMs: number;
 }
 
-/** A history under way, with all that its checks have to know. */
+/** A running history, with all that its checks need. */
 export interface Run extends RunOptions {
   readonly world: ModelWorld;
   readonly registrars: Map<string, MortalRegistrar>;
   readonly former: MortalRegistrar[];
   acknowledged: Acknowledged[];
   paused: Acknowledged[];
-  /** Values that somebody took away upstream: they may be missing until the next reconciliation. */
+  /** Queries whose rules were deleted upstream by hand: they may be missing until the next reconciliation. */
   readonly disturbed: Set<string>;
   readonly foreign: Array<{ source: ModelSource; id: string }>;
-  /** Upstream rules of acknowledged rules that somebody took away. */
+  /** Upstream rules of acknowledged rules that were deleted by hand. */
   takenAway: Array<{ slotId: string; upstreamRuleId: string; key: string }>;
-  /** Slots of acknowledged rules that a source had when its draining began: it serves them as long as they are held. */
+  /** Slots of acknowledged rules on a source when its draining began: it serves them as long as they are held. */
   readonly leaving: Map<string, { source: ModelSource; key: string }>;
   readonly drained: Set<string>;
   readonly misdeeds: Set<Misdeed>;
-  /** What a history was about: some of them must have been about everything. */
+  /** What a history contained: all of them together must contain everything. */
   readonly happened: Set<string>;
 }
 
@@ -88,7 +88,7 @@ export function startRegistrar(run: Run, source: ModelSource, reconcileEveryMs =
   );
 }
 
-/** The old holder, if it lives, goes on until it notices. */
+/** The old holder, if it lives, continues until it notices. */
 export async function replaceRegistrar(run: Run, source: ModelSource): Promise<void> {
   const registrar = run.registrars.get(source.id);
   if (registrar) run.former.push(registrar);

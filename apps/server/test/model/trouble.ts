@@ -6,7 +6,7 @@ import { type ModelSource, smallSource, sources } from './model-world.ts';
 import { createRule, deleteRule } from './rule-actions.ts';
 import { isAcknowledged, isOurs, keyOf, type Run, replaceRegistrar } from './run.ts';
 
-/** Trouble with registrars and their leases, and people at the upstream's dashboard. */
+/** Faults of registrars and their leases, and manual changes at the upstream's dashboard. */
 
 export async function crash(run: Run, source: ModelSource, midCall: boolean): Promise<void> {
   const registrar = run.registrars.get(source.id);
@@ -19,7 +19,7 @@ export async function crash(run: Run, source: ModelSource, midCall: boolean): Pr
   await replaceRegistrar(run, source);
 }
 
-/** Whichever source of the platform gets the work is the one that stops. */
+/** The source of the platform that gets the work is the one that is paused. */
 export async function freeze(
   run: Run,
   { platform, word, undo }: { platform: Platform; word: string; undo: boolean },
@@ -45,7 +45,7 @@ export async function freeze(
   const rule = (await creation) ?? (await createRule(run, word, [platform]));
   if (undo && rule) await deleteRule(run, rule);
   await old.thaw();
-  // It would wait for the lease to come back to it, and then be right to change things.
+  // It would wait for the lease to return to it, and then changes would be allowed.
   await old.stop();
 }
 
@@ -83,7 +83,7 @@ export async function vanish(run: Run, platform: Platform, word: string): Promis
     for (const { id } of gone) {
       const index = run.foreign.findIndex((one) => one.source === source && one.id === id);
       if (index >= 0) run.foreign.splice(index, 1);
-      await noteTakenAway(run, source, { id, key: keyOf(platform, word) });
+      await recordDeletionByHand(run, source, { id, key: keyOf(platform, word) });
     }
   }
   run.disturbed.add(keyOf(platform, word));
@@ -95,11 +95,11 @@ export async function deleteByHand(run: Run, source: ModelSource, which: number)
   const rule = ours[which % Math.max(1, ours.length)];
   if (!rule) return;
   run.disturbed.add(keyOf(source.platform, rule.value));
-  await noteTakenAway(run, source, { id: rule.id, key: keyOf(source.platform, rule.value) });
+  await recordDeletionByHand(run, source, { id: rule.id, key: keyOf(source.platform, rule.value) });
   await run.world.changeByHand(source, { remove: rule.id }).catch(ignoreArmedFault);
 }
 
-async function noteTakenAway(
+async function recordDeletionByHand(
   run: Run,
   source: ModelSource,
   { id, key }: { id: string; key: string },
@@ -121,7 +121,7 @@ export async function addByHand(run: Run, source: ModelSource, word: string): Pr
   }
 }
 
-/** The person at the dashboard meets the same faults as we do. */
+/** Manual changes meet the same faults as ours. */
 function ignoreArmedFault(error: unknown): void {
   if (!(error instanceof Error) || error.name !== 'UpstreamUnavailable') throw error;
 }

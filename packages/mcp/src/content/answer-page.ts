@@ -2,15 +2,15 @@ import { type AnswerOptions, answerMatches, type MatchesAnswer, type MatchPage }
 import { newNonce } from './nonce.ts';
 
 export interface AnswerPageOptions extends AnswerOptions {
-  /** Asks for the same page with at most so many matches; called again, it must not wait. */
+  /** Reads the page with at most this many matches. Only the first call may wait. */
   readonly read: (limit: number) => Promise<MatchPage>;
   readonly limit: number;
 }
 
 /**
- * Only the server can make a cursor, and it makes one for the end of a page. So a page of which only the beginning
- * fits is read again with as many as fit: then its cursor is the place behind the last match that is shown. Should
- * the second reading differ, because newer matches came, then it is the one that is shown.
+ * Only the server can create a cursor, and only for the end of a page. If a page does not fit, it is read again with as many
+ * matches as fit, so that its cursor points behind the last match shown. If newer matches have arrived in the meantime, the
+ * second read is shown.
  */
 export async function answerPage({ read, limit, ...options }: AnswerPageOptions): Promise<MatchesAnswer> {
   let page = await read(limit);

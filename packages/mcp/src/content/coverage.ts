@@ -2,7 +2,7 @@ import type { Answers } from '@earshot/sdk';
 
 type Coverage = NonNullable<Answers['ListMatches']['coverage']>;
 
-/** Coverage is in Earshot's own words, from closed lists; only its length needs a bound. Gaps that are not repaired stay first, then the latest. */
+/** Coverage has no untrusted content, so only its length is limited. Unrepaired gaps come first, then the latest. */
 export function writeCoverage(
   { complete_through: completeThrough, gaps }: Coverage,
   gapsMax: number,
@@ -14,7 +14,7 @@ export function writeCoverage(
   const count = `${gaps.length} ${gaps.length === 1 ? 'gap' : 'gaps'}, ${open} not repaired`;
   const leftOut = gaps.length - kept.length;
   return [
-    `Coverage: complete through ${completeThrough ?? 'never: nothing was watched yet'}; ${gaps.length === 0 ? 'no gaps' : count}${leftOut === 0 ? '' : `, ${leftOut} not shown (get_coverage)`}`,
+    `Coverage: complete through ${completeThrough ?? 'never: nothing was covered yet'}; ${gaps.length === 0 ? 'no gaps' : count}${leftOut === 0 ? '' : `, ${leftOut} not shown (get_coverage)`}`,
     ...kept.map(
       ({ platform, from, to, reason, repaired }) =>
         `gap on ${platform}: ${from} to ${to ?? 'now'}, ${reason}, ${repaired ? 'repaired' : 'not repaired'}`,

@@ -1,8 +1,8 @@
 /**
- * How many tokens a text takes, estimated from its bytes: which tokenizer the client's model has is unknown. Three bytes of
- * lower-case English, or one and a half of another script, count as a token; a capital, a digit or a punctuation mark counts
- * as 0.8. Measured with o200k, prose in common languages, ids and markup take less than that. Made-up words take up to twice
- * as much, and no text more than three times, because no token is shorter than a byte.
+ * Estimates the tokens of a text from its bytes, because the tokenizer of the client's model is unknown. 3 bytes of
+ * lower-case ASCII, or 1.5 bytes of another script, count as a token. A capital, digit or punctuation mark counts as 0.8.
+ * Measured with o200k, prose in common languages, ids and markup need fewer tokens than estimated. Made-up words need up to
+ * twice as many, and no text more than three times as many, because no token is shorter than a byte.
  */
 export function estimateTokens(text: string): number {
   const ascii = text.replaceAll(/[^\0-\x7f]+/g, '');

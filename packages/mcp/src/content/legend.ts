@@ -1,19 +1,19 @@
 import type { Match } from '@earshot/sdk';
 import { visible } from './visible.ts';
 
-/** By their ids; a rule that is not among them is shown by its id alone. */
+/** Names by rule id. A rule without an entry is shown by its id. */
 export type RuleNames = ReadonlyMap<string, string>;
 
 const nameLengthMax = 40;
 
 export interface Legend {
-  /** What stands for the rule in the line of this match. */
+  /** The label of the rule in the line of this match. */
   labelOf(match: Match): string;
-  /** The line that says so, when this match is the first one of its rule and version. */
+  /** The legend entry, if this match is the first of its rule and version. */
   entryAt(match: Match): string | null;
 }
 
-/** Ids of rules are long, and a page has matches of few: they are told once, each version by itself. */
+/** Rule ids are long, and a page has matches of few rules. So the legend lists each rule version once. */
 export function createLegend(matches: readonly Match[], names: RuleNames): Legend {
   const labels = new Map<string, string>();
   const entries = new Map<Match, string>();
@@ -32,7 +32,7 @@ export function createLegend(matches: readonly Match[], names: RuleNames): Legen
   };
 }
 
-/** The account's own words, which hide nothing and begin no markup: they stand outside of the fence. */
+/** The name stands outside of the fence, so invisible characters and markup are escaped. */
 function quoted(name: string): string {
   const short = name.length <= nameLengthMax ? name : `${name.slice(0, nameLengthMax).toWellFormed()}…`;
   return JSON.stringify(visible(short));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** 128 random bits. In decimal: three digits are one token, of hexadecimal hardly more than one letter is. */
+/** 128 random bits. In decimal, three digits are one token; in hexadecimal, a token has hardly more than one letter. */
 export function newNonce(): string {
   return BigInt(`0x${randomBytes(16).toString('hex')}`)
     .toString()

@@ -1,9 +1,9 @@
-/** What needs no quotes to be told from what is around it. */
+/** Texts that are unambiguous without quotes. */
 const plain = /^[\w.:+/@-]+$/;
 
 /**
- * An answer's fields as lines to read, for clients that show their model the text alone: shorter than the JSON of the
- * structured content, with the same in it. Texts stay on their line, in quotes, so that none can pose as a field.
+ * Writes the fields of an answer as lines, for clients that show their model only the text. It is complete, but shorter than
+ * the JSON of the structured content. Texts are quoted and stay on one line, so that none can imitate a field.
  */
 export function writeReadable(fields: object): string {
   return linesOf(fields, '').join('\n');

@@ -8,10 +8,10 @@ interface ShareOptions {
   readonly tokensOf: (match: Match, size: ExcerptSize) => number;
 }
 
-/** The least text of a match that is shown before a further match is. */
+/** Each match shows at least this much text before another match is added. */
 const previewLength = 140;
 const stepsMax = 5;
-/** English has more. A first guess, no bound. */
+/** For a first guess. English has more. */
 const tokensPerCharacterMin = 0.25;
 
 interface Share {
@@ -22,8 +22,8 @@ interface Share {
 }
 
 /**
- * How much of each match is shown: of the first ones, as many as fit with a preview. What is left goes to them evenly: no match
- * gets more text while a shorter one is not whole.
+ * Decides how much of each match is shown. As many of the first matches as fit get a preview. The remaining room is shared
+ * evenly: no match gets more text while a shorter one is incomplete.
  */
 export function chooseSizes(options: ShareOptions): ExcerptSize[] {
   const { matches, tokensOf } = options;
@@ -44,7 +44,7 @@ export function chooseSizes(options: ShareOptions): ExcerptSize[] {
   return shares.map(({ size }) => size);
 }
 
-/** One match is always shown, or the reader would never get past it: less of its text, then less of everything. */
+/** The first match is always shown, or the reader would never get past it. It loses text first, then other fields. */
 function onlySize(share: Share, { room, tokensOf }: ShareOptions): ExcerptSize {
   const bare = tokensOf(share.match, { textLength: 0, bare: false }) > room;
   const size = { textLength: 0, bare };
@@ -53,7 +53,7 @@ function onlySize(share: Share, { room, tokensOf }: ShareOptions): ExcerptSize {
   return only.size;
 }
 
-/** Shortest first: what a short text leaves of its share goes to the longer ones. */
+/** Starts with the shortest text, so that its unused share goes to longer ones. */
 function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['tokensOf']): void {
   const shortestFirst = shares.toSorted((a, b) => a.length - b.length);
   let left = room;
@@ -65,8 +65,8 @@ function grow(shares: readonly Share[], room: number, tokensOf: ShareOptions['to
 }
 
 /**
- * A text that costs no more than `extra` tokens above what the match has, and nearly as much: guessed by the price of
- * the text so far known, which is right after a few steps, where halving would take a dozen.
+ * Grows the text by at most `extra` tokens, and nearly as much. It guesses the length from the tokens per character so far,
+ * which needs a few steps; bisection would need a dozen.
  */
 function growOne(share: Share, extra: number, tokensOf: ShareOptions['tokensOf']): void {
   const limit = share.tokens + extra;

@@ -1,7 +1,7 @@
 import type { Match } from '@earshot/sdk';
 import { visible } from './visible.ts';
 
-/** Everything of a match that comes from strangers, and nothing else. The first six are always there. */
+/** All untrusted fields of a match, and nothing else. The first six are always present. */
 export interface UntrustedContent {
   readonly untrusted: true;
   readonly source: Match['platform'];
@@ -12,13 +12,13 @@ export interface UntrustedContent {
   readonly title?: string;
   readonly post_id?: string;
   readonly language?: string;
-  /** The words that made it match. */
+  /** The words that matched. */
   readonly why?: readonly string[];
 }
 
 export interface Excerpt {
   readonly content: UntrustedContent;
-  /** In our words, for beside the content: which parts are only beginnings. */
+  /** Names of the truncated parts, to be shown outside of the fence. */
   readonly cut: readonly string[];
 }
 
@@ -35,7 +35,7 @@ interface Sizes {
   readonly measure: (written: string, characters: number) => number;
 }
 
-/** How much of each part, in characters. */
+/** Maximum length of each part, in characters. */
 const fullSizes: Sizes = {
   url: 300,
   title: 200,
@@ -46,7 +46,7 @@ const fullSizes: Sizes = {
   whyCount: 4,
   measure: (_written, characters) => characters,
 };
-/** Small enough to always fit: measured in bytes as written, which bound the tokens of any text. */
+/** Always fits. Measured in bytes as written, because no text has more tokens than bytes. */
 const bareSizes: Sizes = {
   url: 60,
   title: 0,
@@ -59,7 +59,7 @@ const bareSizes: Sizes = {
 };
 
 export interface ExcerptSize {
-  /** Of the text, in code points; at most 4,000. */
+  /** Length of the text in code points, at most 4,000. */
   readonly textLength: number;
   readonly bare: boolean;
 }
@@ -113,7 +113,7 @@ function present<Name extends string>(name: Name, value: string | null): { [Key 
   return value === null || value === '' ? {} : ({ [name]: value } as { [Key in Name]: string });
 }
 
-/** As much of the beginning as measures no more than `size`; never a part of a character. */
+/** The longest beginning that measures at most `size`. It never splits a character. */
 function beginning(text: string, size: number, measure: Sizes['measure']): { text: string; whole: boolean } {
   for (let length = size; ; length -= 1) {
     const characters = firstCharacters(text, length);

@@ -2,9 +2,9 @@ import type { Match } from '@earshot/sdk';
 import { type ExcerptSize, excerptOf, lengthOf, textLengthMax } from './untrusted.ts';
 
 /**
- * A match on one line. What Earshot itself made comes first, in parts without a space: id, time, platform, rules. Then come
- * the words of strangers: author and address, in which spaces are written out, so that each has its place, then title and
- * text. No line end of a stranger is left, so every line begins with an id of ours.
+ * A match on one line. Earshot's own fields come first and have no spaces: id, time, platform, rules. Then comes untrusted
+ * content: author and address, with escaped spaces, so that each stays one field, then title and text. Untrusted content has
+ * no line ends, so every line begins with an id of Earshot.
  */
 export function writeLine(match: Match, size: ExcerptSize, labels: readonly string[]): string {
   const { id, created_at: matchedAt, platform, via, why, payload } = match;

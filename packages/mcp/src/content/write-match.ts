@@ -2,7 +2,7 @@ import type { Match } from '@earshot/sdk';
 import { type ExcerptSize, excerptOf, type UntrustedContent } from './untrusted.ts';
 import { visible } from './visible.ts';
 
-/** A match with all that is known of it. Outside of the fence is only what Earshot itself made: ids, times, platform, what was cut or not decided. */
+/** A match with all its fields. Only Earshot's own fields are outside of the fence: ids, times, platform, cut and undecided parts. */
 export function writeMatch(match: Match, size: ExcerptSize, nonce: string): string[] {
   const { id, rule_id: ruleId, rule_version: version, platform, via, created_at: matchedAt } = match;
   const { content, cut } = excerptOf(match, size);
@@ -19,7 +19,7 @@ export function fenced(lines: readonly string[], nonce: string): string[] {
 
 const undecidedMax = 3;
 
-/** Clauses of the rule that the item does not decide: their fields, and the reasons in our words. */
+/** The clauses that could not be decided from the item: their fields, with Earshot's reasons. */
 function undecidedOf({ why }: Match): string[] {
   const clauses = why.undecided.map(({ field, why: reason }) => visible(`${field}: ${reason}`));
   return [...new Set(clauses)].slice(0, undecidedMax);
@@ -30,8 +30,7 @@ function noteOf(name: string, parts: readonly string[]): string {
 }
 
 /**
- * One line per field. Each line of the text begins with a bar, so that a text cannot write a field of its own beneath
- * itself.
+ * One line per field. Each line of the text begins with a bar, so that a text cannot imitate a field.
  */
 function linesOf(content: UntrustedContent): string[] {
   const { author, url, published_at: publishedAt, title, post_id: postId, language, why, text } = content;

@@ -1,11 +1,11 @@
-import { requestObject } from '@earshot/contract';
+import { listedPlatforms, requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { assertCheap } from '../confirm-cost.ts';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { describePlatforms, perPlatform } from '../per-platform.ts';
 import {
-  acceptSuspicious,
   acceptEstimate,
+  acceptSuspicious,
   budget,
   examples,
   expiresAt,
@@ -23,17 +23,17 @@ export const createRule = defineTool({
   name: 'create_rule',
   title: 'Create a rule',
   description:
-    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and values to send where certain. Next: wait_for_matches with its rule_id and start: "oldest".',
+    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and with corrected queries if certain. Next: wait_for_matches with its rule_id and start: "oldest".',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   operation: 'CreateRule',
   input: requestObject({
     name: z.string().meta({ description: 'Short, for people' }),
     intent: z.string().meta({ description: 'What the user wants to know, what not' }),
-    platforms: platforms.meta({
-      description: describePlatforms(
+    platforms: platforms.optional().meta({
+      description: `${describePlatforms(
         (platform, { items, ruleType }) => `${platform}: ${items} (${ruleType})`,
         '; ',
-      ),
+      )}. Default: those of overrides`,
     }),
     overrides,
     options: options.optional(),
@@ -54,18 +54,19 @@ export const createRule = defineTool({
         warnings: z.array(findingSchema),
       }),
     ),
-    equivalent_rule_id: z.string().optional().meta({ description: 'A rule that watches the same' }),
+    equivalent_rule_id: z.string().optional().meta({ description: 'A rule with the same queries' }),
   }),
   async run(args, call) {
     const { earshot, signal } = call;
     const request = {
       ...readTimes(args, ['expires_at'], 'future'),
+      platforms: [...listedPlatforms(args)],
       budget: readBudget(args.budget),
       trial: readTrial(args.trial),
     };
-    const { name, platforms: listed, overrides: values, options: told } = args;
-    if (!args.accept_estimate)
-      await assertCheap({ name, draft: { platforms: listed, overrides: values, options: told } }, call);
+    const { name, platforms: listed, overrides: queries, options: chosen } = request;
+    const draft = { platforms: listed, overrides: queries, options: chosen };
+    if (!args.accept_estimate) await assertCheap({ name, draft }, call);
     const { platforms: created, ...answer } = await earshot.createRule(request, { signal });
     return {
       structured: {

@@ -8,14 +8,14 @@ import { defineTool, readsOnly } from '../tool.ts';
 
 type Interval = Answers['GetCoverage']['intervals'][number];
 
-/** A source that breaks all day long has hundreds; "from" and "to" show the others. */
+/** A source that disconnects all day has hundreds of intervals. Use "from" and "to" to see the others. */
 const intervalsMax = 30;
 
 export const getCoverage = defineTool({
   name: 'get_coverage',
-  title: 'When was it heard',
+  title: 'Coverage and gaps',
   description:
-    'Whether silence means that nothing happened: when each platform was heard (live), was not (gap), was made good (repaired), or was not meant to be.',
+    'Whether silence means that nothing happened: when each platform was received (live), was not (gap), was filled later (repaired), or was not watched.',
   annotations: readsOnly,
   operation: 'GetCoverage',
   input: requestObject({
@@ -30,7 +30,7 @@ export const getCoverage = defineTool({
     complete_through: z
       .string()
       .nullable()
-      .meta({ description: 'All up to here, but for gaps; null: nothing' }),
+      .meta({ description: 'Complete up to here, except gaps; null: nothing' }),
     gaps: z.int().meta({ description: 'Not repaired' }),
     left_out: z.record(z.string(), z.int()).meta({ description: 'Not shown, by state' }),
     intervals: z.array(
@@ -64,7 +64,7 @@ export const getCoverage = defineTool({
   },
 });
 
-/** What a silence may hide comes first. */
+/** The states that may hide matches come first. */
 const ranks: Readonly<Record<Interval['state'], number>> = {
   gap: 0,
   starting: 1,
@@ -73,7 +73,7 @@ const ranks: Readonly<Record<Interval['state'], number>> = {
   live: 4,
 };
 
-/** Of the gaps, the longest: they may hide the most. Of the others, the newest. */
+/** Sorts gaps by length, because long gaps may hide the most, and the others by age, newest first. */
 function byImportance(a: Interval, b: Interval): number {
   const rank = ranks[a.state] - ranks[b.state];
   if (rank !== 0) return rank;

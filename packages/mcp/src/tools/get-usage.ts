@@ -7,16 +7,15 @@ import { defineTool, readsOnly } from '../tool.ts';
 
 type Figures = Answers['GetUsage']['total'];
 
-/** The newest days, or the dearest rules; shorter windows show the others. */
+/** The newest days, or the most expensive rules. Request a shorter period to see the others. */
 const rowsMax = 60;
 
 const figures = { matches: z.int(), usd: z.string() };
 
 export const getUsage = defineTool({
   name: 'get_usage',
-  title: 'What it costs',
-  description:
-    'Matches and their cost in dollars, from the least to the most, of the last 30 days or from–to.',
+  title: 'Usage and cost',
+  description: 'Matches and their cost in dollars (minimum to maximum), of the last 30 days or from–to.',
   annotations: readsOnly,
   operation: 'GetUsage',
   input: requestObject({

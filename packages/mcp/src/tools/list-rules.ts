@@ -8,7 +8,7 @@ import { maxTokens } from '../match-answers.ts';
 import { perPlatform } from '../per-platform.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
-/** What a list shows of a text; get_rule has all of it. The least is for one rule that does not fit otherwise. */
+/** A list shows this much of a text; get_rule has all of it. The minimum is for a single rule that would not fit otherwise. */
 const excerptChars = 200;
 const excerptCharsMin = 10;
 
@@ -37,7 +37,7 @@ const output = z.object({
 export const listRules = defineTool({
   name: 'list_rules',
   title: 'List rules',
-  description: 'The rules of the account, newest first; long values cut (get_rule has them whole).',
+  description: 'The rules of the account, newest first; long texts are cut (get_rule has them whole).',
   annotations: readsOnly,
   operation: 'ListRules',
   input: requestObject({
@@ -50,7 +50,7 @@ export const listRules = defineTool({
     // A client may show its model either half, or both.
     const tokensOf = (structured: object) =>
       estimateTokens(JSON.stringify(structured)) + estimateTokens(JSON.stringify(writeReadable(structured)));
-    // Only the server can make a cursor, for the end of a page: what does not fit is asked for again with fewer.
+    // Only the server can create a cursor for the end of a page. If a page does not fit, request a shorter one.
     for (let count = limit; ; ) {
       const request = { limit: count, ...(cursor !== undefined && { cursor }) };
       const { rules, next_cursor } = await earshot.listRules(request, { signal });

@@ -8,17 +8,17 @@ import { defineTool, readsOnly } from '../tool.ts';
 
 type Previewed = NonNullable<Answers['PreviewRule']['platforms']['x']>;
 
-/** Numbers only: the items themselves are words of strangers, for list_matches to show. */
+/** Answers with numbers only. The items are untrusted content, which only list_matches shows. */
 export const previewRule = defineTool({
   name: 'preview_rule',
   title: 'Preview a rule',
   description:
-    'Before creating or changing: matches and dollars a day, how many stored items a draft matches, and with rule_id what it would change. Creates nothing; fee_usd is what asking cost.',
-  // X is asked for its counts.
+    'Before creating or changing: matches and dollars a day, how many stored items the query matches, and with rule_id what it would change. Creates nothing; fee_usd is the cost of this call.',
+  // Earshot requests counts from X.
   annotations: { ...readsOnly, openWorldHint: true },
   operation: 'PreviewRule',
   input: requestObject({
-    platforms,
+    platforms: platforms.optional(),
     overrides: draftOverrides,
     options: draftOptions.optional(),
     rule_id: ruleId.optional(),

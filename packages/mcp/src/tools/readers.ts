@@ -7,7 +7,7 @@ const listReaders = defineTool({
   name: 'list_readers',
   title: 'List readers',
   description:
-    'The names that wait_for_matches has kept a place for, those unused for the longest time first.',
+    'The readers of wait_for_matches, whose positions the server stores; least recently used first.',
   annotations: readsOnly,
   operation: 'ListReaders',
   input: requestObject({}),
@@ -41,7 +41,7 @@ const readersMax = 50;
 const deleteReader = defineTool({
   name: 'delete_reader',
   title: 'Delete a reader',
-  description: 'Forget a reader and its place, which makes room for another. The matches stay.',
+  description: 'Delete a reader and its position, to make room for another. Its matches stay.',
   annotations: { ...readsOnly, readOnlyHint: false, destructiveHint: true },
   operation: 'DeleteReader',
   input: requestObject({ reader: z.string() }),

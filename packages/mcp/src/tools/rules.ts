@@ -3,8 +3,8 @@ import { EarshotError, type Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { assertCheapToResume, assertCheapToUpdate } from '../confirm-cost.ts';
 import {
-  acceptSuspicious,
   acceptEstimate,
+  acceptSuspicious,
   budget,
   changedOutput,
   draftExamples,
@@ -31,7 +31,7 @@ const repeatable = {
 const getRule = defineTool({
   name: 'get_rule',
   title: 'Get a rule',
-  description: 'One rule: state, values as registered, whether it is heard, how many matches.',
+  description: 'One rule: state, registered queries, whether matches arrive, how many.',
   annotations: readsOnly,
   operation: 'GetRule',
   input: requestObject({ rule_id: ruleId }),
@@ -45,7 +45,7 @@ const updateRule = defineTool({
   name: 'update_rule',
   title: 'Change a rule',
   description:
-    'What is not named stays: overrides changes or adds the platforms named there and keeps the others. A new value takes over without a gap, and the matches stay.',
+    'Fields that you leave out stay: overrides changes or adds the platforms named there and keeps the others. A new query takes over without a gap, and the matches stay.',
   annotations: { ...repeatable, destructiveHint: true },
   operation: 'UpdateRule',
   input: requestObject({
@@ -54,7 +54,7 @@ const updateRule = defineTool({
     intent: z.string().optional(),
     platforms: platforms
       .optional()
-      .meta({ description: 'Only to leave some, without overrides: those to stay on' }),
+      .meta({ description: 'Only to leave platforms, without overrides: those to keep' }),
     overrides: draftOverrides.optional(),
     options: draftOptions.optional(),
     examples: draftExamples.nullable().optional(),
@@ -76,8 +76,8 @@ const updateRule = defineTool({
 });
 
 /**
- * Agents name the platforms of their new values, as create_rule asks them to. The API would take the rule from all others:
- * where it is named twice what changes, nothing is said about what shall end.
+ * Agents may list the platforms of their new queries, as in create_rule. The API would then remove the rule from all other
+ * platforms. A list that only repeats the overrides does not ask for that.
  */
 function areThoseOf(overrides: object | undefined, listed: readonly string[]): boolean {
   const named = Object.keys(overrides ?? {});
@@ -92,12 +92,8 @@ const pauseRule = defineTool({
   operation: 'PauseRule',
   input: requestObject({ rule_id: ruleId }),
   output: changedOutput,
-  run: async (args, call) => ({
-    structured: toChangedOutput(
-      await unlessAlready('paused', args.rule_id, call, ({ earshot, signal }) =>
-        earshot.pauseRule(args, { signal }),
-      ),
-    ),
+  run: async (args, { earshot, signal }) => ({
+    structured: toChangedOutput(await earshot.pauseRule(args, { signal })),
   }),
 });
 
@@ -113,17 +109,14 @@ const resumeRule = defineTool({
     if (!args.accept_estimate) await assertCheapToResume(args.rule_id, call);
     return {
       structured: toChangedOutput(
-        await unlessAlready('active', args.rule_id, call, ({ earshot, signal }) =>
-          earshot.resumeRule(args, { signal }),
-        ),
+        await unlessActive(args.rule_id, call, ({ earshot, signal }) => earshot.resumeRule(args, { signal })),
       ),
     };
   },
 });
 
-/** The API refuses to change a rule to what it is already. For an agent that calls twice, nothing is wrong then. */
-async function unlessAlready(
-  state: Rule['state'],
+/** The API refuses to resume an active rule. For an agent that calls twice, that is not an error. */
+async function unlessActive(
   ruleId: string,
   call: ToolCall,
   change: (call: ToolCall) => Promise<Rule>,
@@ -131,14 +124,14 @@ async function unlessAlready(
   try {
     return await change(call);
   } catch (error) {
-    if (!(error instanceof EarshotError && error.code === 'failed_precondition')) throw error;
+    if (!(error instanceof EarshotError && error.details.reason === 'not_paused')) throw error;
     const rule = await ruleOrNull(ruleId, call);
-    if (rule?.state === state) return rule;
+    if (rule?.state === 'active') return rule;
     throw error;
   }
 }
 
-/** Null where the key may not read rules. */
+/** Null if the key may not read rules. */
 async function ruleOrNull(ruleId: string, { earshot, signal }: ToolCall): Promise<Rule | null> {
   try {
     return await earshot.getRule({ rule_id: ruleId }, { signal });
@@ -161,5 +154,5 @@ const deleteRule = defineTool({
   }),
 });
 
-/** What is done with one rule that exists. */
+/** Tools for one existing rule. */
 export const ruleTools = [getRule, updateRule, pauseRule, resumeRule, deleteRule];

@@ -12,7 +12,11 @@ export const validateRule = defineTool({
     'Errors and likely mistakes in queries, with positions and corrected queries; examples that fail. Creates nothing, costs nothing.',
   annotations: readsOnly,
   operation: 'ValidateRule',
-  input: requestObject({ platforms, overrides: draftOverrides, examples: draftExamples.optional() }),
+  input: requestObject({
+    platforms: platforms.optional(),
+    overrides: draftOverrides,
+    examples: draftExamples.optional(),
+  }),
   output: z.object({
     platforms: z.record(
       z.string(),

@@ -1,20 +1,20 @@
 import { fields, line } from './read-answer.ts';
 
-/** What of a result strangers wrote, and what is left without it. */
+/** A result, split into untrusted content and the rest. */
 export interface Separated {
   readonly nonce: string;
-  /** Strangers' words, match by match. */
+  /** The untrusted content, match by match. */
   readonly insides: readonly string[];
-  /** What is left of the text without them and without the nonce. */
+  /** The text without the untrusted content and the nonce. */
   readonly outside: string;
 }
 
 const tag = /<\/?untrusted-content-[^>\n]*>?/gi;
 
 /**
- * Takes the text of a result apart at its fences, and is not forgiving: opening and closing tags stand alone on their
- * lines, in turns, with one nonce that strangers' words do not contain. Within a fence each line is a match, which begins
- * with what Earshot wrote, or each line is a field of one match.
+ * Splits the text of a result at its fences, strictly. Opening and closing tags alternate, stand alone on their lines, and
+ * have one nonce that the untrusted content does not contain. Within a fence, each line is a match that begins with Earshot's
+ * part, or each line is a field of one match.
  */
 export function separate(text: string): Separated {
   const tags = text.match(tag) ?? [];
@@ -33,7 +33,7 @@ export function separate(text: string): Separated {
       if (!isList) insides.push(inside);
       const own = lines.map((one) => {
         const [, ours, theirs] = (isList ? line : fields).exec(one) ?? [];
-        if (ours === undefined) throw new Error(`a line of its own: ${one}`);
+        if (ours === undefined) throw new Error(`an unexpected line: ${one}`);
         if (isList) insides.push(theirs ?? '');
         return ours;
       });
@@ -41,11 +41,11 @@ export function separate(text: string): Separated {
     },
   );
   if (2 * fences !== tags.length) throw new Error('a tag does not stand alone on its line');
-  if (nonce !== '' && insides.join().includes(nonce)) throw new Error('a stranger knows the nonce');
+  if (nonce !== '' && insides.join().includes(nonce)) throw new Error('the content contains the nonce');
   return { nonce, insides, outside };
 }
 
-/** Written down apart from the code that makes them visible: what nobody must find in a result. */
+/** Characters that must not be in a result. Listed independently of the code that escapes them. */
 const unseenRanges: ReadonlyArray<readonly [number, number]> = [
   [0x00, 0x09],
   [0x0b, 0x1f],
@@ -83,5 +83,5 @@ export function unseenIn(text: string): string | undefined {
   return found === undefined ? undefined : `U+${found.codePointAt(0)?.toString(16)}`;
 }
 
-/** What a match's tags and markup begin with, and a chat template's: strangers' words must not have it. */
-export const markupIn = (words: string): boolean => /<[/!?]?\p{L}|<[|｜]|!\[/u.test(words);
+/** Whether the text has the beginning of markup, or of a control token of a chat template. */
+export const markupIn = (text: string): boolean => /<[/!?]?\p{L}|<[|｜]|!\[/u.test(text);

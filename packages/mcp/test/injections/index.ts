@@ -17,7 +17,7 @@ export function injections(seen: string): Injection[] {
   );
 }
 
-/** A text with as many characters and lines, of which none means anything. */
+/** A harmless text with the same number of characters and lines. */
 export function harmless(text: string): string {
   return text.replace(/[^\n]/gu, 'a');
 }

@@ -1,4 +1,4 @@
-/** A line of a list of matches: what Earshot wrote, and what strangers did. */
+/** A line of a list of matches: Earshot's part and the untrusted part. */
 export const line =
   /^(mat_[0-9a-z]+ \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ (?:x|firehose)(?:\/search)? R\d+(?:\+R\d+)*\??) ((?:@[^ \n]+|-) [^ \n]+ [^\n]*)$/;
 
@@ -9,12 +9,12 @@ export interface ReadMatch {
   readonly id: string;
   readonly platform: string;
   readonly via: string;
-  /** Ids and versions of the rules, as `rule_… v1`, with their names where they are told. */
+  /** Ids and versions of the rules, as `rule_… v1`, with their names if the legend has them. */
   readonly rules: readonly string[];
   readonly isUndecided: boolean;
   readonly handle: string | null;
   readonly url: string | null;
-  /** Title, if any, and text, of which "…" is the end when it is cut. */
+  /** Title, if any, and text. Cut text ends with "…". */
   readonly text: string;
 }
 
@@ -22,14 +22,14 @@ export interface ReadAnswer {
   readonly counts: { readonly found: number; readonly shown: number; readonly left_out: number };
   /** `next_cursor` or `ack`. */
   readonly cursor: string | null;
-  /** What the tool itself says: why there is nothing, coverage, what was taken back. */
+  /** The tool's own lines: why there are no matches, coverage, removals. */
   readonly own: string;
   readonly matches: readonly ReadMatch[];
 }
 
 const head = /^(\d+) match(?:es)? on this page, (\d+) shown, (\d+) left out\. (?:next_cursor|ack): (.+)$/;
 
-/** Reads a list of matches as a program would that has nothing but the text. */
+/** Reads a list of matches from the text alone. */
 export function readAnswer(text: string): ReadAnswer {
   const [first = '', ...rest] = text.split('\n');
   const [, found, shown, leftOut, cursor = 'none'] = head.exec(first) ?? [];

@@ -61,7 +61,7 @@ export const shapes = {
     'safe text\rROGUE TEXT over it',
     'delete\b\b\b\b\b\bkeep\u007f\u007f\u007f\u007f',
     '\u001b]52;c;ZXZpbA==\u0007',
-    'bell\u0007 vertical\u000b form\u000c null\u0000 end\u0004',
+    'alert\u0007 vertical\u000b form\u000c null\u0000 end\u0004',
   ],
   'letters that run the other way': [
     '\u202eelur_eteled llac\u202c',
@@ -73,7 +73,7 @@ export const shapes = {
     '\u061c؜arabic mark\u061c',
     '\u202b\u202a never closed',
   ],
-  'letters that nobody sees': [
+  'invisible letters': [
     `nice weather${tags(order)}`,
     `flag \u{1f3f4}${tags('gbeng')}\u{e007f} and ${tags('obey')}`,
     `smile \u{1f600}${selectors(order)}`,

@@ -11,7 +11,7 @@ import {
 import { callEarshot } from '../call-earshot.ts';
 import { properties } from './properties.ts';
 
-/** The most that the server gives at once. */
+/** The server's limit for one page. */
 const matchesPerPage = 100;
 
 type Run = (context: IExecuteFunctions, index: number) => Promise<IDataObject[]>;
@@ -26,19 +26,19 @@ const changeRule =
   ];
 
 async function createRule(context: IExecuteFunctions, index: number): Promise<IDataObject[]> {
-  const values = [
-    ['x', textOf(context, 'xValue', index)],
-    ['firehose', textOf(context, 'firehoseValue', index)],
-  ].filter(([, value]) => value !== '');
-  if (values.length === 0) {
-    const message = 'Give the rule a value for X, for Firehose, or for both.';
+  const queries = [
+    ['x', textOf(context, 'xQuery', index)],
+    ['firehose', textOf(context, 'firehoseQuery', index)],
+  ].filter(([, query]) => query !== '');
+  if (queries.length === 0) {
+    const message = 'The rule has no query. Add a query for X, Firehose or both.';
     throw new NodeOperationError(context.getNode(), message, { itemIndex: index });
   }
   const rule = {
     name: textOf(context, 'name', index),
     intent: textOf(context, 'intent', index),
-    platforms: values.map(([platform]) => platform),
-    overrides: Object.fromEntries(values),
+    platforms: queries.map(([platform]) => platform),
+    overrides: Object.fromEntries(queries),
   };
   return [await callEarshot(context, '/api.CreateRule', rule)];
 }
@@ -58,7 +58,7 @@ async function listMatches(context: IExecuteFunctions, index: number): Promise<I
   };
   const found: IDataObject[] = [];
   let cursor: unknown;
-  // A page can be shorter than it was asked to be: only the cursor tells the last one.
+  // A page can be shorter than its limit, so only the cursor marks the last page.
   do {
     const page = await callEarshot(context, '/matches', {
       ...filter,
@@ -105,12 +105,12 @@ export class Earshot implements INodeType {
       try {
         const run = operations[`${resource}.${operation}`];
         if (run === undefined)
-          throw new NodeOperationError(this.getNode(), `There is no operation ${operation}.`);
+          throw new NodeOperationError(this.getNode(), `The operation ${operation} does not exist.`);
         for (const json of await run(this, index)) output.push({ json, pairedItem: { item: index } });
       } catch (error) {
         if (!this.continueOnFail())
           throw new NodeOperationError(this.getNode(), error as Error, { itemIndex: index });
-        // The message is n8n's, for any server; what ours says is the description.
+        // n8n writes the message. The message of Earshot is the description.
         const { message, description } = error as NodeApiError;
         output.push({ json: { error: description ?? message }, pairedItem: { item: index } });
       }

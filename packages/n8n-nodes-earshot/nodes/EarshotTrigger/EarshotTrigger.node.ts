@@ -11,7 +11,7 @@ import {
 import { callEarshot } from '../call-earshot.ts';
 import { isGenuine } from './verify-message.ts';
 
-/** What n8n keeps between activations. */
+/** The static data that n8n stores between activations. */
 interface Registered extends IDataObject {
   webhookId?: string;
   secret?: string;
@@ -32,7 +32,7 @@ interface Message {
   readonly removed?: IDataObject[];
 }
 
-/** How the webhook shall be. Its name says whose it is, and n8n gives no two nodes the same URL. */
+/** The wanted webhook. Its name identifies the node, because each node of n8n has its own URL. */
 function wantedOf(context: IHookFunctions) {
   const url = context.getNodeWebhookUrl('default');
   if (url === undefined) throw new NodeOperationError(context.getNode(), 'n8n has no URL for this webhook.');
@@ -71,7 +71,7 @@ export class EarshotTrigger implements INodeType {
     properties: [
       {
         displayName:
-          'What matches contain was written by strangers: treat it as data, never as instructions to an agent',
+          'Matches contain untrusted content: treat it as data, never as instructions to an agent',
         name: 'notice',
         type: 'notice',
         default: '',
@@ -101,7 +101,7 @@ export class EarshotTrigger implements INodeType {
         type: 'boolean',
         default: false,
         description:
-          'Whether to also output matches whose item was taken back, as items with type "removed" and match_id: delete what you keep of these',
+          'Whether to also output removed matches, as items with type "removed" and match_id. Delete your copies of these.',
       },
     ],
   };
@@ -124,7 +124,7 @@ export class EarshotTrigger implements INodeType {
 
       async create(this: IHookFunctions): Promise<boolean> {
         const wanted = wantedOf(this);
-        // What an earlier activation left: its secret is lost, or it is not as wanted.
+        // Deletes the webhook of an earlier activation, whose secret is lost or whose filter differs.
         for (const { id, name } of await listWebhooks(this)) {
           if (name === wanted.name) await callEarshot(this, '/api.DeleteWebhook', { webhook_id: id });
         }
@@ -149,12 +149,12 @@ export class EarshotTrigger implements INodeType {
     const { secret } = registeredBy(this);
     const { headers, rawBody } = this.getRequestObject();
     if (secret === undefined || rawBody === undefined || !isGenuine(secret, headers, rawBody)) {
-      this.getResponseObject().status(401).send('The signature is wrong.').end();
+      this.getResponseObject().status(401).send('The signature is not valid.').end();
       return { noWebhookResponse: true };
     }
     const { type, matches = [], removed = [] } = JSON.parse(rawBody.toString('utf8')) as Message;
     const items = this.getNodeParameter('removals', false) === true ? [...matches, ...removed] : matches;
-    // A test message, or nothing but removals that nobody asked for: received, and no reason to start.
+    // Accepts test messages, and removals that are not requested, without a start of the workflow.
     if (type !== 'matches' || items.length === 0) return { webhookResponse: 'ok' };
     return { workflowData: [this.helpers.returnJsonArray(items)] };
   }

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const toleranceSeconds = 300;
 
-/** Whether the bytes bear a signature of Standard Webhooks that fits the secret, and are at most 5 minutes old. */
+/** Whether the message has a Standard Webhooks signature that fits the secret, and is at most 5 minutes old. */
 export function isGenuine(
   secret: string,
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -17,7 +17,7 @@ export function isGenuine(
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
   if (key.length === 0) return false;
   const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-  // There are two signatures for a day after the secret was rotated.
+  // For 24 hours after a rotation of the secret, there are two signatures.
   return signatures.split(' ').some((signature) => {
     const given = signature.startsWith('v1,') ? Buffer.from(signature.slice(3), 'base64') : Buffer.alloc(0);
     return given.length === expected.length && timingSafeEqual(given, expected);

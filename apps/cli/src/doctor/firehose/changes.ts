@@ -35,14 +35,14 @@ export const f1: Step = {
   },
 };
 
-/** The first words of what went wrong: they speak of our own rule. */
+/** The beginning of the error message, which is about the doctor's own rule. */
 function problemWords({ status, body }: Answer): string {
   const words = textAt(body, 'error', 'message') ?? textAt(body, 'message') ?? '';
   return `${status} ${firstWords(words, 120)}`.trim();
 }
 
-async function seeWrongKey({ http, goOn }: Bench): Promise<Observation> {
-  goOn();
+async function seeWrongKey({ http, throwIfStopped }: Bench): Promise<Observation> {
+  throwIfStopped();
   const { status } = await http.call('GET', '/v1/taps');
   return seen('F-1', status === 401 || status === 403, String(status));
 }

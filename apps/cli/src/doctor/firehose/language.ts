@@ -5,7 +5,7 @@ import { at, textAt } from '../json.ts';
 import { firstWords } from '../redacted.ts';
 import { type Bench, type Observation, type Step, seen } from '../step.ts';
 
-/** As Lucene prints a parsed query; where clauses drop out without effect, with them and without. */
+/** Parsed queries as Lucene prints them. Some have two forms: with and without clauses that have no effect. */
 const compiled: Readonly<Partial<Record<AssumptionNumber, Readonly<Record<string, readonly string[]>>>>> = {
   'F-29': { 'solar wind': ['added:solar added:wind'] },
   'F-30': {
@@ -20,7 +20,7 @@ const compiled: Readonly<Partial<Record<AssumptionNumber, Readonly<Record<string
   },
 };
 
-/** Compared with what Earshot's own validator says. */
+/** Queries whose validity is compared with Earshot's own validator. */
 const judged: Readonly<Partial<Record<AssumptionNumber, readonly string[]>>> = {
   'F-10': [
     Array.from({ length: 500 }, (_, index) => `w${index}`).join(' OR '),
@@ -39,7 +39,7 @@ const breathMs = 1_000;
 
 export const f0: Step = {
   id: 'F0',
-  about: 'what Firehose makes of queries; nothing is created',
+  about: 'how Firehose parses queries; nothing is created',
   calls: 'POST /v1/validate/public, 16 times',
   usdMax: 0,
   needsNoToken: true,
@@ -55,7 +55,7 @@ async function validate({ http, pause }: Bench, value: string): Promise<Answer> 
   return http.call('POST', '/v1/validate/public', { body: { value } });
 }
 
-/** Read in either shape, so that one difference is not told many times. */
+/** Accepts both shapes, so that one difference is not reported many times. */
 const verdictIn = ({ body }: Answer) => (at(body, 'data') === undefined ? body : at(body, 'data'));
 
 async function seeShape(bench: Bench): Promise<Observation> {

@@ -5,7 +5,7 @@ import { type Frame, framesOf, hasEnded } from './frames.ts';
 import { createTapRule } from './rules.ts';
 import { openTap } from './stream.ts';
 
-/** And one more, which is read a second time. */
+/** One of them is read a second time. */
 const pagesWanted = 19;
 const pageUsd = 0.005;
 const timeoutSeconds = 300;
@@ -24,7 +24,7 @@ export const f3: Step = {
     const stream = await openTap(bench, `timeout=${timeoutSeconds}&limit=${pagesWanted}`);
     await stream.waitFor(hasEnded, bench.realMs((timeoutSeconds + 20) * 1_000));
     stream.close();
-    bench.goOn();
+    bench.throwIfStopped();
     const updates = framesOf(stream.text()).filter(({ event }) => event === 'update');
     if (updates.length === 0) throw new Error(`No page came (${stream.status}).`);
     yield* seePages(updates, id);

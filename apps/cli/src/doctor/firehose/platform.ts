@@ -12,7 +12,7 @@ const roundsMax = 3;
 
 export const doctorOfFirehose: DoctorPlatform = {
   name: 'Firehose',
-  owner: 'This Firehose tap',
+  owner: 'This Firehose token',
   steps: [f0, f1, f2, f3],
   survey,
   undo,

@@ -3,7 +3,7 @@ import { at, listAt, numberAt, textAt } from '../json.ts';
 import type { Bench } from '../step.ts';
 
 const rulesPath = '/v1/rules';
-/** 60 calls a minute are allowed for a tap. */
+/** A tap allows 60 calls a minute. */
 const breathMs = 1_100;
 
 interface TapRule {
@@ -35,7 +35,7 @@ export async function createTapRule(
   value: string,
 ): Promise<{ answer: Answer; id: string | null }> {
   await bench.pause(breathMs);
-  bench.goOn();
+  bench.throwIfStopped();
   const answer = await bench.http.call('POST', rulesPath, { body: { value, tag: bench.nextTag() } });
   const id = textAt(answer.body, 'data', 'id') ?? null;
   if (id !== null) bench.made.add(id);

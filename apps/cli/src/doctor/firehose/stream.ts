@@ -4,17 +4,17 @@ import { type Bench, notSeen, type Observation, type Step, seen } from '../step.
 import { framesOf, hasEnded } from './frames.ts';
 import { createTapRule } from './rules.ts';
 
-/** Long enough that two streams are open beside each other. */
+/** Long enough for two streams at the same time. */
 const timeoutSeconds = 30;
 /** After its timeout a stream may take a while to end. */
 const endWithinMs = (timeoutSeconds + 20) * 1_000;
-/** 30 connections a minute are allowed for a tap. */
+/** A tap allows 30 connections a minute. */
 const breathMs = 2_500;
 const headers = { accept: 'text/event-stream', 'cache-control': 'no-cache' };
 
 export const f2: Step = {
   id: 'F2',
-  about: 'streams of a tap that matches nothing',
+  about: 'streams of a rule that matches nothing',
   calls: 'GET /v1/stream up to eight times, POST and DELETE /v1/rules',
   usdMax: 0,
   makesRules: true,
@@ -31,12 +31,12 @@ export const f2: Step = {
 };
 
 export async function openTap(
-  { http, pause, goOn }: Bench,
+  { http, pause, throwIfStopped }: Bench,
   query: string,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Stream> {
   await pause(breathMs);
-  goOn();
+  throwIfStopped();
   return http.open(`/v1/stream?${query}`, { ...headers, ...more });
 }
 
@@ -51,7 +51,7 @@ async function seeWithoutRules(bench: Bench): Promise<Observation> {
   return seen('F-43', stream.status === 200 && isNamed, words);
 }
 
-/** Two at once, to their end. */
+/** Opens two streams at once and reads both to the end. */
 async function seeQuiet(bench: Bench): Promise<Observation[]> {
   await bench.pause(breathMs);
   const path = `/v1/stream?timeout=${timeoutSeconds}`;
@@ -59,7 +59,7 @@ async function seeQuiet(bench: Bench): Promise<Observation[]> {
   const isBoth = first.status === 200 && second.status === 200;
   await first.waitFor(hasEnded, bench.realMs(endWithinMs));
   await second.waitFor(hasEnded, bench.realMs(endWithinMs));
-  bench.goOn();
+  bench.throwIfStopped();
   first.close();
   second.close();
   const opened = first.status === 200 ? first : second;
@@ -72,7 +72,7 @@ async function seeQuiet(bench: Bench): Promise<Observation[]> {
 
 async function seeRanges(bench: Bench): Promise<Observation> {
   const statuses: string[] = [];
-  // What is replayed may be billed.
+  // Replayed pages may be billed.
   const parameters = ['limit=0', 'timeout=0', ...(bench.isTapIdle ? ['since=25h'] : [])];
   for (const parameter of parameters) {
     const query = parameter.startsWith('timeout') ? parameter : `timeout=1&${parameter}`;
@@ -88,7 +88,7 @@ async function seeRanges(bench: Bench): Promise<Observation> {
 }
 
 async function seeCursor(bench: Bench, number: 'F-17' | 'F-18', id: string): Promise<Observation> {
-  if (!bench.isTapIdle) return notSeen(number, 'what the tap has kept would be billed, unless --idle-tap');
+  if (!bench.isTapIdle) return notSeen(number, 'stored pages would be billed; needs --idle-tap');
   const stream = await openTap(bench, 'timeout=1&limit=1', { 'last-event-id': id });
   await stream.waitFor(hasEnded, bench.realMs(endWithinMs));
   stream.close();

@@ -4,11 +4,11 @@ import { listRules, problemWords, rulesPath } from './rules.ts';
 
 export const x0: Step = {
   id: 'X0',
-  about: 'whether the app may ask for its usage',
+  about: 'whether the app may read its usage',
   calls: 'GET /2/usage/tweets',
   usdMax: 0,
-  async *run({ http, goOn }) {
-    goOn();
+  async *run({ http, throwIfStopped }) {
+    throwIfStopped();
     const usage = await http.call('GET', '/2/usage/tweets?days=1');
     const isOpen = usage.status === 200 && numberAt(usage.body, 'data', 'project_usage') !== undefined;
     yield seen('X-47', isOpen, isOpen ? 'open' : problemWords(usage));
@@ -33,8 +33,8 @@ async function seeOtherRules(bench: Bench): Promise<Observation> {
   return seen('X-48', others === 0, others === 0 ? 'none' : `${others} rules`);
 }
 
-async function seeCounts({ http, goOn }: Bench): Promise<Observation> {
-  goOn();
+async function seeCounts({ http, throwIfStopped }: Bench): Promise<Observation> {
+  throwIfStopped();
   const counts = await http.call('GET', `${rulesPath}/counts`);
   const caps = ['cap_per_client_app', 'cap_per_project'].map((name) => ({
     name,

@@ -10,7 +10,7 @@ export const x3: Step = {
   usdMax: 0,
   makesRules: true,
   async *run(bench) {
-    // Two spaces: X may make one of them.
+    // X may normalise two spaces to one.
     const rule = { value: `${bench.word}  lang:en`, tag: bench.nextTag() };
     const added = await addRules(bench, [rule]);
     const id = addedRules(added)[0]?.id;
@@ -22,7 +22,7 @@ export const x3: Step = {
     yield await seeVerbatim(bench, added, rule.value);
     yield await seeDuplicate(bench, rule.value, id);
     yield await seeMixedBatch(bench);
-    bench.goOn();
+    bench.throwIfStopped();
     const deleted = await deleteRules(bench, [id]);
     const statuses = `${added.status} for adding, ${deleted.status} for deleting`;
     yield seen('X-44', added.status === 201 && deleted.status === 200, statuses);
@@ -67,7 +67,7 @@ async function seeMixedBatch(bench: Bench): Promise<Observation> {
 }
 
 async function seeMiss(bench: Bench, id: string): Promise<Observation> {
-  bench.goOn();
+  bench.throwIfStopped();
   const again = await deleteRules(bench, [id]);
   const missed = numberAt(again.body, 'meta', 'summary', 'not_deleted');
   const words = missed === undefined ? problemWords(again) : `${again.status}, not_deleted ${missed}`;

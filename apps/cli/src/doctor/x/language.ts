@@ -4,7 +4,7 @@ import { listAt, textAt } from '../json.ts';
 import { type Bench, notSeen, type Observation, type Step, seen } from '../step.ts';
 import { problemWords, tryRules } from './rules.ts';
 
-/** What X says to each is compared with what Earshot's own validator says. */
+/** Queries whose validity on X is compared with Earshot's own validator. */
 const probes: Readonly<Partial<Record<AssumptionNumber, readonly string[]>>> = {
   'X-12': [
     'url_title:ice',
@@ -37,7 +37,7 @@ const probes: Readonly<Partial<Record<AssumptionNumber, readonly string[]>>> = {
 
 export const x2: Step = {
   id: 'X2',
-  about: 'which rules X takes; nothing is created',
+  about: 'which rules X accepts; nothing is created',
   calls: 'POST rules?dry_run=true, about ten times',
   usdMax: 0,
   async *run(bench) {
@@ -50,7 +50,7 @@ export const x2: Step = {
 
 async function seeLanguage(bench: Bench): Promise<Observation[]> {
   const values = Object.values(probes).flat();
-  // A value that is no text at all may spoil its whole call.
+  // A blank query may invalidate its whole request.
   const taken = new Map([
     ...(await verdicts(
       bench,
@@ -73,7 +73,7 @@ async function seeLanguage(bench: Bench): Promise<Observation[]> {
   });
 }
 
-/** Which values X takes. A call that X refuses as a whole is asked again in halves. */
+/** Whether X accepts each query. If X refuses a whole request, each half is sent separately. */
 async function verdicts(bench: Bench, values: readonly string[]): Promise<ReadonlyArray<[string, boolean]>> {
   if (values.length === 0) return [];
   const answer = await tryRules(
@@ -96,10 +96,10 @@ async function verdicts(bench: Bench, values: readonly string[]): Promise<Readon
   return values.map((value) => [value, isJudged && !refused.has(spaced(value))]);
 }
 
-/** X may write spaces in its own way. */
+/** X may change white space. */
 const spaced = (value: string) => value.replaceAll(/\s+/g, ' ').trim();
 
-/** Words, and as many letters as are missing to exactly so many UTF-16 units. */
+/** Repeats the word and adds letters, up to exactly this many UTF-16 units. */
 function ofLength(word: string, units: number): string {
   const count = Math.floor((units - 1) / (word.length + 1));
   return `${word} `.repeat(count) + 'a'.repeat(units - count * (word.length + 1));
@@ -111,7 +111,7 @@ async function seeLength(bench: Bench): Promise<Observation[]> {
     { name: `${max} of ASCII`, value: ofLength('glacier', max), isTaken: true },
     { name: `${max + 1} of ASCII`, value: ofLength('glacier', max + 1), isTaken: false },
     { name: `${max} of CJK`, value: ofLength('犬犬犬犬犬犬犬', max), isTaken: true },
-    // Two units, but one code point each: within the limit only where those are counted.
+    // Each has two units but one code point, so the value fits only if X counts code points.
     { name: `${max + 2} of emoji`, value: ofLength('🚀', max + 2), isTaken: false },
   ];
   const seenValues: string[] = [];

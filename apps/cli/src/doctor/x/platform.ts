@@ -38,7 +38,7 @@ async function undo(bench: OwnBench): Promise<number> {
     const rules = 'rules' in listed ? listed.rules : [];
     const tagged = rules.filter(({ tag }) => tag?.startsWith(doctorTagPrefix)).map(({ id }) => id);
     left = 'rules' in listed ? tagged : [...bench.made];
-    // A rule that X does not list yet is deleted by its id.
+    // Includes rules that X does not list yet.
     const ids = [...new Set([...tagged, ...bench.made])];
     if (ids.length === 0) return 0;
     const answer = await deleteRules(bench, ids);

@@ -5,13 +5,13 @@ import { addedRules, addRules, deleteRules, problemWords, ruleDelayMs } from './
 import { streamPath } from './stream.ts';
 
 const postsWanted = 10;
-/** Posts that are on their way when the stream is closed are billed too. */
+/** Posts in transit when the stream is closed are billed too. */
 const postsLate = 10;
 const listenMs = 10 * 60_000;
 export const postUsd = 0.005;
 /** A post, its author, and at most two posts that it refers to. */
 const usdPerPost = postUsd + 0.01 + 2 * postUsd;
-/** X counts late. */
+/** X updates the usage with a delay. */
 const usageTries = 10;
 const usageBreathMs = 30_000;
 
@@ -36,7 +36,7 @@ export const x5: Step = {
     await stream.waitFor(() => recordsOf(stream).length >= postsWanted, bench.realMs(listenMs));
     stream.close();
     await deleteRules(bench, [rule.id]);
-    bench.goOn();
+    bench.throwIfStopped();
     const records = recordsOf(stream);
     yield seeMatchingRules(records, rule.id, tag);
     yield seeEntities(records);
@@ -49,8 +49,8 @@ function recordsOf(stream: Stream): unknown[] {
   return lines.map((line) => parseJson(line)).filter((record) => at(record, 'data') !== undefined);
 }
 
-async function usageOf({ http, goOn }: Bench): Promise<number | undefined> {
-  goOn();
+async function usageOf({ http, throwIfStopped }: Bench): Promise<number | undefined> {
+  throwIfStopped();
   return numberAt((await http.call('GET', '/2/usage/tweets?days=1')).body, 'data', 'project_usage');
 }
 
@@ -67,17 +67,17 @@ async function seeBilling(
   );
   const withReferred = new Set([...posts, ...referred]).size;
   if (withReferred === posts.size) return notSeen('X-13', 'no post referred to another: try another rule');
-  if (before === undefined) return notSeen('X-13', 'X did not tell the usage');
+  if (before === undefined) return notSeen('X-13', 'X did not report the usage');
   for (let left = usageTries; left > 0; left -= 1) {
     const counted = ((await usageOf(bench)) ?? before) - before;
     if (counted > withReferred + 3 * postsLate) return notSeen('X-13', 'others use the same project');
     if (counted >= withReferred) return seen('X-13', true, 'counted');
-    // Where only the posts themselves count, the number stays near them to the end.
+    // If only the posts themselves count, the number stays near theirs.
     if (left === 1 && counted >= posts.size && counted < (posts.size + withReferred) / 2)
       return seen('X-13', false, 'not counted');
     await bench.pause(usageBreathMs);
   }
-  return notSeen('X-13', 'the usage did not follow: ask again later');
+  return notSeen('X-13', 'X did not update the usage in time');
 }
 
 function seeMatchingRules(records: readonly unknown[], id: string, tag: string): Observation {
@@ -88,7 +88,7 @@ function seeMatchingRules(records: readonly unknown[], id: string, tag: string):
   return seen('X-55', isNamed, isNamed ? 'id and tag' : 'another id or tag');
 }
 
-/** Only what stands behind a character of two UTF-16 units tells the units apart. */
+/** Only entities behind a character of two UTF-16 units distinguish the units. */
 function seeEntities(records: readonly unknown[]): Observation {
   const places = records.flatMap((record) => {
     const text = textAt(record, 'data', 'text') ?? '';
@@ -98,8 +98,8 @@ function seeEntities(records: readonly unknown[]): Observation {
     ];
     return entities.flatMap((entity) => {
       const start = numberAt(entity, 'start') ?? 0;
-      const isTelling = Array.from(text).slice(0, start).join('').length !== start;
-      return isTelling ? [/^[#h]/.test(Array.from(text).slice(start).join(''))] : [];
+      const isDecisive = Array.from(text).slice(0, start).join('').length !== start;
+      return isDecisive ? [/^[#h]/.test(Array.from(text).slice(start).join(''))] : [];
     });
   });
   if (places.length === 0) return notSeen('X-22', 'no entity stood behind an emoji');

@@ -15,20 +15,20 @@ interface NewRule {
   readonly tag?: string;
 }
 
-/** Most rules are heeded after so long; before, X may say that there are none. */
+/** X applies most rules after this time. Before, it may answer that there are none. */
 export const ruleDelayMs = 20_000;
 
 const pagesMax = 30;
 
-/** All rules of the app; the answer instead when X does not list them. */
+/** All rules of the app, or the answer if X refuses to list them. */
 export async function listRules({
   http,
-  goOn,
-}: Pick<Bench, 'http' | 'goOn'>): Promise<{ rules: readonly XRule[] } | { refused: Answer }> {
+  throwIfStopped,
+}: Pick<Bench, 'http' | 'throwIfStopped'>): Promise<{ rules: readonly XRule[] } | { refused: Answer }> {
   const rules: XRule[] = [];
   let token: string | undefined;
   for (let page = 0; page < pagesMax; page += 1) {
-    goOn();
+    throwIfStopped();
     const more = token === undefined ? '' : `&pagination_token=${encodeURIComponent(token)}`;
     const answer = await http.call('GET', `${rulesPath}?max_results=1000${more}`);
     if (answer.status !== 200) return { refused: answer };
@@ -44,16 +44,19 @@ function readRule(wire: unknown): XRule[] {
   return id === undefined || value === undefined ? [] : [{ id, value, tag: textAt(wire, 'tag') ?? null }];
 }
 
-export async function addRules({ http, goOn, made }: Bench, add: readonly NewRule[]): Promise<Answer> {
-  goOn();
+export async function addRules(
+  { http, throwIfStopped, made }: Bench,
+  add: readonly NewRule[],
+): Promise<Answer> {
+  throwIfStopped();
   const answer = await http.call('POST', rulesPath, { body: { add } });
   for (const { id } of addedRules(answer)) made.add(id);
   return answer;
 }
 
-/** What X would say, and nothing more. Fails where that is not about the rules. */
-export async function tryRules({ http, goOn }: Bench, add: readonly NewRule[]): Promise<Answer> {
-  goOn();
+/** Validates rules without creating them. Throws if the refusal is not about the rules. */
+export async function tryRules({ http, throwIfStopped }: Bench, add: readonly NewRule[]): Promise<Answer> {
+  throwIfStopped();
   const answer = await http.call('POST', `${rulesPath}?dry_run=true`, { body: { add } });
   if ([401, 402, 403].includes(answer.status)) throw new Error(problemWords(answer));
   return answer;
@@ -63,10 +66,10 @@ export function deleteRules({ http }: Pick<Bench, 'http'>, ids: readonly string[
   return http.call('POST', rulesPath, { body: { delete: { ids } } });
 }
 
-/** The rules that an answer to an add has. */
+/** The rules that X has added. */
 export const addedRules = ({ body }: Answer): XRule[] => listAt(body, 'data').flatMap(readRule);
 
-/** The last part of a problem's `type`, its `title` and why: nothing of a problem that names anybody. */
+/** The `title`, the last part of the `type` and the reason of a problem. They have no personal data. */
 export function problemWords({ status, body }: Pick<Answer, 'status' | 'body'>): string {
   const problem = at(body, 'errors', 0, 'type') === undefined ? body : at(body, 'errors', 0);
   const words = [

@@ -4,12 +4,12 @@ import { postUsd } from './posts.ts';
 import { problemWords } from './rules.ts';
 
 const pageSize = 10;
-/** Of the three pages one also has the posts that are referred to, two at most for each. */
+/** Three pages of posts. One of them also has the referenced posts, at most two for each post. */
 const usdMax = pageSize * (3 * postUsd + 2 * postUsd);
 
 export const x6: Step = {
   id: 'X6',
-  about: 'the words of search',
+  about: 'the field names of search',
   calls: 'GET search/recent twice, GET search/all once, 10 posts each',
   usdMax,
   async *run(bench) {
@@ -18,8 +18,12 @@ export const x6: Step = {
   },
 };
 
-async function search({ http, goOn, busyRule }: Bench, archive: string, fields: Record<string, string>) {
-  goOn();
+async function search(
+  { http, throwIfStopped, busyRule }: Bench,
+  archive: string,
+  fields: Record<string, string>,
+) {
+  throwIfStopped();
   const query = new URLSearchParams({ query: busyRule, max_results: String(pageSize), ...fields });
   return http.call('GET', `/2/tweets/search/${archive}?${query.toString()}`);
 }

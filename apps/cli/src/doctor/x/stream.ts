@@ -5,7 +5,7 @@ import { addedRules, addRules, deleteRules, problemWords, ruleDelayMs } from './
 
 export const streamPath = '/2/tweets/search/stream';
 export const connectionsPath = '/2/connections?status=active&endpoints=filtered_stream&max_results=100';
-/** The words that Earshot uses. */
+/** The field names that Earshot uses. */
 const tweetWords = 'tweet.fields=created_at,entities,note_tweet,referenced_tweets&expansions=author_id';
 
 const listenMs = 90_000;
@@ -39,9 +39,9 @@ export const x4: Step = {
   },
 };
 
-async function open({ http, goOn, pause }: Bench, query = tweetWords): Promise<Stream> {
+async function open({ http, throwIfStopped, pause }: Bench, query = tweetWords): Promise<Stream> {
   await pause(breathMs);
-  goOn();
+  throwIfStopped();
   return http.open(`${streamPath}?${query}`);
 }
 
@@ -74,7 +74,7 @@ async function openInOurWords(bench: Bench): Promise<{ stream: Stream; seen: Obs
   };
 }
 
-/** Goes on with the second where it has taken the place of the first. */
+/** Continues with the second stream if X closed the first. */
 async function seeSecond(bench: Bench, first: Stream): Promise<{ stream: Stream; seen: Observation }> {
   const second = await open(bench, '');
   if (second.status !== 200) {
@@ -82,7 +82,7 @@ async function seeSecond(bench: Bench, first: Stream): Promise<{ stream: Stream;
       second.status === 429 && textAt(second.body, 'connection_issue') === 'TooManyConnections';
     return { stream: first, seen: seen('X-7', isExpected && first.isOpen(), problemWords(second)) };
   }
-  // It may take X a moment to end the first.
+  // X may need a moment to close the first.
   await first.waitFor(() => !first.isOpen(), bench.realMs(breathMs));
   const isFirstOpen = first.isOpen();
   if (isFirstOpen) second.close();
@@ -92,29 +92,29 @@ async function seeSecond(bench: Bench, first: Stream): Promise<{ stream: Stream;
   };
 }
 
-async function seeConnections({ http, goOn }: Bench): Promise<Observation> {
-  goOn();
+async function seeConnections({ http, throwIfStopped }: Bench): Promise<Observation> {
+  throwIfStopped();
   const answer = await http.call('GET', connectionsPath);
   const count = listAt(answer.body, 'data').length;
   return seen('X-50', count > 0, answer.status === 200 ? `${count} listed` : problemWords(answer));
 }
 
-/** By number: what a single one took is nobody's business. One more than needed may come late. */
+/** Counts the keep-alives in a period, so that a single late one does not matter. */
 async function seeKeepAlive(bench: Bench, stream: Stream): Promise<Observation> {
   const lines = () => stream.text().split('\n').length - 1;
   const before = lines();
   const needed = listenMs / silenceMaxMs;
   const isAlive = await stream.waitFor(() => lines() - before >= needed, bench.realMs(listenMs));
-  bench.goOn();
+  bench.throwIfStopped();
   if (isAlive) return seen('X-25', true, 'keep-alives as expected');
   return seen('X-25', false, stream.isOpen() ? 'too few keep-alives' : 'the stream was closed');
 }
 
-/** A process that dies, and the next one that wants its place. */
+/** Simulates a process that dies, and its successor that connects. */
 async function seeRelease(bench: Bench, stream: Stream): Promise<{ stream: Stream; seen: Observation }> {
-  const { http, goOn, pause } = bench;
+  const { http, throwIfStopped, pause } = bench;
   stream.close();
-  goOn();
+  throwIfStopped();
   const atOnce = await http.open(`${streamPath}?`);
   if (atOnce.status === 200) return { stream: atOnce, seen: seen('X-8', true, 'free at once') };
   const listed = await http.call('GET', connectionsPath);
@@ -130,7 +130,7 @@ async function seeIdle(bench: Bench, stream: Stream, id: string): Promise<Observ
   if (!stream.isOpen()) return notSeen('X-9', 'there was no stream left');
   await deleteRules(bench, [id]);
   const isClosed = await stream.waitFor(() => !stream.isOpen(), bench.realMs(listenMs / 2));
-  bench.goOn();
+  bench.throwIfStopped();
   const isOpen = !isClosed && stream.isOpen();
   stream.close();
   return seen('X-9', isOpen, isOpen ? 'stays open' : 'is closed');
