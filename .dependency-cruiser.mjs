@@ -21,7 +21,7 @@ const allowed = {
     'packages/contract',
     'packages/query',
     'packages/sdk',
-    // What strangers wrote is shown to people as to agents: with nothing hidden.
+    // Untrusted content is shown to people as to agents: with nothing hidden.
     'packages/mcp/src/content/visible\\.ts',
   ],
   e2e: [

@@ -97,7 +97,7 @@ export default defineConfig({
           include: ['e2e/examples/*.test.ts', 'packages/n8n-nodes-earshot/test/*.test.ts'],
         },
       },
-      // compose.yaml and the image, in a container engine of its own: needs root and Debian.
+      // compose.yaml and the image, in a separate container engine: needs root and Debian.
       {
         test: {
           ...unit,

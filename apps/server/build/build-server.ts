@@ -10,7 +10,7 @@ export const builtDir = resolve(import.meta.dirname, '../dist');
 
 /**
  * The server as few files: Node loads them in a quarter of the processor time that a thousand modules take whose types it strips.
- * What a start does not need stays in files of its own. Not minified, so that a stack trace tells functions by their names.
+ * Modules that a start does not need stay separate files. Not minified, so that stack traces show function names.
  */
 export async function buildServer(dir: string): Promise<void> {
   const bundle = await rolldown({

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { type CheckpointLabel, digestCheckpoints } from '../src/runtime/checkpoint.ts';
 import {
+  type DigestMessage,
   type DigestWorld,
   distinct,
-  type DigestMessage,
   openDigestWorld,
   startDigestReceiver,
   textsOf,

@@ -1,5 +1,5 @@
-import { docsSchema } from '@astrojs/starlight/schema';
 import { defineCollection } from 'astro:content';
+import { docsSchema } from '@astrojs/starlight/schema';
 import { createLoader } from '../../../tools/docs-site/site.ts';
 
 /** @public Astro reads it. */

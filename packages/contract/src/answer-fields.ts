@@ -41,7 +41,7 @@ const fixSchema = z.strictObject({
   title: z.string().meta({ description: 'What the fix does.' }),
   certainty: z.enum(['certain', 'guess']).meta({
     description:
-      '`certain`: nothing else can have been meant, so a program may apply it. `guess`: whoever knows the intent has to choose.',
+      '`certain`: only one meaning is possible, so a program may apply it. `guess`: choose according to the intent.',
   }),
   edits: z
     .array(z.strictObject({ span: spanSchema, text: z.string().meta({ description: 'What to put there.' }) }))
@@ -60,7 +60,7 @@ export const violationSchema = z
         'For a query: a `suspicious` finding is registered with `accept_suspicious`, an `error` never.',
     }),
     span: spanSchema.optional(),
-    fixes: z.array(fixSchema).optional().meta({ description: 'Ways to mend it.' }),
+    fixes: z.array(fixSchema).optional().meta({ description: 'Possible corrections.' }),
   })
   .meta({ description: 'What is wrong with one field of the request.' });
 

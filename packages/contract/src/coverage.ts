@@ -44,7 +44,7 @@ export const coverageOperations = defineOperations('Coverage', {
     changes: false,
     summary: 'Get coverage',
     description:
-      'Returns the periods in which Earshot received a rule or a platform, the gaps, and their repairs. With it, you can tell a quiet period from an outage.',
+      'Returns the periods in which Earshot received a rule or a platform, the gaps, and their repairs. With it, you can distinguish a quiet period from an outage.',
     request: requestObject({
       rule_id: text({ max: 100, description: 'Only the coverage of this rule.' }).optional(),
       platform: platformSchema.optional().meta({ description: 'Only this platform.' }),

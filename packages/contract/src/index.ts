@@ -18,7 +18,6 @@ export {
   type ErrorEnvelope,
   type ErrorReason,
   errorCodes,
-  errorReasons,
   errorSchema,
 } from './errors.ts';
 export type { Estimate } from './estimates.ts';

@@ -37,7 +37,7 @@ const payloadSchema = z
     language: z.string().nullable().meta({ description: 'Language code, as the platform delivers it.' }),
     edit_of: z.string().optional().meta({
       description:
-        'Of an edited post: the `platform_post_id` of its first version. Each version is an item of its own.',
+        'For an edited post: the `platform_post_id` of its first version. Each version is a separate item.',
     }),
     raw: z.record(z.string(), z.unknown()).meta({ description: 'The item as the platform delivered it.' }),
   })

@@ -8,9 +8,9 @@ export interface PlatformDescription {
   /** Premium rules are limited by the plan. */
   readonly ruleType: 'premium' | 'regular';
   readonly allowance: string;
-  /** A value in its rule language, for schemas that agents read. */
+  /** A query in its rule language, for schemas that agents read. */
   readonly sampleValue: string;
-  /** What a rule can tell it besides its value, and the platform's own default. */
+  /** The options of a rule besides its query, with the platform's defaults. */
   readonly ruleOptions: Readonly<Record<string, boolean>>;
   /** The fields of an example's payload of which one is needed, unless it has `raw`. */
   readonly exampleFields: readonly ('text' | 'title' | 'url')[];

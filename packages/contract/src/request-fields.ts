@@ -148,7 +148,7 @@ export const requestTime = z
  * Later than `from`, where both are there and are times. Takes anything: it also runs on a request with wrong fields. Made once
  * for a request, as every schema is: making one costs more than most requests.
  */
-export function timesInOrder(from: string, to: string): (request: unknown) => RequestIssue[] {
+function timesInOrder(from: string, to: string): (request: unknown) => RequestIssue[] {
   const withTimes = z.looseObject({ [from]: z.string(), [to]: z.string() });
   return (request) => {
     const times = withTimes.safeParse(request);

@@ -90,7 +90,7 @@ export const managedBy = requestObject({
   key: managedName('What the rule is called in its set.'),
 }).meta({
   description:
-    'For rules that are kept as code. `earshot apply` changes and deletes only the rules of its own set; a pair is given to one rule at a time.',
+    'For rules that are kept as code. `earshot apply` changes and deletes only rules of the set in its file. Only one rule at a time can have a pair.',
 });
 
 export const ifVersion = integer(1, 2_147_483_647).optional().meta({
@@ -166,7 +166,7 @@ const ruleStatus = z.enum(['active', 'pending', 'failed', 'paused']).meta({
     '`active`: registered on the platform. `pending`: will be registered shortly. `failed`: the platform refuses it. `paused`: the rule is paused.',
 });
 
-export const registration = {
+const registration = {
   platform_rule_id: z.string().meta({
     description:
       "The rule's id on the platform, as this account sees it: stable while the rule has this query, and in the platform's form. The operator knows the id that the platform itself uses.",

@@ -112,21 +112,24 @@ describe('the trigger', () => {
   test.for([
     [true, [{ type: 'removed', match_id: 'mat_1' }]],
     [false, undefined],
-  ] as const)('with removals %s, a message with only removals starts the workflow with %j', async ([removals, expected]) => {
-    const { credentials } = await newUser();
-    await using trigger = await startTrigger(credentials, { removals });
-    await trigger.activate();
-    const removed = [{ type: 'removed', match_id: 'mat_1' }];
-    const body = JSON.stringify({ type: 'matches', matches: [], removed });
-    const at = new Date();
-    const headers = {
-      'webhook-id': 'msg_1',
-      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-      'webhook-signature': new Webhook(String(trigger.staticData['secret'])).sign('msg_1', at, body),
-    };
-    expect((await post(trigger.url, headers, body)).status).toBe(200);
-    expect(trigger.started).toEqual(expected === undefined ? [] : [expected.map((json) => ({ json }))]);
-  });
+  ] as const)(
+    'with removals %s, a message with only removals starts the workflow with %j',
+    async ([removals, expected]) => {
+      const { credentials } = await newUser();
+      await using trigger = await startTrigger(credentials, { removals });
+      await trigger.activate();
+      const removed = [{ type: 'removed', match_id: 'mat_1' }];
+      const body = JSON.stringify({ type: 'matches', matches: [], removed });
+      const at = new Date();
+      const headers = {
+        'webhook-id': 'msg_1',
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+        'webhook-signature': new Webhook(String(trigger.staticData['secret'])).sign('msg_1', at, body),
+      };
+      expect((await post(trigger.url, headers, body)).status).toBe(200);
+      expect(trigger.started).toEqual(expected === undefined ? [] : [expected.map((json) => ({ json }))]);
+    },
+  );
 });
 
 describe('the action', () => {
@@ -187,7 +190,10 @@ describe('the action', () => {
     const empty = { resource: 'rule', operation: 'create', name: 'A', intent: 'A' };
     expect(await runAction(credentials, [unknown, list, empty], { continueOnFail: true })).toEqual([
       { json: { error: message }, pairedItem: { item: 0 } },
-      { json: { error: 'The rule has no query. Add a query for X, Firehose or both.' }, pairedItem: { item: 2 } },
+      {
+        json: { error: 'The rule has no query. Add a query for X, Firehose or both.' },
+        pairedItem: { item: 2 },
+      },
     ]);
   });
 });

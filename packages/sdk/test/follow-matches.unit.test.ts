@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { createEarshot, type FollowedMatches } from '../src/index.ts';
-import { type ReceivedRequest, cut, failure, proxyPage, startAnsweringServer } from './answering-server.ts';
+import { cut, failure, proxyPage, type ReceivedRequest, startAnsweringServer } from './answering-server.ts';
 
 const key = 'esk_test';
 

@@ -26,9 +26,9 @@ export const fullAnswers: FixedAnswers = {
   '/api.GetCoverage': answer('GetCoverage', coverageOf),
   '/api.GetUsage': answer('GetUsage', usageOf),
   '/api.ListSources': answer('ListSources', () => ({ sources })),
-  '/api.ListKeys': answer('ListKeys', () => ({ keys })),
+  '/api.ListKeys': answer('ListKeys', () => ({ keys, next_cursor: null })),
   '/api.ListAudit': answer('ListAudit', () => ({ entries: audit, next_cursor: null })),
-  '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [...webhooks] })),
+  '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [...webhooks], next_cursor: null })),
   '/api.ListDeliveries': answer(
     'ListDeliveries',
     ({ outcome }: Parameters<typeof deliveriesOf>[0] & object) => ({
@@ -81,7 +81,7 @@ export const emptyAnswers: FixedAnswers = {
   })),
   '/api.ListSources': answer('ListSources', () => ({ sources: [] })),
   '/api.ListAudit': answer('ListAudit', () => ({ entries: [], next_cursor: null })),
-  '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [] })),
+  '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [], next_cursor: null })),
   '/matches': noMatches,
   '/notices': answer('ListNotices', () => ({ notices: [], next_cursor: null })),
 };

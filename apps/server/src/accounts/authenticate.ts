@@ -5,7 +5,7 @@ import { Failure } from '../runtime/failure.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import type { Principal } from './call.ts';
 import { accountSuspended, hashOf, isValid, keyRefused } from './keys.ts';
-import { type PlanAndLimits, allowedColumns, ofPlan } from './plans.ts';
+import { allowedColumns, ofPlan, type PlanAndLimits } from './plans.ts';
 import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
 
 /** Checks the `Authorization` header of a request from this address. Throws unless it holds a valid key. */

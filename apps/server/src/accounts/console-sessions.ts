@@ -8,7 +8,7 @@ import { type KeyGuesses, tooManyGuesses } from './authenticate.ts';
 import type { Principal } from './call.ts';
 import { recordChange } from './change.ts';
 import { accountSuspended, hashOf, isValid } from './keys.ts';
-import { type PlanAndLimits, allowedColumns, ofPlan } from './plans.ts';
+import { allowedColumns, ofPlan, type PlanAndLimits } from './plans.ts';
 
 /** A signed-in session of the console. */
 export interface ConsoleSession {

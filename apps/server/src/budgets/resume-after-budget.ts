@@ -1,5 +1,5 @@
 import { byEarshot, byOperator } from '../accounts/change.ts';
-import { type PlanAndLimits, allowedColumns, ofPlan } from '../accounts/plans.ts';
+import { allowedColumns, ofPlan, type PlanAndLimits } from '../accounts/plans.ts';
 import type { Sql } from '../engines/database.ts';
 import { type ChangeRuleOptions, changeRule } from '../rules/change-rule.ts';
 import { beginResume } from '../rules/resume-rule.ts';

@@ -1,6 +1,6 @@
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
-import { createDigestWorker } from '../digests/digest-worker.ts';
 import { createDigestMessageStore, forgetMails } from '../digests/digest-messages.sql.ts';
+import { createDigestWorker } from '../digests/digest-worker.ts';
 import { makeDigestMessages } from '../digests/make-digest-messages.ts';
 import { createSendDigestMessage } from '../digests/send-digest-message.ts';
 import { createNoticeReader } from '../notices/notice-reader.sql.ts';

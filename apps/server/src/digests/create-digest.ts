@@ -8,13 +8,13 @@ import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
-  type DigestPolicy,
   acceptRecipients,
   acceptSchedule,
+  type DigestPolicy,
   refuseTakenName,
   refuseUnknownWebhook,
 } from './accept-digest.ts';
-import { type DigestRow, settingsOf, scheduleOf, shown, toDigest } from './digests.sql.ts';
+import { type DigestRow, scheduleOf, settingsOf, shown, toDigest } from './digests.sql.ts';
 import { nextTimeMs } from './schedule.ts';
 
 export interface CreateDigestOptions extends DigestPolicy {

@@ -7,14 +7,14 @@ import { resolveNotices } from '../notices/notice-log.sql.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
-  type DigestPolicy,
   acceptRecipients,
   acceptSchedule,
+  type DigestPolicy,
   noSuchDigest,
   refuseTakenName,
   refuseUnknownWebhook,
 } from './accept-digest.ts';
-import { type DigestRow, settingsOf, scheduleOf, shown, toDigest } from './digests.sql.ts';
+import { type DigestRow, scheduleOf, settingsOf, shown, toDigest } from './digests.sql.ts';
 import { nextTimeMs } from './schedule.ts';
 
 export function listDigests({

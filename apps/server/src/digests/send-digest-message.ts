@@ -6,7 +6,6 @@ import { secretUnreadable } from '../webhooks/endpoint-state.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 import { type SendOptions, sendMessage } from '../webhooks/send-message.ts';
 import { isAllowed } from './accept-digest.ts';
-import { type ContentOptions, type DigestContent, readContent } from './message-content.ts';
 import type {
   DigestMessageOutcome,
   DigestMessageStore,
@@ -14,6 +13,7 @@ import type {
   WebhookRecipient,
 } from './digest-messages.sql.ts';
 import type { Mailer } from './mailer.ts';
+import { type ContentOptions, type DigestContent, readContent } from './message-content.ts';
 import { chatDigestOf } from './render-chat.ts';
 import { renderMail } from './render-mail.ts';
 

@@ -5,7 +5,7 @@ import { errors, type Interaction, type Provider } from 'oidc-provider';
 import { createAuthenticate, type KeyGuesses } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
-import { createKeyStore, createKeyAs, hashOf } from '../accounts/keys.ts';
+import { createKeyAs, createKeyStore, hashOf } from '../accounts/keys.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { createTokenLookup, isAccessToken } from './access-tokens.ts';
 import { createProvider, type ProviderOptions, passOn, useCookieSecrets } from './provider.ts';

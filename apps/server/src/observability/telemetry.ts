@@ -1,6 +1,6 @@
 import { costTelemetry } from './cost-telemetry.ts';
 import type { Logger } from './logger.ts';
-import type { DropReason, Metrics, MatchStreamEnding } from './metrics.ts';
+import type { DropReason, MatchStreamEnding, Metrics } from './metrics.ts';
 import { webhookTelemetry } from './webhook-telemetry.ts';
 
 /** One function per business event: it writes the log line and updates the metric, so that they agree. */

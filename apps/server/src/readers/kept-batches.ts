@@ -1,5 +1,5 @@
 import { removalsMax } from './match-reader.sql.ts';
-import { type LogEntry, jsonOf } from './to-match.ts';
+import { jsonOf, type LogEntry } from './to-match.ts';
 
 /** A result ends before it exceeds this, however many matches were requested; it has at least one. */
 const takenCharactersMax = 1024 * 1024;

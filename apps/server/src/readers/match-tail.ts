@@ -5,7 +5,7 @@ import { createEventLoopYield } from '../runtime/concurrency.ts';
 import { createKeptBatches, type TailBatch, type Take } from './kept-batches.ts';
 import type { StoredMatch } from './match-reader.sql.ts';
 import type { MatchHeader, TailReader } from './tail-reader.sql.ts';
-import { type LogEntry, jsonOf, toEntries, toRemovalEntry } from './to-match.ts';
+import { jsonOf, type LogEntry, toEntries, toRemovalEntry } from './to-match.ts';
 
 /** Wake-ups may be lost, so the log is also read at this interval: once for the whole node. */
 const pollIntervalMs = 1_000;

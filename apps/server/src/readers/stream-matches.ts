@@ -8,7 +8,7 @@ import { pause } from '../runtime/worker.ts';
 import { type Following, LogRestored } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { type Offset, openOffset, refuseOvertaken, scopeOfFilter, sealOffset, start } from './offset.ts';
-import { type LogEntry, jsonOf } from './to-match.ts';
+import { jsonOf, type LogEntry } from './to-match.ts';
 
 /** Small, because each stream whose client does not read holds this many in memory. */
 const matchesAtOnceMax = 25;

@@ -181,7 +181,7 @@ function listeningOf(rule: Pick<RuleRow, 'state'>, one: PlatformRow): Listening 
   if (rule.state === 'paused') return { state: 'paused', reason: null, since: null };
   if (one.slot_state === 'failed') return down('refused', null);
   if (one.slot_state !== 'registered') return down('not_registered', null);
-  const { source_state = 'starting', source_since } = one;
+  const { source_state, source_since } = one;
   if (!one.live) return down(source_state ?? 'starting', source_since);
   const appliedFrom = toTime(one.applied_from);
   if (appliedFrom !== null) return { state: 'starting', reason: null, since: appliedFrom };

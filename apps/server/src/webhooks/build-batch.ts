@@ -6,7 +6,7 @@ import { createTurns } from '../runtime/concurrency.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import { type ChatBatch, chatItemOf, chatItemsMax } from './formats/chat-content.ts';
-import type { WebhookBatch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
+import type { DeliveredMatch, LeasedWebhook, WebhookBatch } from './leased-webhook.ts';
 import { createBatchBody, messageIdOf } from './message.ts';
 
 export interface BuildOptions {

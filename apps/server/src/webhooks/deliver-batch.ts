@@ -6,7 +6,7 @@ import { type BuildOptions, type BuiltBatch, buildBatch, buildChatBatch } from '
 import { type DeliverNoticeOptions, deliverNotice } from './deliver-notice.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
 import { type Attempt, afterAttempt, afterNothingToTry, isListed } from './endpoint-state.ts';
-import type { WebhookBatch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
+import type { DeliveredMatch, LeasedWebhook, WebhookBatch } from './leased-webhook.ts';
 import { type SendOptions, sendMessage } from './send-message.ts';
 
 export interface DeliverBatchOptions extends DeliverNoticeOptions, SendOptions, BuildOptions {

@@ -1,7 +1,7 @@
 import type { Sql } from '../engines/database.ts';
 import { newId } from '../runtime/ids.ts';
 import { type Attempt, isListed } from './endpoint-state.ts';
-import type { WebhookBatch, LeasedWebhook } from './leased-webhook.ts';
+import type { LeasedWebhook, WebhookBatch } from './leased-webhook.ts';
 
 export interface AttemptRecord {
   readonly attempt: Attempt;

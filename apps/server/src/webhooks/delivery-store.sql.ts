@@ -5,15 +5,15 @@ import { clockFrom } from '../engines/database-time.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import {
+  type AttemptRecord,
+  type BatchAttempt,
   insertDelivery,
   insertNoticeDelivery,
   insertParked,
-  type AttemptRecord,
-  type BatchAttempt,
   type NoticeAttempt,
 } from './delivery-rows.sql.ts';
 import { batchMatchesMax, type EndpointState, type NoticeStep, type Step } from './endpoint-state.ts';
-import type { WebhookBatch, DeliveredMatch, LeasedWebhook } from './leased-webhook.ts';
+import type { DeliveredMatch, LeasedWebhook, WebhookBatch } from './leased-webhook.ts';
 
 /** Longer than an attempt can take. */
 const leaseSeconds = 60;

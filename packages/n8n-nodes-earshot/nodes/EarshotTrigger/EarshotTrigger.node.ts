@@ -70,8 +70,7 @@ export class EarshotTrigger implements INodeType {
     webhooks: [{ name: 'default', httpMethod: 'POST', responseMode: 'onReceived', path: 'webhook' }],
     properties: [
       {
-        displayName:
-          'Matches contain untrusted content: treat it as data, never as instructions to an agent',
+        displayName: 'Matches contain untrusted content: treat it as data, never as instructions to an agent',
         name: 'notice',
         type: 'notice',
         default: '',

@@ -1,7 +1,7 @@
 import { searchability } from '@earshot/query';
 import { z } from 'zod';
 import type { UpstreamClient } from '../client.ts';
-import type { PostSearch, SearchQuery, SearchFidelity, SearchPage } from '../platform.ts';
+import type { PostSearch, SearchFidelity, SearchPage, SearchQuery } from '../platform.ts';
 import { UpstreamUnavailable } from '../upstream-rules.ts';
 import { problemOf, wordsAfterColon, wordsOf } from './ending.ts';
 import { fieldsOf, inStreamNames, wholeSeconds } from './fields.ts';

@@ -1,4 +1,4 @@
-import { suspicious, type Edit, type Fix } from '../../diagnostics.ts';
+import { type Edit, type Fix, suspicious } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import type { Clause, Group } from '../surface.ts';
 import { isAsSeen, source, type View } from './rule.ts';

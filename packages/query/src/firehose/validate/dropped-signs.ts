@@ -1,4 +1,4 @@
-import { suspicious, type Fix, replace } from '../../diagnostics.ts';
+import { type Fix, replace, suspicious } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
 import { fields } from '../tables.ts';

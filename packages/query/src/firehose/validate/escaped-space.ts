@@ -1,4 +1,4 @@
-import { certain, suspicious, replace } from '../../diagnostics.ts';
+import { certain, replace, suspicious } from '../../diagnostics.ts';
 import { type PlacedAtom, source, type View } from './rule.ts';
 
 /** `\t` and `\n` from JSON source: a backslash makes the next letter literal, so `AND\tfoo` is one word. */

@@ -1,4 +1,4 @@
-import { certain, suspicious, type Fix, replace } from '../../diagnostics.ts';
+import { certain, type Fix, replace, suspicious } from '../../diagnostics.ts';
 import { isForeignOperator, type PlacedAtom, type View } from './rule.ts';
 
 /** `|` and `&` of other languages are punctuation here and would be dropped. */

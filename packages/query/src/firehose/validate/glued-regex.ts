@@ -1,4 +1,4 @@
-import { certain, suspicious, type Fix, replace } from '../../diagnostics.ts';
+import { certain, type Fix, replace, suspicious } from '../../diagnostics.ts';
 import { escapeSlashes, quote } from '../escape.ts';
 import { fields } from '../tables.ts';
 import { type PlacedAtom, source, type View } from './rule.ts';

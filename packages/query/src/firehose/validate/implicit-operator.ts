@@ -1,4 +1,4 @@
-import { suspicious, type Edit, type Fix, warning } from '../../diagnostics.ts';
+import { type Edit, type Fix, suspicious, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { canonicalText } from '../canonical.ts';
 import { isWhite, quote } from '../escape.ts';

@@ -1,4 +1,4 @@
-import { suspicious, replace } from '../../diagnostics.ts';
+import { replace, suspicious } from '../../diagnostics.ts';
 import type { PlacedAtom, View } from './rule.ts';
 
 /** `a - b` does not exclude b: a sign before a space is a word, and that word is ignored. */

@@ -1,4 +1,4 @@
-import { certain, suspicious, type Fix, replace } from '../../diagnostics.ts';
+import { certain, type Fix, replace, suspicious } from '../../diagnostics.ts';
 import { isOperatorWord, isProse, type PlacedAtom, type View } from './rule.ts';
 
 /** Operators are upper case; in lower case they are stop words and ignored. */

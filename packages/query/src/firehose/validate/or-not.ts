@@ -1,4 +1,4 @@
-import { suspicious, replace } from '../../diagnostics.ts';
+import { replace, suspicious } from '../../diagnostics.ts';
 import type { Group } from '../surface.ts';
 import type { View } from './rule.ts';
 

@@ -1,4 +1,4 @@
-import { suspicious, error } from '../../diagnostics.ts';
+import { error, suspicious } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { pageCategoryLabels } from '../labels.ts';
 import { labelFix, nearestLabel } from './label.ts';

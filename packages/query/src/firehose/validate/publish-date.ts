@@ -1,4 +1,4 @@
-import { certain, suspicious, error, replace } from '../../diagnostics.ts';
+import { certain, error, replace, suspicious } from '../../diagnostics.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
 const datePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;

@@ -1,4 +1,4 @@
-import { certain, suspicious, replace } from '../../diagnostics.ts';
+import { certain, replace, suspicious } from '../../diagnostics.ts';
 import { escapeTerm } from '../escape.ts';
 import { fields } from '../tables.ts';
 import { wordsOf } from '../tokenize.ts';

@@ -1,4 +1,4 @@
-import { certain, suspicious, error, replace, warning } from '../../diagnostics.ts';
+import { certain, error, replace, suspicious, warning } from '../../diagnostics.ts';
 import { parseRegex } from '../../pattern-syntax.ts';
 import type { PlacedAtom, View } from './rule.ts';
 

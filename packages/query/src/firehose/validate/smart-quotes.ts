@@ -1,4 +1,4 @@
-import { suspicious, type Edit } from '../../diagnostics.ts';
+import { type Edit, suspicious } from '../../diagnostics.ts';
 import type { View } from './rule.ts';
 
 /** Typographic quotes come from word processors and chat programs, single ones from SQL; neither makes a phrase. */

@@ -1,4 +1,4 @@
-import { certain, suspicious, replacement } from '../../diagnostics.ts';
+import { certain, replacement, suspicious } from '../../diagnostics.ts';
 import { isProse, type LeafRule, source } from './rule.ts';
 
 /** Only upper-case `OR` between clauses is the operator; `or` is searched as a word. */

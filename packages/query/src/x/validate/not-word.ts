@@ -1,4 +1,4 @@
-import { certain, suspicious, replacement } from '../../diagnostics.ts';
+import { certain, replacement, suspicious } from '../../diagnostics.ts';
 import { isSpace } from '../characters.ts';
 import { type LeafRule, source } from './rule.ts';
 

@@ -1,5 +1,5 @@
 import type { Node, OrNode } from '../../ast.ts';
-import { suspicious, type Edit, type Fix } from '../../diagnostics.ts';
+import { type Edit, type Fix, suspicious } from '../../diagnostics.ts';
 import { outerClauses } from '../outer-filters.ts';
 import { type NodeRule, shown } from './rule.ts';
 

@@ -1,5 +1,5 @@
 import type { LeafNode, Node, OrNode, Test } from '../../ast.ts';
-import { certain, suspicious, error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import { certain, error, type Fix, replacement, suspicious, warning } from '../../diagnostics.ts';
 import { undocumented } from '../elsewhere.ts';
 import { findOperator } from '../tables.ts';
 import { shown, source, type View } from './rule.ts';

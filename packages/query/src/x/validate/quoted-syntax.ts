@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { certain, type Diagnostic, suspicious, replacement } from '../../diagnostics.ts';
+import { certain, type Diagnostic, replacement, suspicious } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { findOperator } from '../tables.ts';
 import { clauseSpan, type LeafRule, type View } from './rule.ts';

@@ -1,5 +1,5 @@
 import type { LeafNode } from '../../ast.ts';
-import { certain, type Diagnostic, suspicious, error, replacement, warning } from '../../diagnostics.ts';
+import { certain, type Diagnostic, error, replacement, suspicious, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { isEmoji, isPlainWord, isSeparator } from '../characters.ts';
 import { type LeafRule, source, type View } from './rule.ts';

@@ -1,5 +1,5 @@
 import type { AndNode, LeafNode, Span } from '../../ast.ts';
-import { suspicious, error, type Fix } from '../../diagnostics.ts';
+import { error, type Fix, suspicious } from '../../diagnostics.ts';
 import { isSpace } from '../characters.ts';
 import { conjuncts, type NodeRule, source, type View } from './rule.ts';
 
