@@ -155,7 +155,7 @@ async function deliver(
     const lag = ((performance.now() - startedAt) / 1_000).toFixed(1);
     const received = clients.received() - before;
     line =
-      `asked ${rate}/s, written ${written.perSecond.toFixed(0)} matches/s for ${seconds} s: received ${received} of ${due}, ` +
+      `target ${rate}/s, written ${written.perSecond.toFixed(0)} matches/s for ${seconds} s: received ${received} of ${due}, ` +
       `${lag} s after the last write`;
     return received;
   });

@@ -7,6 +7,6 @@ import { dirname } from 'node:path';
  */
 export function compileCache(): { NODE_COMPILE_CACHE?: string } {
   const dir = getCompileCacheDir();
-  // Node keeps a folder for each of its versions below the one that was asked for.
+  // Node creates a folder per version in the configured folder.
   return dir === undefined ? {} : { NODE_COMPILE_CACHE: dirname(dir) };
 }

@@ -76,8 +76,8 @@ async function initialise({ binaries, dataDir, runAs, passwords }: Cluster): Pro
   await rm(passwordFile, { force: true });
   await writeFile(passwordFile, passwords.postgres, { mode: 0o600 });
   if (runAs !== undefined) await chown(passwordFile, runAs.uid, runAs.gid);
-  const asked = `--username=postgres --auth=scram-sha-256 --data-checksums --encoding=UTF8 --locale=C.UTF-8`;
-  const args = ['-D', draft, `--pwfile=${passwordFile}`, ...asked.split(' ')];
+  const options = `--username=postgres --auth=scram-sha-256 --data-checksums --encoding=UTF8 --locale=C.UTF-8`;
+  const args = ['-D', draft, `--pwfile=${passwordFile}`, ...options.split(' ')];
   await runTool(join(binaries, 'initdb'), args, { runAs });
   await rm(passwordFile);
   // Single-user mode needs neither a client nor a second start. It takes a statement per line.

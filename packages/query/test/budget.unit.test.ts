@@ -66,13 +66,13 @@ describe('an evaluation that would take seconds', () => {
       'page_category:"/X"',
       { document: { page_category: Array(100_000).fill('/Y') } },
     ],
-  ])('on Firehose is given up: %s', (_, rule, item) => {
+  ])('on Firehose stops within its budget: %s', (_, rule, item) => {
     const { cpuMs, verdict } = costOf(firehoseLanguage, rule, item);
     expect(cpuMs).toBeLessThan(cpuMsMax);
     expect(verdict.state).not.toBe('match');
   });
 
-  test('on Firehose is not needed for a fuzzy word as long as the rule', () => {
+  test('is not necessary on Firehose for a fuzzy word as long as the rule', () => {
     const page = { document: { url: `${'a'.repeat(3898)}b` } };
     const { cpuMs, verdict } = costOf(firehoseLanguage, `url:${'a'.repeat(3900)}~2`, page);
     expect(cpuMs).toBeLessThan(cpuMsMax);
@@ -105,13 +105,13 @@ describe('an evaluation that would take seconds', () => {
         includes: { users: Array.from({ length: 10_000 }, () => ({ id: '8' })) },
       },
     ],
-  ])('on X is given up: %s', (_, rule, item) => {
+  ])('on X stops within its budget: %s', (_, rule, item) => {
     const { cpuMs, verdict } = costOf(xLanguage, rule, item);
     expect(cpuMs).toBeLessThan(cpuMsMax);
     expect(verdict.state).not.toBe('match');
   });
 
-  test('says so, and leaves the other clauses decided', () => {
+  test('reports the limit, and still decides the other clauses', () => {
     const { explanation } = costOf(
       firehoseLanguage,
       `added:${nullableChain} OR added:w`,
@@ -129,7 +129,7 @@ describe('an evaluation that would take seconds', () => {
     expect(elsewhere.state).toBe('match');
   });
 
-  test('is not tried again: a pattern that was too complex once stays so', () => {
+  test('does not retry a pattern that was too complex', () => {
     const stateOf = (root: Node | null, text: string) =>
       root === null ? null : firehoseLanguage.evaluate(root, pageOf(text)).state;
     const { root } = firehoseLanguage.parse('added:/(.*a.{40}c|x)/');
@@ -138,7 +138,7 @@ describe('an evaluation that would take seconds', () => {
     expect(stateOf(root, 'x')).toBe('unknown');
   });
 
-  test('of a rule that keeps going over its budget gets an eighth of it, and ordinary items are still decided', () => {
+  test('gets an eighth of the budget if its rule keeps exceeding it, and still decides ordinary items', () => {
     const { root } = firehoseLanguage.parse('added:w');
     if (root === null) throw new Error('not a rule');
     const long = pageOf('v '.repeat(4000));
@@ -154,7 +154,7 @@ describe('an evaluation that would take seconds', () => {
     expect(isDecided(long)).toBe(true);
   });
 
-  test('leaves no memory behind', () => {
+  test('frees its memory', () => {
     const rule = Array.from({ length: 60 }, (_, index) => `added:/.*a.{${40 + index}}c/`).join(' OR ');
     const { root } = firehoseLanguage.parse(rule);
     if (root === null) throw new Error('not a rule');
@@ -167,6 +167,6 @@ describe('an evaluation that would take seconds', () => {
 test.each([
   ...firehoseSeeds.map(({ rule, item }) => [rule, firehoseLanguage, item] as const),
   ...xSeeds.map(({ rule, item }) => [rule, xLanguage, item] as const),
-])('a clause of each kind, and what was once an attack, take no longer: %s', (rule, language, item) => {
+])('clauses of each kind and former attacks stay within the time limit: %s', (rule, language, item) => {
   expect(costOf(language, rule, item).cpuMs).toBeLessThan(cpuMsMax);
 });

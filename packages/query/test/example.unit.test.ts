@@ -17,12 +17,12 @@ function judged(
 }
 
 describe('an example of a post', () => {
-  test('holds when the words are in its text', () => {
+  test('holds if the words are in its text', () => {
     expect(judged('x', 'rocket launch', { text: 'The launch of a rocket' }).outcome).toBe('holds');
     expect(judged('x', 'rocket', { text: 'A cake' }, 'must_not_match').outcome).toBe('holds');
   });
 
-  test('that must match and does not fails by the clause that is missing', () => {
+  test('a must_match example without a match fails with the missing clause', () => {
     expect(judged('x', 'rocket (launch OR landing) -is:retweet', { text: 'A rocket' })).toEqual({
       outcome: 'fails',
       clause: 'launch',
@@ -30,7 +30,7 @@ describe('an example of a post', () => {
     });
   });
 
-  test('that must match fails by a negation that it meets', () => {
+  test('a must_match example fails with the negation that it meets', () => {
     expect(judged('x', 'rocket -lang:de', { text: 'rocket', language: 'de' })).toEqual({
       outcome: 'fails',
       clause: '-lang:de',
@@ -38,7 +38,7 @@ describe('an example of a post', () => {
     });
   });
 
-  test('that must not match fails by the clause that matches it', () => {
+  test('a must_not_match example fails with the clause that matches it', () => {
     expect(judged('x', '-cake rocket', { text: 'Pocket Rocket, the game' }, 'must_not_match')).toEqual({
       outcome: 'fails',
       clause: 'rocket',
@@ -53,7 +53,7 @@ describe('an example of a post', () => {
     }
   });
 
-  test('decides nothing by what it leaves out', () => {
+  test('leaves clauses about omitted fields undecided', () => {
     const payload = { text: 'rocket', author: { handle: 'nasa' } };
     expect(judged('x', 'from:nasa', payload).outcome).toBe('holds');
     for (const value of ['from:11348282', 'rocket lang:en', 'rocket followers_count:100..200']) {
@@ -66,7 +66,7 @@ describe('an example of a post', () => {
     });
   });
 
-  test('is judged as it was delivered when it has `raw`', () => {
+  test('is evaluated as delivered if it has `raw`', () => {
     const raw = {
       data: { id: '2', text: 'rocket', referenced_tweets: [{ type: 'retweeted', id: '1' }] },
       includes: { tweets: [{ id: '1', text: 'rocket' }] },
@@ -87,7 +87,7 @@ describe('an example of a page', () => {
     published_at: '2026-05-14T10:00:00.000Z',
   };
 
-  test('has its text as what was added, all of it', () => {
+  test('treats its text as the complete added text', () => {
     expect(judged('firehose', '"heat pump" AND title:prices', page).outcome).toBe('holds');
     expect(judged('firehose', 'boiler', page)).toMatchObject({ outcome: 'fails', clause: 'boiler' });
   });
@@ -102,21 +102,21 @@ describe('an example of a page', () => {
     });
   });
 
-  test('decides nothing by what it leaves out', () => {
+  test('leaves clauses about omitted fields undecided', () => {
     for (const value of ['roof AND title:prices', 'roof AND language:"en"', 'roof AND dr:[60 TO *]']) {
       expect([value, judged('firehose', value, { text: 'roof' }).outcome]).toEqual([value, 'undecided']);
     }
     expect(judged('firehose', 'roof AND recent:7d', page).outcome).toBe('undecided');
   });
 
-  test('is an excerpt when it has `raw`: what is not in it is not decided', () => {
+  test('is an excerpt if it has `raw`, so missing text is undecided', () => {
     const raw = { document: { url: page.url, diff: { chunks: [{ typ: 'ins', text: 'roof' }] } } };
     expect(judged('firehose', 'roof', { raw }).outcome).toBe('holds');
     expect(judged('firehose', 'boiler', { raw }).outcome).toBe('undecided');
   });
 });
 
-test('every example is judged under its list and number, also one of a platform that the rule is not on', () => {
+test('reports every example with its list and number, also for a platform without the rule', () => {
   const post = { platform: 'x', payload: { text: 'rocket' } } as const;
   const page = { platform: 'firehose', payload: { text: 'rocket' } } as const;
   const judgements = judgeExamples({ x: 'rocket' }, { must_match: [post, page], must_not_match: [post] });

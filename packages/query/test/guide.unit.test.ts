@@ -22,7 +22,7 @@ describe.each(Object.values(languages))('the syntax guide of $platform', (langua
     expect(guide.examples.filter(({ value }) => language.validate(value).diagnostics.length > 0)).toEqual([]);
   });
 
-  test('every pitfall is found in the wrong rule and gone from the right one', () => {
+  test('every pitfall is found in the wrong rule and not in the right one', () => {
     expect(guide.pitfalls.length).toBeGreaterThan(4);
     const unfit = guide.pitfalls.filter(({ wrong, right }) => {
       const before = language.validate(wrong).diagnostics.map(({ code }) => code);
@@ -40,7 +40,7 @@ describe.each(Object.values(languages))('the syntax guide of $platform', (langua
   });
 });
 
-test('an agent can read both guides at once', () => {
+test('both guides together fit into an agent’s context', () => {
   const both = Object.values(languages).map((language) => language.guide().markdown);
   expect(tokensAtMost(both.join('\n'))).toBeLessThan(6000);
 });

@@ -100,7 +100,7 @@ describe('regular expressions', () => {
     ['(a|b)*a(a|b){900}', 'ab'.repeat(5_000)],
     ['(((a{1,1000}){1,1000}){1,1000}){1,1000}', 'a'.repeat(5_000)],
     ['~(.*a.{12}b)c~(.*a.{12}c)', 'abc'.repeat(3_000)],
-  ])('%s takes no longer than a moment, or gives no verdict', (source, text) => {
+  ])('%s is fast, or gives no verdict', (source, text) => {
     const { pattern } = compileRegex(source);
     const before = process.threadCpuUsage();
     pattern?.test(text);

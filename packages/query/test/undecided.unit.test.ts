@@ -132,7 +132,7 @@ const pages: readonly Row[] = [
   ['("heat pumps" AND dr:[50 TO *]) OR "gas boiler"', page(), ['heat pumps'], ['dr', 'added']],
 ];
 
-describe('a clause that the item does not decide leaves the others highlighted', () => {
+describe('an undecided clause leaves the others highlighted', () => {
   const rows = [
     ...posts.map((row) => ['x', ...row] as const),
     ...pages.map((row) => ['firehose', ...row] as const),
@@ -148,7 +148,7 @@ describe('a clause that the item does not decide leaves the others highlighted',
 });
 
 describe('a mention that only a retweet itself has', () => {
-  test('is shown as what speaks for the clause, which stays undecided', () => {
+  test('is shown as evidence for the clause, which stays undecided', () => {
     expect(explain(xLanguage, 'has:mentions gpt', retweet)).toMatchObject({
       state: 'unknown',
       witness: [{ path: 'data.entities.mentions[0]' }, { value: 'GPT' }],
@@ -156,7 +156,7 @@ describe('a mention that only a retweet itself has', () => {
     });
   });
 
-  test('is looked up in its text when the entities were not delivered, also without the original', () => {
+  test('is found in its text if entities are missing, also without the original', () => {
     expect(explain(xLanguage, '@acme', cutRetweet)).toMatchObject({
       state: 'unknown',
       witness: [{ path: 'data.text', value: '@acme' }],
@@ -205,7 +205,7 @@ function wantedStates(node: Node, wanted: State, found = new Map<LeafNode, State
   return found;
 }
 
-test('what is highlighted makes the match, once the undecided clauses are taken as satisfied', () => {
+test('the highlighted text makes the match if undecided clauses count as satisfied', () => {
   const random = seeded(23);
   let undecided = 0;
   let partly = 0;

@@ -20,7 +20,7 @@ const xCount = async () => at((await client.x('GET', xRulesPath)).body, 'meta', 
 const tapCount = async () => at((await client.tap('GET', '/v1/rules')).body, 'meta', 'count');
 
 describe('rule faults', () => {
-  test('rule_refused turns down the rules that contain the text, with the given words', async () => {
+  test('rule_refused refuses the rules that contain the text, with the given message', async () => {
     await client.arm({ kind: 'rule_refused', contains: 'ice', message: 'not today', count: 2 });
     expect((await addX('fjord')).status).toBe(201);
     expect(await addX('ice')).toMatchObject({
@@ -32,7 +32,7 @@ describe('rule faults', () => {
     expect((await addX('ice')).status).toBe(201);
   });
 
-  test('rules_status answers before anything happens, only in its scope', async () => {
+  test('rules_status answers without a change, only in its scope', async () => {
     await client.arm({ kind: 'rules_status', platform: 'x', status: 429, retry_after: 7, method: 'POST' });
     expect((await addTap('ice')).status).toBe(201);
     expect(await xCount()).toBe(0);
@@ -98,7 +98,7 @@ describe('stream faults', () => {
     expect((await client.openTap()).status).toBe(200);
   });
 
-  test('stream_stall keeps the socket and sends nothing any more, not even keep-alives', async () => {
+  test('stream_stall keeps the socket open and sends nothing, not even keep-alives', async () => {
     await using fast = await startSandbox({ speed: 1_000, ruleDelayMs: 0, rateLimits: false });
     const other = createClient(fast);
     await other.addXRules('ice');

@@ -21,7 +21,7 @@ describe('the feed', () => {
     };
   };
 
-  test('is the same for the same seed and another for another seed', () => {
+  test('depends only on the seed', () => {
     expect(write(7, 50)).toEqual(write(7, 50));
     expect(write(7, 50)).not.toEqual(write(8, 50));
   });
@@ -52,7 +52,7 @@ describe('the feed', () => {
   });
 });
 
-test('the feed can be turned up and off while it runs', async () => {
+test('the rates of the feed can be changed and set to 0 while it runs', async () => {
   await using sandbox = await startSandbox();
   const client = createClient(sandbox);
   await client.addXRules('rocket OR outage OR chip OR football OR launch');

@@ -122,7 +122,7 @@ describe('rules', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
   });
 
-  test('are checked without a key only where everybody may', async () => {
+  test('can be validated without a key only at the public endpoint', async () => {
     expect((await client.call('POST', '/v1/validate', undefined, { value: 'solar' })).status).toBe(401);
   });
 });

@@ -55,12 +55,12 @@ test.each([
   expect(matches(rule)).toBe(expected);
 });
 
-test('recent needs a time of publication', () => {
+test('recent: needs a publication time', () => {
   expect(matches('solar AND recent:1mo')).toBe(true);
   expect(matches('solar AND recent:1mo', { publish_time: null })).toBe(false);
 });
 
-test('a domain is found however the URL spells it', () => {
+test('finds a domain in any spelling of the URL', () => {
   expect(matches('domain:"xn--bcherei-n2a.de"', { url: 'https://BÜCHEREI.de/a' })).toBe(true);
 });
 

@@ -117,7 +117,7 @@ describe('the stream', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('delivers a long replay to a reader that takes its time', async () => {
+  test('delivers a long replay to a slow reader', async () => {
     await client.addTapRule('title:fjord');
     // Well beyond what socket buffers can hold.
     const pages = Array.from({ length: 1_000 }, (_, index) => ({
@@ -219,7 +219,7 @@ describe('credit', () => {
     expect(await bill(other)).toMatchObject({ total: { pages: 2, micro_usd: 10_000 }, events_delivered: 2 });
   });
 
-  test('at zero refuses new connections with 402 and lets open ones run', async () => {
+  test('at zero refuses new connections with 402 and keeps open ones', async () => {
     await client.addTapRule('title:fjord');
     const stream = await client.openTap();
     await client.control('POST', '/firehose/balance', { usd: 0 });

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => sandbox.close());
 
-test('a knob holds for its app until it is turned back', async () => {
+test('a knob applies to its app until it is reset', async () => {
   const add = { add: [{ value: 'fjord' }, { value: 'ice' }] };
   await client.control('POST', '/x/knobs', { rules_per_call_max: 1 });
   expect((await client.x('POST', `${xRulesPath}?dry_run=true`, add)).status).toBe(400);
@@ -21,7 +21,7 @@ test('a knob holds for its app until it is turned back', async () => {
   expect((await client.x('POST', xRulesPath, add)).status).toBe(201);
 });
 
-test('a knob or a position that does not exist turns nothing', async () => {
+test('an unknown knob or position changes nothing', async () => {
   const turned = { tag_length_max: 5, second_connection: 'welcome' };
   const refused = await client.control('POST', '/x/knobs', turned);
   expect(refused).toMatchObject({
@@ -34,7 +34,7 @@ test('a knob or a position that does not exist turns nothing', async () => {
   expect(at(body, 'knobs', 'tag_length_max')).toBeGreaterThan(1_000);
 });
 
-test('words side by side are all required where the default operator is AND', async () => {
+test('adjacent words are all required if the default operator is AND', async () => {
   const compiled = async () =>
     at(
       (await client.call('POST', '/v1/validate/public', undefined, { value: 'solar wind' })).body,
@@ -53,7 +53,7 @@ test('words side by side are all required where the default operator is AND', as
   expect(listAt(body, 'pages').map((page) => listAt(page, 'events').length)).toEqual([0, 1]);
 });
 
-test('usage counts the posts that came along, unless they are free', async () => {
+test('usage counts referenced posts, unless they are free', async () => {
   const usage = async () =>
     at((await client.x('GET', '/2/usage/tweets?days=1')).body, 'data', 'project_usage');
   await client.addXRules('fjord');
@@ -71,7 +71,7 @@ test('usage counts the posts that came along, unless they are free', async () =>
   stream.close();
 });
 
-describe('with a deletion lag, a deleted rule is not listed, but its items still come for so long and are billed', () => {
+describe('with a deletion lag, a deleted rule is not listed, but its items still arrive and are billed', () => {
   test('on X, also to a new connection', async () => {
     await using prompt = await startSandbox({ ruleDelayMs: 0 });
     const x = createClient(prompt);

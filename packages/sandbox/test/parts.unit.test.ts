@@ -4,7 +4,7 @@ import { createSlidingWindow } from '../src/rate-limit.ts';
 import { createSnowflakes } from '../src/snowflake.ts';
 
 describe('a sliding window', () => {
-  test('says how long to wait and does not count what it refused', () => {
+  test('reports the wait and does not count refused calls', () => {
     let nowMs = 0;
     const window = createSlidingWindow({ limit: 2, windowMs: 100, nowMs: () => nowMs });
     window.take();
@@ -39,7 +39,7 @@ describe('a replay buffer', () => {
     expect(buffer.nextOffset()).toBe(115);
   });
 
-  test('starts an expired position at the oldest event that is left', () => {
+  test('starts an expired position at the oldest remaining event', () => {
     let nowMs = 50;
     const buffer = createReplayBuffer({
       firstOffset: 100,

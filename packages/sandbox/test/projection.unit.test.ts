@@ -31,7 +31,7 @@ const fullPost = {
   },
 };
 
-test('an expansion shows the field it expands and the object, with default fields', () => {
+test('an expansion adds its field and the object with default fields', () => {
   expect(projectWith('expansions=author_id,attachments.media_keys,geo.place_id', fullPost)).toMatchObject({
     data: { author_id: '1', attachments: { media_keys: ['3_1'] }, geo: { place_id: 'p1' } },
     includes: {
@@ -74,7 +74,7 @@ test('entities are found in the text, at places that count characters', () => {
   });
 });
 
-test('what is absent is left out, not sent as null', () => {
+test('absent fields are omitted, not sent as null', () => {
   expect(projectWith('tweet.fields=entities,geo,note_tweet', { text: 'plain', geo: null })).toEqual({
     data: { id: '77', text: 'plain', edit_history_tweet_ids: ['77'] },
     matching_rules: [],

@@ -37,7 +37,7 @@ test.each([
   '(rocket OR chip) -football',
   '$SLTX OR ロケット',
   'lang:de fur',
-])('looking for words first finds what evaluating every post finds: %s', (query) => {
+])('the word lookup finds the same posts as evaluating every post: %s', (query) => {
   const matches = compileSearch(query);
   const expected = posts.filter((post) => evaluatesTo(query, post));
   expect(expected.length).toBeGreaterThan(0);

@@ -20,7 +20,7 @@ const xState = async () => (await client.control('GET', '/x/state')).body;
 const textOf = (record: unknown) => at(record, 'data', 'text');
 
 describe('records on the wire', () => {
-  test('merge_chunks lets a record travel with the next one in one chunk', async () => {
+  test('merge_chunks sends a record and the next one in one chunk', async () => {
     const stream = await client.openX();
     await client.arm({ kind: 'merge_chunks', platform: 'x', count: 2 });
     await client.post('ice 1');
@@ -121,7 +121,7 @@ describe('ends of a stream', () => {
     expect(await stream.record()).toBeUndefined();
   });
 
-  test('stream_control takes a whole body, such as a cap that was reached', async () => {
+  test('stream_control accepts a whole body, such as a reached cap', async () => {
     const stream = await client.openX();
     const body = { title: 'UsageCapExceeded', type: 'https://api.x.com/2/problems/usage-capped' };
     await client.arm({ kind: 'stream_control', platform: 'x', body });
@@ -172,7 +172,7 @@ describe('an open stream without items', () => {
   });
 });
 
-test('the plan usage_cap refuses with the words of a cap', async () => {
+test('the plan usage_cap refuses with X’s cap message', async () => {
   await client.control('POST', '/x/plan', { plan: 'usage_cap' });
   const refused = await client.openX();
   expect(refused.status).toBe(429);

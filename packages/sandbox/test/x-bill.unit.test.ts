@@ -45,7 +45,7 @@ const reply = {
   },
 };
 
-test('a delivered post costs itself, or with the users and posts that came along', async () => {
+test('a delivered post is billed alone, or with its users and referenced posts', async () => {
   await client.addXRules('fjord');
   const stream = await client.openX(`?${expansions}`);
   await publish(reply);
@@ -63,7 +63,7 @@ test('a delivered post costs itself, or with the users and posts that came along
   expect(await bill()).toMatchObject({ expansions: 'free', billed_micro_usd: 5_000 });
 });
 
-test('each user and post is billed once a day, in whatever way it comes', async () => {
+test('each user and post is billed once a day, whatever delivers it', async () => {
   await client.addXRules('fjord');
   const stream = await client.openX(`?${expansions}`);
   await publish(reply, { id: '50', text: 'fjord where?', author: { id: '2', username: 'asker' } }, reply);
@@ -76,7 +76,7 @@ test('each user and post is billed once a day, in whatever way it comes', async 
   });
 });
 
-test('only what the stream asked for is billed', async () => {
+test('only requested expansions are billed', async () => {
   await client.addXRules('fjord');
   const stream = await client.openX('?expansions=author_id');
   await publish(reply);
@@ -93,7 +93,7 @@ test('an app pays only for its own deliveries', async () => {
   expect(at(await bill('other'), 'days')).toEqual([]);
 });
 
-test('what search returns is billed with what comes along, unless the stream brought it on the same day', async () => {
+test('search results are billed with their expansions, unless the stream delivered them on the same day', async () => {
   await client.addXRules('glacier');
   const stream = await client.openX('?expansions=author_id');
   const streamed = { id: '200', text: 'fjord glacier', author: { id: '9', username: 'nine' } };
@@ -115,7 +115,7 @@ test('a search that finds nothing costs nothing', async () => {
   expect(at(await bill(), 'days')).toEqual([]);
 });
 
-test('what recovery brings is billed with what comes along', async () => {
+test('recovered posts are billed with their expansions', async () => {
   await client.addXRules('fjord');
   await publish({ ...reply, created_at: ago(60_000) });
   const job = await client.openX(`?${expansions}&start_time=${ago(120_000)}&end_time=${ago(1_000)}`);
@@ -123,7 +123,7 @@ test('what recovery brings is billed with what comes along', async () => {
   expect(at(await bill(), 'total', 'micro_usd')).toEqual({ min: 5_000, max: 50_000 });
 });
 
-test('backfill brings the matches of the last minutes, and bills those that the day has not seen', async () => {
+test('backfill delivers the matches of the last minutes, and bills those that are new on that day', async () => {
   await client.addXRules('fjord');
   const first = await client.openX();
   await publish({ id: '1', text: 'fjord seen' });
@@ -144,7 +144,7 @@ test('backfill brings the matches of the last minutes, and bills those that the 
   expect((await client.openX('?backfill_minutes=1', 'other')).status).toBe(400);
 });
 
-test('a post that a stalled stream did not get is not billed', async () => {
+test('a post that a stalled stream did not receive is not billed', async () => {
   await client.addXRules('fjord');
   await client.openX();
   await client.arm({ kind: 'stream_stall' });
@@ -152,7 +152,7 @@ test('a post that a stalled stream did not get is not billed', async () => {
   expect(at(await bill(), 'days')).toEqual([]);
 });
 
-test('the bill keeps 90 days exactly, also those whose ids are forgotten', () => {
+test('the bill keeps exactly 90 days, also days whose ids are dropped', () => {
   const meter = createMeter();
   const start = Date.parse('2026-01-01T12:00:00Z');
   for (let day = 0; day < 95; day += 1) {
@@ -194,7 +194,7 @@ test('usage reports the posts of each day, for the project and for the app', asy
   });
 });
 
-test('usage has no daily figures unless asked, and takes 1 to 90 days', async () => {
+test('usage has daily figures only on request, and accepts 1 to 90 days', async () => {
   const usage = (query: string) => client.x('GET', `/2/usage/tweets${query}`);
   expect(Object.keys(Object(at((await usage('')).body, 'data')))).toEqual([
     'cap_reset_day',

@@ -97,7 +97,7 @@ test.each(['context:47.1', 'embedding:"melting ice sheets"', 'glacier min_follow
   },
 );
 
-test('sample lets about its share of the posts pass, the same ones every time', () => {
+test('sample selects about its share of the posts, always the same ones', () => {
   const matcher = compile('(glacier OR lake) sample:10');
   const passing = (text: string) =>
     Array.from({ length: 5_000 }, (_, index) => String(1_961_112_223_334_445_000n + BigInt(index))).filter(
@@ -117,6 +117,6 @@ test.each([
   ['glacier OR #lake', ['glacier', 'lake']],
   ['glacier OR 氷河', undefined],
   ['url_contains:glacier', undefined],
-])('the rule %s is tried on posts with one of the words %j', (rule, keys) => {
+])('the rule %s is evaluated on posts with one of the words %j', (rule, keys) => {
   expect(compile(rule).anyOfKeys).toEqual(keys);
 });

@@ -28,7 +28,7 @@ const counts = (parameters: Record<string, string>, path = 'recent') =>
 const total = async (query: string) =>
   at((await counts({ query, start_time: time(base - day) })).body, 'meta', 'total_tweet_count');
 
-test('posts are counted by hour, with the hours of none, and the buckets at both ends are cut to the window', async () => {
+test('posts are counted by hour, also empty hours, and the first and last buckets are cut to the window', async () => {
   const minutes = [0, 29, 31, 59, 60 + 5, 3 * 60 - 1, 3 * 60];
   await publish(
     ...minutes.map((minute) => ({ text: `fjord ${minute}`, created_at: time(base + minute * 60_000) })),
@@ -54,7 +54,7 @@ test.each([
   ['minute', 60],
   ['hour', 1],
   ['day', 1],
-])('by %s an hour has as many buckets as it should', async (granularity, buckets) => {
+])('counts of an hour by %s have the expected number of buckets', async (granularity, buckets) => {
   await publish({ text: 'fjord' });
   const window = { start_time: time(base), end_time: time(base + hour) };
   const { body } = await counts({ query: 'fjord', granularity, ...window });
@@ -119,7 +119,7 @@ test('counts differ from the stream: no retweets for words, no quoted text, acce
   expect(await total('café')).toBe(1);
 });
 
-test('what was taken down since is counted, although search does not find it', async () => {
+test('counts include posts that were taken down later, although search does not find them', async () => {
   const { body } = await publish({ text: 'fjord' });
   await client.control('POST', '/x/taken-down', { id: at(body, 'posts', 0, 'id') });
   const found = await client.x('GET', '/2/tweets/search/recent?query=fjord&max_results=10');
@@ -148,7 +148,7 @@ test('the archive takes 1,024 characters', async () => {
   expect((await counts({ query: 'a'.repeat(1_025) }, 'all')).status).toBe(400);
 });
 
-test('each call is billed, also when it finds nothing or the same again', async () => {
+test('each call is billed, also without results or with the same result', async () => {
   await counts({ query: 'fjord' });
   for (const path of ['recent', 'all']) {
     const { headers } = await counts({ query: 'fjord' }, path);

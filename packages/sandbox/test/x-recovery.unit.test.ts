@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 });
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
 const job = (from: number, to: number) => `?start_time=${ago(from)}&end_time=${ago(to)}`;
 
-test('a recovery replays what the rules match in its time, oldest first, and closes', async () => {
+test('a recovery replays the matches of its period, oldest first, and closes', async () => {
   await using sandbox = await startSandbox({
     xApps: [{ token: defaultXToken, plan: 'enterprise' }],
     ruleDelayMs: 0,

@@ -23,7 +23,7 @@ const add = (value: string, token = 'sandbox-x-token') =>
 
 const embeddingRule = 'embedding:"melting ice sheets" embedding_threshold:0.4';
 
-test('a rule is created as it was written', async () => {
+test('a rule is created unchanged', async () => {
   const value = '(glacier OR lake)  ice -is:retweet';
   const { status, body } = await add(value);
   expect(status).toBe(201);
@@ -31,7 +31,7 @@ test('a rule is created as it was written', async () => {
   expect(at(body, 'data')).toEqual([{ id: expect.any(String), value }]);
 });
 
-test('longer rules and more operators come with the plan', async () => {
+test('the plan allows longer rules and more operators', async () => {
   expect((await add('y'.repeat(2_048), 'enterprise')).status).toBe(201);
   expect((await add('y'.repeat(2_049), 'enterprise')).status).toBe(200);
   expect((await add(embeddingRule, 'enterprise')).status).toBe(200);

@@ -34,7 +34,7 @@ describe('adding rules', () => {
     });
   });
 
-  test('answers 201 without data when the rule is there already, and names it', async () => {
+  test('answers 201 without data if the rule exists, and names it', async () => {
     const first = await add({ value: 'fjord', tag: 'one' });
     const { status, body } = await add({ value: 'fjord', tag: 'two' });
     expect(status).toBe(201);
@@ -56,7 +56,7 @@ describe('adding rules', () => {
     expect(at(body, 'errors', 0, 'id')).toBe(at(body, 'data', 0, 'id'));
   });
 
-  test('takes values that differ in white space as different rules', async () => {
+  test('treats queries that differ in white space as different rules', async () => {
     const { body } = await add({ value: 'a1 b1' }, { value: 'a1  b1' });
     expect(at(body, 'meta', 'summary', 'created')).toBe(2);
   });
@@ -93,7 +93,7 @@ describe('adding rules', () => {
     expect(at((await client.x('GET', xRulesPath)).body, 'meta', 'result_count')).toBe(0);
   });
 
-  test('changes nothing on a dry run that looks like a success', async () => {
+  test('answers a dry run like a success and changes nothing', async () => {
     const { status, body } = await client.x('POST', `${xRulesPath}?dry_run=true`, {
       add: [{ value: 'fjord' }],
     });
@@ -157,13 +157,13 @@ describe('deleting rules', () => {
 });
 
 describe('listing and counting rules', () => {
-  test('leaves data out when there are no rules', async () => {
+  test('omits data if there are no rules', async () => {
     const { status, body } = await client.x('GET', xRulesPath);
     expect(status).toBe(200);
     expect(body).toEqual({ meta: { sent: expect.any(String), result_count: 0 } });
   });
 
-  test('pages with tokens of 16 characters until everything was seen once', async () => {
+  test('pages with tokens of 16 characters, and lists every rule once', async () => {
     const ids = await client.addXRules('a1', 'b1', 'c1', 'd1', 'e1');
     const seen: string[] = [];
     let query = '?max_results=2';

@@ -23,7 +23,7 @@ const search = (parameters: Record<string, string>) =>
     'GET',
     `/2/tweets/search/recent?${new URLSearchParams({ max_results: '10', ...parameters }).toString()}`,
   );
-test('search finds what no rule matched, newest first, page by page, and each post once', async () => {
+test('search finds posts that no rule matched, newest first, page by page, and each post once', async () => {
   await old(Array.from({ length: 25 }, (_, n) => ({ text: `fjord ${n}` })));
   await old([{ text: 'nothing' }]);
   const found: string[] = [];
@@ -37,7 +37,7 @@ test('search finds what no rule matched, newest first, page by page, and each po
   expect(found).toEqual(Array.from({ length: 25 }, (_, n) => `fjord ${24 - n}`));
 });
 
-test('without a result there is no data', async () => {
+test('a search without results has no data', async () => {
   expect((await search({ query: 'fjord' })).body).toEqual({ meta: { result_count: 0 } });
 });
 

@@ -1,17 +1,17 @@
 import { inject, type TestOptions, test } from 'vitest';
 
 /**
- * Whether this is the project `nightly`: everything at full length, on a machine that does nothing else, so that bounds in
- * seconds mean something. `tools/nightly.ts` says which files have more to do there, and what they guard.
+ * Whether this is the project `nightly`: full length, on an idle machine, so that time limits in seconds are meaningful.
+ * `tools/nightly.ts` lists the files with longer tests, and the sources that they guard.
  */
 const isNightly = (): boolean => inject('isNightly');
 
-/** How much of it: `always` is enough to hold the promise, `nightly` to trust it. */
+/** The length of a test: `always` is enough to check the guarantee, `nightly` to trust it. */
 export function lengthOf<Length>({ always, nightly }: { always: Length; nightly: Length }): Length {
   return isNightly() ? nightly : always;
 }
 
-/** A control, or a long version of a test that runs always. Elsewhere it does not exist: nothing is skipped. */
+/** A control, or the long version of a test. It exists only in the nightly run, so other runs skip nothing. */
 export function testNightly(name: string, options: TestOptions, run: () => Promise<void>): void {
   const register = isNightly() ? test : () => undefined;
   register(name, options, run);

@@ -8,14 +8,14 @@ export type OtlpAttributes = Readonly<Record<string, OtlpValue>>;
 export interface OtlpSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Null of a root. */
+  /** Null for a root span. */
   readonly parentId: string | null;
   readonly name: string;
   readonly startMs: number;
   readonly endMs: number;
   readonly failed: boolean;
   readonly attributes: OtlpAttributes;
-  /** Of the process that sent it. */
+  /** Resource attributes of the sending process. */
   readonly resource: OtlpAttributes;
 }
 
@@ -23,11 +23,11 @@ export interface OtlpReceiver extends AsyncDisposable {
   readonly url: string;
   readonly spans: readonly OtlpSpan[];
   readonly requests: ReadonlyArray<{ readonly headers: IncomingHttpHeaders; readonly body: Buffer }>;
-  /** Requests whose senders are still waiting for the answer. */
+  /** Unanswered requests. */
   open(): number;
 }
 
-/** A collector that takes traces by OTLP over HTTP, in protobuf; or, with `hangs`, reads them and never answers. */
+/** A collector for traces by OTLP over HTTP, in protobuf. With `hangs`, it reads them and never answers. */
 export async function startOtlpReceiver({ hangs = false } = {}): Promise<OtlpReceiver> {
   const spans: OtlpSpan[] = [];
   const requests: Array<{ headers: IncomingHttpHeaders; body: Buffer }> = [];
@@ -58,7 +58,7 @@ export async function startOtlpReceiver({ hangs = false } = {}): Promise<OtlpRec
   };
 }
 
-/** The fields of a protobuf message by their numbers, each as often as it occurs. */
+/** The values of a protobuf message by field number. */
 type Message = ReadonlyMap<number, ReadonlyArray<Buffer | bigint>>;
 
 function readMessage(bytes: Buffer): Message {

@@ -16,7 +16,7 @@ export interface SseOptions {
   readonly onComment?: () => void;
 }
 
-/** Server-sent events as they come, without reconnecting: tests decide when to come back. */
+/** Reads server-sent events without reconnecting: tests decide when to reconnect. */
 export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions) {
   let isCut = false;
   const opened = Promise.withResolvers<{
@@ -43,16 +43,16 @@ export function connectSse(url: URL, { headers, onEvent, onComment }: SseOptions
   request.once('close', () => closed.resolve());
   opened.promise.catch(() => undefined);
   return {
-    /** The answer's head; of an answer that is no stream also its body. Rejects when there is no connection. */
+    /** The head of the answer, with the body if the answer is no stream. Rejects without a connection. */
     opened: opened.promise,
-    /** However it ended. */
+    /** Resolves at the end, whatever its cause. */
     closed: closed.promise,
-    /** Cuts the connection: no event of what was received already is handed out any more. */
+    /** Cuts the connection, and drops received events that were not read yet. */
     cut(): void {
       isCut = true;
       request.destroy();
     },
-    /** Takes nothing from the connection any more, and leaves it open. */
+    /** Stops reading from the connection, and leaves it open. */
     stall(): void {
       request.socket?.pause();
     },

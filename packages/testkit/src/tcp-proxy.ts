@@ -46,7 +46,7 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
 
   return {
     port,
-    /** `host:port`, to be put in place of the target's. */
+    /** `host:port`, which replaces the target's. */
     address: `127.0.0.1:${port}`,
     /** Resets every open connection; later ones pass. */
     cut(): void {
@@ -55,22 +55,22 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
       resetAll();
     },
     /**
-     * Resets a connection after the client sent bytes of which this says yes and the target has them: the target acts, and
-     * the client never learns. Null ends it.
+     * Resets a connection after the target has received bytes for which this returns true. So the target acts on them, and the
+     * client gets no answer. Null disables it.
      */
     cutAfter(value: ((sent: Buffer) => boolean) | null): void {
       isLast = value;
     },
-    /** Holds back all bytes in both directions, with the connections left open, as a dead network does. */
+    /** Holds all bytes back in both directions and leaves the connections open, like a dead network. */
     pause: gate.close,
     resume: gate.open,
-    /** From now on the connections that are open pass nothing, as after a change of the path; later ones pass. */
+    /** Stops traffic on the open connections, as after a route change. Later connections work. */
     freeze: frozen.freeze,
     /** Resets each new connection while on. */
     refuse(value: boolean): void {
       isRefusing = value;
     },
-    /** How often each fault met traffic. A fault test asserts on these that its fault happened. */
+    /** How often each fault affected traffic. A fault test asserts that its fault happened. */
     fired,
     async [Symbol.asyncDispose](): Promise<void> {
       gate.open();
@@ -95,7 +95,7 @@ async function forward(
         yield chunk;
         sent(chunk);
       }
-      // The end of the stream is held back like its bytes.
+      // Holds the end of the stream back like its bytes.
       for (const gate of gates) await gate.pass();
     },
     to,

@@ -11,16 +11,16 @@ declare module 'vitest' {
     /** Its name on the shared PostgreSQL. */
     migratedTemplate: string;
     isNightly: boolean;
-    /** Removed at the end of the run, with what is in it. */
+    /** Removed with its content at the end of the run. */
     runDir: string;
   }
 }
 
-/** Before the tests of the first project that needs it, for all of them: one PostgreSQL, and the nats-server program. */
+/** Runs once before the first project that needs it: starts one PostgreSQL, and finds the nats-server program. */
 export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   if ('postgresUrls' in vitest.getProvidedContext()) return undefined;
   const dir = await mkdtemp(join(tmpdir(), 'earshot-test-'));
-  // Again when a program that ends with its worker has just written something.
+  // Retries, because a program that ends with its worker may still write files.
   const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5 });
   try {
     const [natsServer, postgres] = await Promise.all([

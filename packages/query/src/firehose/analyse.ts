@@ -64,9 +64,9 @@ function rangeTest({ range }: Atom, fold: (value: string) => string): Test {
 
 /** A whole number is a number of edits, at most two; below one it is the old similarity ratio. */
 function fuzzyTest(atom: Atom, value: string): Test {
-  const asked = Math.fround(atom.slop?.value ?? 2);
-  const share = Math.trunc((1 - asked) * Array.from(value).length);
-  const distance = asked >= 1 ? Math.trunc(asked) : asked === 0 ? 0 : share;
+  const fuzziness = Math.fround(atom.slop?.value ?? 2);
+  const share = Math.trunc((1 - fuzziness) * Array.from(value).length);
+  const distance = fuzziness >= 1 ? Math.trunc(fuzziness) : fuzziness === 0 ? 0 : share;
   return { type: 'fuzzy', value, distance: Math.min(distance, 2) };
 }
 

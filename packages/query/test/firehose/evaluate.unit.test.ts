@@ -25,7 +25,7 @@ function explain(rule: string, payload: unknown): Explanation | null {
 const inserted = (text: string): object => ({ diff: { chunks: [{ typ: 'ins', text }] } });
 
 describe('text fields', () => {
-  test('a hit in an inserted passage is sure, a miss says nothing because the diff is an excerpt', () => {
+  test('a hit in an inserted passage is exact, and a miss is undecided because the diff is an excerpt', () => {
     expect(evaluate('"heat pump"', update(inserted('A heat pump.')))).toEqual({
       state: 'match',
       confidence: 'exact',
@@ -104,7 +104,7 @@ describe('fields outside the text', () => {
     expect(evaluate(rule, update({ publish_time: publishTime }))?.state).toBe(state);
   });
 
-  test('a pattern that is too complex gives no verdict', () => {
+  test('a pattern above the budget gives no verdict', () => {
     const [title, url] = ['ab'.repeat(3_000), `https://a.example/${'ab'.repeat(3_000)}`];
     expect(evaluate('title:/(.*a){500}b/', update({ title }))?.state).toBe('unknown');
     expect(evaluate('url:/(.*a){500}b/', update({ url }))?.state).toBe('unknown');

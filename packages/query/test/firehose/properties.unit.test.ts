@@ -79,7 +79,7 @@ describe('the canonical text', () => {
     expect(firehoseLanguage.validate(right).canonical).toBe(canonical);
   });
 
-  test('keeps apart what differs only under assumptions about stop words', () => {
+  test('distinguishes rules that differ only under assumptions about stop words', () => {
     const [left, right] = ['"state of the art"', '"state in an art"'].map((rule) =>
       firehoseLanguage.validate(rule),
     );
@@ -158,7 +158,7 @@ describe('laws of the language', () => {
   });
 });
 
-describe('what a delivered match decides', () => {
+describe('clauses decided by a delivered match', () => {
   test('never contradicts the platform’s verdict on the whole page', () => {
     let decided = 0;
     for (const { rule, root } of readableRules(400, 17)) {

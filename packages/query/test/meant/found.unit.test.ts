@@ -23,7 +23,7 @@ test('a warning for bare words quotes the query that will be registered', () => 
   expect(found?.message).toContain(JSON.stringify('added:"heat" OR added:"pump"'));
 });
 
-test('quoting is never offered for an operator that does not exist', () => {
+test('never offers quoting for an unknown operator', () => {
   const rules = ['acme foo:bar', 'acme -foo:bar', 'acme exclude:everything', 'foo:bar (acme OR ice)'];
   for (const platform of ['x', 'firehose'] as const)
     for (const rule of rules) {

@@ -73,7 +73,7 @@ describe('the canonical form of an X rule', () => {
     expect(canonicalOf(expected)).toBe(expected);
   });
 
-  test('text that would outgrow the limit is kept as it was written', () => {
+  test('keeps the written text if the canonical text would exceed the limit', () => {
     const clause = 'friends_count:1 ';
     const written = `ice ${Array.from({ length: 64 }, (_, index) => `-friends_count:${index}`).join('  ')}`;
     expect(clause.length * 64).toBeGreaterThan(900);
@@ -195,7 +195,7 @@ describe('metamorphic laws of evaluation', { timeout: 60_000 }, () => {
     expect(found).toBeNull();
   });
 
-  test('a negation turns every verdict around and keeps the unknown ones', () => {
+  test('a negation inverts every verdict and keeps unknown ones', () => {
     const opposite = { match: 'no_match', no_match: 'match', unknown: 'unknown' } as const;
     const found = counterexample(300, () => {
       const rule = randomRule(random);

@@ -15,7 +15,7 @@ test.each([
   ['aurora (bio:pilot OR oslo)', 'aurora', ['bio']],
   ['"northern lights"~3 oslo', 'oslo', ['proximity']],
   ['(aurora bio:pilot) OR (oslo url_title:sky)', 'aurora OR oslo', ['bio', 'url_title']],
-])('%s is counted as %s, which finds more', (value, query, dropped) => {
+])('%s is counted as %s, which matches more', (value, query, dropped) => {
   expect(countsQuery(value)).toMatchObject({ countable: true, query, dropped });
 });
 

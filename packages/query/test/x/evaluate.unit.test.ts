@@ -64,7 +64,7 @@ const plain = {
   },
 };
 
-describe('what a delivered post decides', () => {
+describe('clauses decided by a delivered post', () => {
   test.each([
     ['glacier', 'match approximate'],
     ['GLACIER', 'match approximate'],
@@ -196,7 +196,7 @@ describe('retweets and quotes', () => {
     );
   });
 
-  test('a retweet of a reply counts as a reply, less surely', () => {
+  test('a retweet of a reply counts as a reply, with less confidence', () => {
     const reply = { ...original, referenced_tweets: [{ type: 'replied_to', id: '3' }] };
     expect(verdict('is:reply', post(retweet, { tweets: [reply] }))).toBe('match approximate');
     expect(verdict('has:geo', post({ ...retweet, geo: { place_id: 'p' } }, { tweets: [original] }))).toBe(
@@ -204,7 +204,7 @@ describe('retweets and quotes', () => {
     );
   });
 
-  test('both vocabularies of X are read', () => {
+  test('reads both vocabularies of X', () => {
     const renamed = post(
       { text: 'RT …', referenced_posts: [{ type: 'retweeted', id: '2' }] },
       { posts: [original] },
@@ -216,7 +216,7 @@ describe('retweets and quotes', () => {
   });
 });
 
-describe('what the payload leaves open', () => {
+describe('clauses that the payload does not decide', () => {
   test('a long post is searched in its whole text', () => {
     expect(verdict('tail', post({ text: 'Head…', note_tweet: { text: 'Head and tail' } }))).toBe(
       'match approximate',
@@ -230,7 +230,7 @@ describe('what the payload leaves open', () => {
     expect(verdict('has:hashtags', post({ text: 'blue #ice' }))).toBe('unknown');
   });
 
-  test('Chinese posts do not say which script', () => {
+  test('the script of Chinese posts is undecided', () => {
     expect(verdict('lang:zh-CN', post({ lang: 'zh' }))).toBe('unknown');
     expect(verdict('lang:en', post({}))).toBe('unknown');
   });
@@ -242,7 +242,7 @@ describe('what the payload leaves open', () => {
     expect(verdict('ice', post({ text: '今日はicebergを見た' }))).toBe('no_match approximate');
   });
 
-  test('a GIF is neither image nor video for sure', () => {
+  test('a GIF is undecided as image and as video', () => {
     const gif = post(
       { attachments: { media_keys: ['m'] } },
       { media: [{ media_key: 'm', type: 'animated_gif' }] },
@@ -270,7 +270,7 @@ describe('what the payload leaves open', () => {
     [{}],
     [{ data: null }],
     [{ data: { text: 5, entities: [], referenced_tweets: 'x' } }],
-  ])('a payload like %j is survived', (payload) => {
+  ])('does not throw on the payload %j', (payload) => {
     for (const rule of [
       'ice',
       '#ice',

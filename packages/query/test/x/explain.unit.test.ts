@@ -54,7 +54,7 @@ describe('explaining a match', () => {
     expect(slice('🔥')).toBe('🔥');
   });
 
-  test('an exclusion is shown with what would break it, and with the value that speaks for it', () => {
+  test('shows an exclusion with the text that would end the match and the value that confirms it', () => {
     const { breakers, witness } = explained('glacier -lake -lang:de', payload);
     expect(breakers).toMatchObject([
       { rule: [9, 13], change: 'appear' },
@@ -76,19 +76,19 @@ describe('explaining a miss', () => {
     ]);
   });
 
-  test('a clause that is excluded but present would have to disappear', () => {
+  test('an excluded clause that is present would have to disappear', () => {
     expect(explained('glacier -ice', payload).nearMisses).toMatchObject([
       { rule: [9, 12], change: 'disappear' },
     ]);
   });
 
-  test('the same clause written twice changes as one', () => {
+  test('a repeated clause changes as one', () => {
     expect(explained('lake (lake OR snow)', payload).nearMisses).toMatchObject([
       { rule: [0, 4], change: 'appear' },
     ]);
   });
 
-  test('of branches that the item does not decide, one of which it shows something is shown', () => {
+  test('among undecided branches, shows one with evidence', () => {
     expect(explained('(glacier sample:10) OR (lake sample:10) OR min_likes:9', payload)).toMatchObject({
       state: 'unknown',
       witness: [{ value: 'glacier' }],
@@ -146,7 +146,9 @@ function blankText(text: string, ranges: readonly (readonly [number, number] | n
 
 const rounds = lengthOf({ always: 6_000, nightly: 30_000 });
 
-test('the verdict is the evaluator’s, and the witness alone keeps the match', { timeout: 120_000 }, () => {
+test('the verdict equals the evaluator’s, and the witness alone keeps the match', {
+  timeout: 120_000,
+}, () => {
   const random = seeded(11);
   let matches = 0;
   for (let round = 0; round < rounds; round += 1) {

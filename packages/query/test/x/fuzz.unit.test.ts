@@ -7,7 +7,7 @@ import { xInputs } from '../fuzz/x-inputs.ts';
 
 const inputs = lengthOf({ always: 8_000, nightly: 100_000 });
 
-test('any text is read without a throw, in time, with spans inside it and with fixes that work', {
+test('parses any text without throwing, in time, with valid spans and working fixes', {
   timeout: 300_000,
 }, () => {
   const summary = fuzz({ language: xLanguage, input: xInputs(2026), inputs, item: xSeeds[0]?.item });

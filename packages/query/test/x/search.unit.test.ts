@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { searchability } from '../../src/index.ts';
 import { operators } from '../../src/x/tables.ts';
 
-test('a value of words, tags and accounts can be searched for', () => {
+test('a query of words, tags and accounts can be searched for', () => {
   expect(searchability('(glacier OR "blue ice") lang:en -is:retweet')).toEqual({
     searchable: true,
     hasWords: true,
@@ -10,7 +10,7 @@ test('a value of words, tags and accounts can be searched for', () => {
   expect(searchability('from:acme_sky OR #fjordlight')).toEqual({ searchable: true, hasWords: false });
 });
 
-test('a value with more than 512 characters cannot', () => {
+test('a query with more than 512 characters cannot be searched for', () => {
   expect(searchability('a'.repeat(512))).toMatchObject({ searchable: true });
   expect(searchability('a'.repeat(513))).toEqual({ searchable: false, why: 'too_long', operator: null });
 });
@@ -21,11 +21,11 @@ test.each([
   ['glacier -bio:baker', 'bio'],
   ['glacier (lang:en OR url_title:"ice age")', 'url_title'],
   ['glacier followers_count:100', 'followers_count'],
-])('%s cannot: search lacks the operator', (value, operator) => {
+])('%s cannot be searched for: search lacks the operator', (value, operator) => {
   expect(searchability(value)).toEqual({ searchable: false, why: 'operator_not_searchable', operator });
 });
 
-test('every operator is either searchable or known not to be', () => {
+test('every operator is listed as searchable or not', () => {
   const lacking = operators
     .map(({ name, example }) => [name, searchability(example)] as const)
     .filter(([, verdict]) => !verdict.searchable)

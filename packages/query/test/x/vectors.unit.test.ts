@@ -76,7 +76,7 @@ describe('the rule vectors of the X reference', () => {
     ).toContain(code);
   });
 
-  test('a filter that is an error in its place is not reported a second time as a trap', () => {
+  test('a misplaced filter is reported only once', () => {
     const codes = validate('"blue ice" OR "north cape" sample:10').diagnostics.map(({ code }) => code);
     expect(codes).toEqual(['sample_needs_group']);
   });
@@ -98,7 +98,7 @@ describe('the X parser', () => {
     });
   });
 
-  test('every node says where it stands in the text', () => {
+  test('every node has its span in the text', () => {
     const text = 'glacier (lake OR -"blue ice"~3) from:Acme_Sky';
     const { root } = parse(text);
     const spans =

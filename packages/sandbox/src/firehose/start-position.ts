@@ -24,8 +24,8 @@ export function findStart(
 ): number | 'offset' | 'since' | 'Last-Event-ID' {
   const resumed = /^[0-9]+-([0-9]+)$/.exec(lastEventId ?? '')?.[1];
   const [, count, unit] = /^([1-9][0-9]*)([smh])$/.exec(since ?? '') ?? [];
-  const askedMs = Number(count) * (msByUnit[unit ?? ''] ?? Number.NaN);
-  const spanMs = knobs.longSince === 'shortened' ? Math.min(askedMs, sinceMsMax) : askedMs;
+  const requestedMs = Number(count) * (msByUnit[unit ?? ''] ?? Number.NaN);
+  const spanMs = knobs.longSince === 'shortened' ? Math.min(requestedMs, sinceMsMax) : requestedMs;
   if (offset !== undefined && !/^[0-9]{1,15}$/.test(offset)) return 'offset';
   if (since !== undefined && !(spanMs <= sinceMsMax)) return 'since';
 

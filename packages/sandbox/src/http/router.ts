@@ -11,7 +11,7 @@ export function findRoute<Deps>(
   for (const [method, path, handler] of routes) {
     if (method !== exchange.method) continue;
     const params = matchPath(path.split('/'), segments);
-    if (params !== undefined) return (asked, deps) => handler({ ...asked, params }, deps);
+    if (params !== undefined) return (request, deps) => handler({ ...request, params }, deps);
   }
   return undefined;
 }

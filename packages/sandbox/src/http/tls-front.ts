@@ -15,8 +15,8 @@ const hopByHop = ['connection', 'keep-alive', 'transfer-encoding', 'upgrade'];
 
 /** The same sandbox as a public service is reached: by TLS, in HTTP/2 or HTTP/1.1, whichever the client prefers. */
 export async function startTlsFront(port: number, target: string, tls: TlsOptions) {
-  const server = createSecureServer({ ...tls, allowHTTP1: true }, (asked, answer) =>
-    forward(target, asked, answer),
+  const server = createSecureServer({ ...tls, allowHTTP1: true }, (incoming, answer) =>
+    forward(target, incoming, answer),
   );
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -35,12 +35,12 @@ export async function startTlsFront(port: number, target: string, tls: TlsOption
   };
 }
 
-function forward(target: string, asked: Http2ServerRequest, answer: Http2ServerResponse): void {
-  const headers = Object.entries(asked.headers).filter(
+function forward(target: string, incoming: Http2ServerRequest, answer: Http2ServerResponse): void {
+  const headers = Object.entries(incoming.headers).filter(
     ([name]) => !name.startsWith(':') && !hopByHop.includes(name),
   );
-  const passed = request(new URL(asked.url, target), {
-    method: asked.method,
+  const passed = request(new URL(incoming.url, target), {
+    method: incoming.method,
     headers: Object.fromEntries(headers),
     agent: false,
   });
@@ -55,5 +55,5 @@ function forward(target: string, asked: Http2ServerRequest, answer: Http2ServerR
   passed.on('error', () => answer.destroy());
   // A client that is gone is gone for the sandbox too.
   answer.on('close', () => passed.destroy());
-  asked.pipe(passed);
+  incoming.pipe(passed);
 }

@@ -10,7 +10,7 @@ export interface XIncludes {
   readonly places: JsonObject[];
 }
 
-/** A post with every field. Rules are evaluated on all of it; a connection gets the fields that it asked for. */
+/** A post with every field. Rules are evaluated on all of it; a connection gets the fields that it requested. */
 export interface XPost {
   readonly id: string;
   readonly data: JsonObject;

@@ -5,7 +5,7 @@ import type { XIncludes, XPost } from './post.ts';
 import type { XProblems } from './problems.ts';
 import type { XRule } from './rule-set.ts';
 
-/** The fields that a request asks for (x.md §4.1). */
+/** The fields that a request selects (x.md §4.1). */
 export type Projection = ReturnType<typeof readProjection>;
 
 interface ProjectionOptions {
