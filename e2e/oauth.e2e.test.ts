@@ -73,7 +73,7 @@ describe('the authorization page', () => {
     expect(page).toMatch(/^\/console\/authorize\/[\w-]+$/);
     expect(bodyOf(await browser.request(page))).toEqual({
       client: { id: clientId, name: 'Program', uri: null, redirect_host: '127.0.0.1:7777' },
-      scopes: ['rules:read', 'rules:write', 'matches:read'],
+      scopes: ['rules:read', 'rules:write', 'matches:read', 'readers:write'],
       account: { id: account.accountId, name: 'test account' },
       expires_at: expect.any(String),
     });
@@ -88,7 +88,7 @@ describe('the authorization page', () => {
     const url = program.authorizeUrl(String(registered['client_id']), newPkce(), extra);
     const page = locationOf(await browser.open(url));
     expect(bodyOf(await browser.request(page))).toMatchObject({
-      scopes: ['rules:read', 'rules:write', 'matches:read'],
+      scopes: ['rules:read', 'rules:write', 'matches:read', 'readers:write'],
     });
   });
 

@@ -2,7 +2,12 @@ import type { Scope } from '@earshot/contract';
 import type { Authenticate } from '../accounts/authenticate.ts';
 
 /** The scopes that the tools of `/mcp` need. OAuth grants no others: a token works on no other route. */
-export const grantableScopes = ['rules:read', 'rules:write', 'matches:read'] as const satisfies Scope[];
+export const grantableScopes = [
+  'rules:read',
+  'rules:write',
+  'matches:read',
+  'readers:write',
+] as const satisfies Scope[];
 
 export function isGrantable(scope: string): scope is Scope {
   return grantableScopes.some((one) => one === scope);

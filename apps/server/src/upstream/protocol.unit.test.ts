@@ -16,5 +16,5 @@ test('docs/sources.md explains exactly the states of sources', () => {
 });
 
 test('docs/sources.md explains exactly the reasons of gaps', () => {
-  expect(namesUnder('Reasons of a gap').toSorted()).toEqual([...gapReasons].toSorted());
+  expect(namesUnder('Gap reasons').toSorted()).toEqual([...gapReasons].toSorted());
 });
