@@ -73,7 +73,7 @@ describe('the authorization page', () => {
     expect(page).toMatch(/^\/console\/authorize\/[\w-]+$/);
     expect(bodyOf(await browser.request(page))).toEqual({
       client: { id: clientId, name: 'Program', uri: null, redirect_host: '127.0.0.1:7777' },
-      scopes: ['rules:read', 'rules:write', 'matches:read', 'readers:write'],
+      scopes: ['rules:read', 'rules:write', 'matches:read'],
       account: { id: account.accountId, name: 'test account' },
       expires_at: expect.any(String),
     });
@@ -381,7 +381,7 @@ describe('an access token', () => {
       const answer = await listTools(server, bearer);
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
         401,
-        `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp", scope="rules:read rules:write matches:read"`,
+        `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp", scope="rules:read rules:write matches:read readers:write"`,
       ]);
     }
   });

@@ -140,7 +140,7 @@ test('a webhook of another account answers, byte for byte, like an unknown one',
     url: 'https://hooks.example/',
   });
   const unknown = `whk_${'0'.repeat(webhook_id.length - 'whk_'.length)}`;
-  const since = '2026-01-01T00:00:00Z';
+  const from = '2026-01-01T00:00:00Z';
   const requests: ReadonlyArray<readonly [string, object]> = [
     ['UpdateWebhook', { name: 'stolen' }],
     ['UpdateWebhook', { url: 'https://thief.example/' }],
@@ -149,7 +149,7 @@ test('a webhook of another account answers, byte for byte, like an unknown one',
     ['RotateWebhookSecret', {}],
     ['TestWebhook', {}],
     ['ListDeliveries', {}],
-    ['ReplayWebhook', { since }],
+    ['ReplayWebhook', { from }],
   ];
   const before = (await call(asAlice, 'ListWebhooks', {})).webhooks;
   for (const [operation, rest] of requests) {

@@ -40,8 +40,8 @@ async function prepare(api: Api, url: string) {
   const ruleId = await create(api);
   const { webhook_id, secret } = await call(api, 'CreateWebhook', { name: 'all', url, rule_id: ruleId });
   const schedule = { window_seconds: 3_600 };
-  const to = { webhook_id };
-  const digest = await call(api, 'CreateDigest', { name: 'hourly', schedule, to, rule_id: ruleId });
+  const recipients = { webhook_id };
+  const digest = await call(api, 'CreateDigest', { name: 'hourly', schedule, recipients, rule_id: ruleId });
   expect(minutesFromNow(digest.next_at)).toBe(60);
   return {
     create,
