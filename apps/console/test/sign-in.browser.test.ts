@@ -38,7 +38,7 @@ test('a link signs in once, its code leaves the address, and a second link works
 test('a link for another account is refused, and the session stays', async () => {
   const { page } = await running.open();
   await page.goto(await newLink(await running.world.newAccount('Another account')));
-  await page.getByRole('alert').getByText('This link is for another account').waitFor();
+  await page.getByRole('alert').getByText('This link belongs to another account').waitFor();
   await page.getByRole('button', { name: 'Stay signed in as test account' }).press('Enter');
   await feed(page).waitFor();
   expect(await page.getByText('test account').count()).toBe(1);
