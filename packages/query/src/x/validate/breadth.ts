@@ -43,17 +43,17 @@ export const breadth: TreeRule = (root, view) => {
   if (found !== null && !(hasUnknown && found.severity === 'suspicious')) view.report(found);
 };
 
-/** Longer ones are names; `#AI` and `#news` are as common as words. */
+/** Tags up to this length, such as `#AI` and `#news`, are as common as words. Longer tags are names. */
 const shortTag = 5;
 
-/** Not a word that posts are meant to have; other rules report it. */
+/** A misspelt operator, which other checks report. It does not narrow the rule. */
 function isOperatorWord(text: string): boolean {
   return text.length <= 3 && /^(?:AND|OR|NOT|and|or)$/.test(text);
 }
 
 function weightOf({ field, test }: LeafNode): Weight {
   if (test.type === 'flag' || findOperator(field) === undefined) return 0;
-  if (field === 'url' || field === 'url_contains') return isOfEveryLink(test) ? 0 : 3;
+  if (field === 'url' || field === 'url_contains') return matchesEveryLink(test) ? 0 : 3;
   if (field === 'hashtag') return test.type === 'term' && test.value.length <= shortTag ? 2 : 3;
   if (field === 'context') return test.type === 'term' && test.value.endsWith('.*') ? 2 : 3;
   const known = weights[field];
@@ -68,7 +68,7 @@ function weightOf({ field, test }: LeafNode): Weight {
   return test.type === 'phrase' && isSeveral ? 3 : 2;
 }
 
-function isOfEveryLink(test: LeafNode['test']): boolean {
+function matchesEveryLink(test: LeafNode['test']): boolean {
   const value = test.type === 'phrase' ? test.words.join(' ') : test.type === 'term' ? test.value : '';
   return /^[\W_]*(?:https?|www|com|t\.co)?[\W_]*$/.test(value);
 }

@@ -11,7 +11,7 @@ export const proximity: LeafRule = (leaf, view) => {
   let end = tilde + 1;
   while (end < view.text.length && /\d/.test(view.text.charAt(end))) end += 1;
   const tooFar = leaf.test.slop > slopMax;
-  const message = `~ takes a number from 1 to ${slopMax}: the words may be that many tokens apart.`;
+  const message = `Write a number from 1 to ${slopMax} after ~: the most tokens that may be between the words.`;
   const fix = tooFar
     ? replacement(`Use ~${slopMax}`, [tilde, end], `~${slopMax}`)
     : replacement('Remove ~', [tilde, end], '');
