@@ -130,7 +130,7 @@ test.each(spellingsOf('/oauth/auth'))('a request at %s without a scope is for al
     [client_id],
   );
   if (path === '/oauth/auth') expect([status, begun.length]).toEqual([303, 1]);
-  for (const { scope } of begun) expect(scope).toBe('rules:read rules:write matches:read');
+  for (const { scope } of begun) expect(scope).toBe('rules:read rules:write matches:read readers:write');
 });
 
 describe('a registration', () => {
