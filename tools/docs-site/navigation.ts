@@ -34,6 +34,7 @@ export const groups: readonly Group[] = [
     kind: 'Reference',
     name: 'Interfaces',
     paths: [
+      'docs/api.md',
       'docs/cli.md',
       'docs/mcp.md',
       'packages/sdk/README.md',
@@ -81,6 +82,7 @@ export const groups: readonly Group[] = [
     paths: [
       'README.md',
       'docs/invariants.md',
+      'docs/not-tested.md',
       'docs/costs.md',
       'docs/untrusted-content.md',
       'SECURITY.md',
