@@ -61,7 +61,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
     tests: ['apps/console/test/*.nightly-browser.test.ts'],
   },
   deployment: {
-    guards: ['Dockerfile', 'compose.yaml', 'deploy/**', 'docs/operations/**', 'apps/server/build/**'],
+    guards: ['Dockerfile', 'compose{,.demo}.yaml', 'deploy/**', 'docs/operations/**', 'apps/server/build/**'],
     tests: [
       'e2e/containers/containers.test.ts',
       'apps/server/src/observability/alerts.nightly.test.ts',

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Api } from '../src/api.ts';
+import { type Api, createApi } from '../src/api.ts';
 import type { SandboxClient } from '../src/sandbox-client.ts';
 import { type Engine, fetchCompose, startEngine } from './engine.ts';
 import { buildImage, importEngines } from './images.ts';
@@ -12,6 +12,8 @@ import { step } from './run.ts';
 
 /** The name that compose.yaml gives its image. */
 const image = 'earshot-earshot:latest';
+/** The same of compose.demo.yaml. */
+const demoImage = 'earshot-demo:latest';
 const soon = { timeoutMs: 120_000 };
 let engine: Engine;
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
   const build = async () => {
     const { archive, tag } = await buildImage(engine.dir);
     await step('the image in the engine', () => engine.docker('load', '--quiet', '--input', archive));
-    await engine.docker('tag', tag, image);
+    for (const name of [image, demoImage]) await engine.docker('tag', tag, name);
   };
   const importing = () => importEngines((...args) => engine.docker(...args), images, engine.dir);
   await Promise.all([
@@ -37,6 +39,44 @@ afterAll(() => step('the end of the engine', async () => engine?.[Symbol.asyncDi
 test('the image has no trace of how this machine downloads packages', async () => {
   const countFiles = 'find /root /etc/ssl/certs/host-ca.crt -type f 2>/dev/null | wc -l';
   expect((await engine.docker('run', '--rm', '--user', '0', image, 'sh', '-c', countFiles)).trim()).toBe('0');
+});
+
+test('the one command of README.md shows a console link and matches', { timeout: 300_000 }, async () => {
+  const project = join(import.meta.dirname, '../..');
+  const [command = ''] =
+    /docker compose -f \S+ up/.exec(await readFile(join(project, 'README.md'), 'utf8')) ?? [];
+  const [, file = ''] = /-f (\S+)/.exec(command) ?? [];
+  const folder = join(engine.dir, 'demo');
+  await cp(join(project, 'deploy'), join(folder, 'deploy'), { recursive: true });
+  await cp(join(project, file), join(folder, file));
+  const compose = (...args: string[]) => engine.compose(folder, '-f', file, ...args);
+  try {
+    await step('the demo: from the command to the first match', async () => {
+      await compose('up', '--detach');
+      await eventually(
+        async () => expect(await compose('logs', '--no-log-prefix', 'demo')).toContain('First match after'),
+        soon,
+      );
+    });
+    const log = await compose('logs', '--no-log-prefix', 'demo');
+    const [, code = ''] = /http:\/\/127\.0\.0\.1:8080\/#code=(\S+)/.exec(log) ?? [];
+    const [key = ''] = /esk_\w+/.exec(log) ?? [];
+    const url = await engine.reach(8080);
+    const signIn = await fetch(`${url}/console/session`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-earshot-console': '1',
+        'sec-fetch-site': 'same-origin',
+      },
+      body: JSON.stringify({ code }),
+    });
+    expect([signIn.status, signIn.headers.get('set-cookie')]).toEqual([200, expect.any(String)]);
+    const api = createApi(url, key);
+    expect((await api.allMatches()).length).toBeGreaterThan(0);
+  } finally {
+    await step('the demo: down', () => compose('down', '--volumes', '--timeout', '0'));
+  }
 });
 
 describe.each([{ name: 'single' }, { name: 'cluster' }] as const)(

@@ -12,15 +12,17 @@ export const demo = command({
     port: integer('<n>', 'port of the API (default: 8080 if it is free)', { min: 0, max: 65_535 }),
     feed: text('<posts,pages>', 'made-up posts and pages per second (default 4,1)'),
     cluster: flag('three NATS nodes instead of one'),
+    server: text('<url>', 'show the demo on this server, as compose.demo.yaml does, instead of starting one'),
   },
   aboutJson:
     'for programs: no rule, a free port, and one line on stdout when it is ready: {"base_url","api_key","second_api_key","sandbox_url","console_url"}; runs until SIGTERM',
   examples: ['earshot demo', 'earshot demo --feed 20,5', 'earshot demo --json'],
-  async run({ options: { feed = '4,1', port, cluster } }, context) {
+  async run({ options: { feed = '4,1', port, cluster, server } }, context) {
     if (!/^\d+(\.\d+)?,\d+(\.\d+)?$/.test(feed)) {
       throw usageFailure('--feed takes posts and pages per second, such as 4,1.');
     }
-    const { runDemo } = await loadLocal(() => import('../local/demo.ts'));
+    const { runDemo, runDemoOn } = await loadLocal(() => import('../local/demo.ts'));
+    if (server !== undefined) return runDemoOn(server, context);
     return runDemo({ feed, port, cluster }, context);
   },
 });

@@ -89,7 +89,8 @@ async function buildConsoleFor({ env, log }: DemoOptions, timed: Stopwatch): Pro
   }
 }
 
-async function createKeys(databaseUrl: string): Promise<readonly [string, string]> {
+/** Migrates the database and creates two accounts, each with a key. */
+export async function createKeys(databaseUrl: string): Promise<readonly [string, string]> {
   await migrate(databaseUrl);
   await using admin = await openAdmin(databaseUrl);
   return [await createKey(admin, 'Demo'), await createKey(admin, 'Second demo')];

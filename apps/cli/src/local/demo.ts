@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createEarshot } from '@earshot/sdk';
 import type { Context } from '../command.ts';
 import { createConsoleLink } from '../console-link.ts';
 import { firstRule, guide } from '../demo/guide.ts';
 import { choosePorts } from '../demo/ports.ts';
-import { type Demo, startDemo } from '../demo/start-demo.ts';
+import { createKeys, type Demo, startDemo } from '../demo/start-demo.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
 import { matchLine } from '../output/match-line.ts';
 import type { Screen } from '../output/screen.ts';
@@ -46,6 +47,19 @@ export async function runDemo(
   return 0;
 }
 
+/** Uses a running server, and the sandbox on its usual port. Both publish their ports on this machine. */
+export async function runDemoOn(baseUrl: string, { env, screen, self }: Context): Promise<number> {
+  const startedAt = new Date();
+  const { signal } = listenForStop();
+  // A container counts as healthy before its API listens.
+  while (!signal.aborted && !(await fetch(`${baseUrl}/readyz`).catch(() => null))?.ok) await sleep(200);
+  const keys = await createKeys(env['EARSHOT_DATABASE_URL'] ?? '');
+  const publicUrl = `http://127.0.0.1:${new URL(baseUrl).port}`;
+  const sandboxUrl = 'http://127.0.0.1:7600';
+  await serveReader({ baseUrl, sandboxUrl, keys }, screen, { signal, startedAt, self, publicUrl });
+  return exitCodeOfStop(signal);
+}
+
 async function serveProgram(running: Demo, screen: Screen, signal: AbortSignal): Promise<void> {
   const { baseUrl, sandboxUrl, keys } = running;
   const [apiKey, secondApiKey] = keys;
@@ -61,18 +75,29 @@ async function serveProgram(running: Demo, screen: Screen, signal: AbortSignal):
   await aborted(signal);
 }
 
+interface Shown {
+  readonly signal: AbortSignal;
+  readonly startedAt: Date;
+  /** How the user starts `earshot`. */
+  readonly self: string;
+  /** The address for the user, if it differs from the address for this process. */
+  readonly publicUrl?: string;
+}
+
+/** Creates the first rule, prints the guide, and shows matches until the signal. */
 async function serveReader(
-  { baseUrl, sandboxUrl, keys }: Demo,
+  { baseUrl, sandboxUrl, keys }: Pick<Demo, 'baseUrl' | 'sandboxUrl' | 'keys'>,
   screen: Screen,
-  { signal, startedAt, self }: { signal: AbortSignal; startedAt: Date; self: string },
+  { signal, startedAt, self, publicUrl = baseUrl }: Shown,
 ): Promise<void> {
   const seconds = () => ((Date.now() - startedAt.getTime()) / 1_000).toFixed(1);
   const earshot = createEarshot({ url: baseUrl, key: keys[0], fetch: noticingFetch(screen.note) });
   try {
     await earshot.createRule(firstRule, { signal });
     screen.note(`Ready after ${seconds()} s.`);
-    const { url: consoleUrl } = await createConsoleLink({ url: baseUrl, key: keys[0] });
-    screen.print(guide({ baseUrl, consoleUrl, sandboxUrl, keys, self }, screen));
+    const link = await createConsoleLink({ url: baseUrl, key: keys[0] });
+    const consoleUrl = publicUrl + link.url.slice(baseUrl.length);
+    screen.print(guide({ baseUrl: publicUrl, consoleUrl, sandboxUrl, keys, self }, screen));
     let shown = 0;
     for await (const match of followFrom(earshot, {
       filter: {},
