@@ -25,6 +25,7 @@ export const groups: readonly Group[] = [
       'packages/n8n-nodes-earshot/README.md',
       'docs/rules-as-code.md',
       'docs/cost.md',
+      'docs/troubleshooting.md',
       'docs/console.md',
       'skills/earshot/SKILL.md',
     ],
