@@ -57,6 +57,7 @@ export const groups: readonly Group[] = [
     paths: [
       'docs/operations/README.md',
       'docs/operations/install*.md',
+      'docs/tokens.md',
       'docs/operations/before-you-go-live.md',
       'docs/operations/sizing.md',
       'docs/operations/several-nodes.md',
