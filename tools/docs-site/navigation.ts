@@ -82,6 +82,8 @@ export const groups: readonly Group[] = [
     name: 'How it works',
     paths: [
       'README.md',
+      'docs/faq.md',
+      'docs/comparison.md',
       'docs/invariants.md',
       'docs/not-tested.md',
       'docs/untrusted-content.md',
