@@ -27,7 +27,15 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     test: 'e2e/operations-backup.nightly.test.ts',
     notRun: { 'export PGHOST=': set },
   },
-  'docs/budgets.md': { shows: [/matches=1000\/month:notify/, /esk_\w+/, /may spend usd=100\/month/] },
+  'docs/cost.md': {
+    shows: [
+      /rule_\w+ is created/,
+      /status +active/,
+      /matches=1000\/month:notify/,
+      /esk_\w+/,
+      /may spend usd=100\/month/,
+    ],
+  },
   'docs/digests.md': {
     notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'e2e/digests.e2e.test.ts makes this request' },
   },
@@ -73,7 +81,6 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     },
   },
   'docs/operations/several-nodes.md': { test: 'e2e/operations-pages.nightly.test.ts' },
-  'docs/previews.md': { shows: [/rule_\w+ is created/, /status +active/] },
   'docs/readers.md': {
     notRun: { 'earshot watch': 'never ends; e2e/cli-watch.nightly.test.ts runs it' },
     shows: [/^event: match$/m, /"matches":\[\{/],

@@ -12,7 +12,7 @@ import { createMigratedTemplate } from './support.ts';
  * Caps against upstreams that deliver at random rates, in bursts, and apply a pause late. The upstream is a model, and its time
  * passes in steps that make past matches older. Counting, deciding and pausing is the real product on PostgreSQL.
  *
- * The promise (docs/budgets.md): a budget is exceeded at most by what arrives in the 70 s of a pause beyond the rate of the minute before.
+ * The promise (docs/cost.md): a budget is exceeded at most by what arrives in the 70 s of a pause beyond the rate of the minute before.
  */
 
 const runs = lengthOf({ always: 6, nightly: 200 });
