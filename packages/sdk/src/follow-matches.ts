@@ -32,7 +32,10 @@ const delayMsMax = 10_000;
 /** More than the server repeats after a reconnect. */
 const idsKept = 1_000;
 
-/** Follows the stream, and reconnects until the signal aborts, you leave the loop, or a reconnect cannot fix an error. */
+/**
+ * Follows the stream, and reconnects until the signal aborts, you leave the loop, or a reconnect cannot fix an error. There is no fallback
+ * to long polls, which would be a second source of bugs. If a proxy cuts long answers, call `listMatches` with `wait_seconds`.
+ */
 export function followMatches(
   connection: Connection,
   request: Requests['StreamMatches'] = {},

@@ -17,7 +17,10 @@ export interface PlannedUpdate {
   readonly changes: readonly FieldChange[];
 }
 
-/** The changes that make the account's rules of the set equal to the file. It ignores rules of other sets or of none. */
+/**
+ * The changes that make the account's rules of the set equal to the file. It ignores rules of other sets or of none. The server stores set
+ * and key with each rule: a state file beside the rules file could be lost, and two machines would have two of them.
+ */
 export interface Plan {
   readonly set: string;
   readonly creates: readonly WantedRule[];

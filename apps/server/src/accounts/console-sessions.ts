@@ -48,7 +48,8 @@ export type ConsoleSessions = ReturnType<typeof createConsoleSessions>;
 
 /**
  * Sessions of the console. Every request looks its session up, and no node caches it. A session therefore ends everywhere as
- * soon as it is signed out or its key stops being valid.
+ * soon as it is signed out or its key stops being valid. A signed token without a row could not be revoked, and an injected script
+ * could steal a key that the page stores.
  */
 export function createConsoleSessions(options: {
   readonly database: Database;

@@ -5,7 +5,9 @@ import { platforms } from '../upstream/platforms.ts';
 import { partsOf, whole } from './divide.ts';
 
 /*
- * What a delivery adds to the upstream's bill (docs/adr/0030-two-levels-of-cost.md). Pure; meter.sql.ts finds out what is new.
+ * What a delivery adds to the upstream's bill. Pure; meter.sql.ts finds out what is new. The bill is exact: it is counted for every event
+ * of the log, matched or not, once per resource and day, as the platform does. The bill is divided among the rules that got the delivery,
+ * for the operator only. Accounts see a price that depends on their own matches alone (get-usage.ts).
  */
 
 /** A rule that got the delivery. */

@@ -27,7 +27,10 @@ interface UsageRow extends CountedMatches {
   readonly matches: number;
 }
 
-/** Uses only what was stored with the account's own matches, so the usage of other accounts changes nothing (ADR 30). */
+/**
+ * Uses only what was stored with the account's own matches. A share of the real bill would reveal to an account that others share its rule,
+ * and when. So two accounts with the same rule both see the full price, and the sum over accounts is more than the bill.
+ */
 export function getUsage(options: GetUsageOptions): Handler<'GetUsage'> {
   const { assertRule, prices } = options;
   return async ({ principal: { accountId }, request }) => {

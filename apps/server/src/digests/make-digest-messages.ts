@@ -49,6 +49,9 @@ export async function makeDigestMessages(options: MakeDigestMessagesOptions): Pr
  * Creates one digest message under the lock of its digest, with the new position. The end of the log is read first,
  * and positions become visible in order, so no match can appear in the range later. A message covers everything since
  * the previous one, even if several times have passed. While one waits to be sent, no other is made.
+ *
+ * If the position moved after sending, a crash in between would send the same matches under another id. The row has the
+ * range and not the content, so matches that are removed before sending are not sent.
  */
 async function makeDigestMessage(sql: Sql): Promise<'made' | 'skipped' | 'nothing'> {
   const due = await sql.one<DueRow>(

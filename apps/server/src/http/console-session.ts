@@ -10,7 +10,7 @@ import { Failure } from '../runtime/failure.ts';
 /*
  * A browser sends a cookie with every request that any page causes. So the console's cookie counts only for requests from the
  * console's own pages: the browser says so (Fetch Metadata), or names their origin. They also have a header that a page of another
- * origin cannot send without CORS, which Earshot never allows.
+ * origin cannot send without CORS, which Earshot never allows. A CSRF token would be one more secret to keep in step.
  */
 
 /** A prefix that browsers keep for cookies of this very host over HTTPS: no neighbouring host can set it. */

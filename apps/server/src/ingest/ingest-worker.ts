@@ -104,8 +104,9 @@ interface ListenContext {
 }
 
 /**
- * Opens the stream once the log accepts events, because items are billed even if the log refuses them. Until the log
- * has all received items, the state shows whether the log refuses events, and the gap has that reason.
+ * Opens the stream once the log accepts events, because items are billed even if the log refuses them. Only a probe
+ * message proves that: a nats-server that could not write to its disk still answers everything else. Until the log has
+ * all received items, the state shows whether the log refuses events, and the gap has that reason.
  */
 async function listenWhenLogged(
   options: IngestOptions & ListenOptions,
@@ -157,7 +158,7 @@ async function beforeNext(options: IngestOptions, holding: Holding, next: NextAt
 
 /**
  * Requires a lease that is verified now. Then every other connection that the platform counts belongs to a dead
- * process.
+ * process. This is not safe if two installations share a token.
  */
 async function endStaleConnections(options: IngestOptions, { lease, signal }: Holding): Promise<void> {
   const { sources, sourceId, telemetry } = options;

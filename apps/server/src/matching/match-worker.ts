@@ -155,6 +155,7 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
     installation,
     batch.map(({ event }) => event),
   );
+  // Read for each batch, because a snapshot in memory would lack a rule that has just taken an existing slot.
   const holders = await store.holdersOf(references);
   const parts = splitByMatches(batch, { installation, holders, max: matchesAtOnceMax });
   if (parts.length > 1) return { verdicts: [], parts };
@@ -163,6 +164,7 @@ async function storeEvents(options: StoreBatchOptions, batch: readonly Readable[
   const { verdicts, ...matched } = matchEvents(installation, streamEvents, holders);
   const { matches, unknown } = matched;
   const registering = await store.sourcesRegistering([...unknown].map((event) => event.sourceId));
+  // A platform may match a new rule before Earshot has recorded the rule's id.
   const isTooEarly = (logged: Readable) =>
     unknown.has(logged.event) && registering.has(logged.event.sourceId) && logged.deliveries < deliveriesMax;
   const settled = batch.filter((logged) => !isTooEarly(logged));

@@ -6,6 +6,9 @@ import { type NoticeData, noticeKinds, type RaisedType } from './notice-kinds.ts
 /*
  * Notices are raised and resolved inside the transaction that they report, so that both are committed or neither.
  *
+ * Positions are per account. With positions of the match log, each notice would wait for all match writers. A resolved notice moves to the
+ * end of the log, so a follower that is behind gets it once, in its current state.
+ *
  * The row of the account's log is locked until the commit. So raise notices last, after locking rules, slots,
  * sources, webhooks and the match log. Each statement locks its accounts in the order of their ids, which prevents
  * deadlocks. Transactions with several statements for different accounts must keep that order too.

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 
 /**
- * Traces of items, from the upstream socket to the webhook (docs/adr/0034-derived-traces.md). Trace context is
- * neither stored nor sent. Each process derives the trace id from the item, and parent span ids from data that both
- * processes know. So all processes sample the same items.
+ * Traces of items, from the upstream socket to the webhook. Trace context is neither stored nor sent, because most
+ * operators do not use traces and each match would pay for it. Each process derives the trace id from the item, and
+ * parent span ids from data that both processes know. So all processes sample the same items.
  */
 export type Traces = ReturnType<typeof createTraces>;
 

@@ -45,8 +45,8 @@ export type MatchTail = Awaited<ReturnType<typeof openMatchTail>>;
 
 /**
  * The newest matches that readers on this node wait for, read once for all of them: one read of the match log per wake-up and one
- * explanation per match, however many readers there are. Matches that readers have not taken yet are kept within fixed limits. A reader
- * that is further behind reads the log.
+ * explanation per match, however many readers there are. With a query per reader, 10,000 readers would query the database 10,000 times
+ * for each commit. Matches that readers have not taken yet are kept within fixed limits. A reader that is further behind reads the log.
  */
 export async function openMatchTail(options: MatchTailOptions) {
   const { reader, bells, telemetry, nowMs = () => performance.now() } = options;

@@ -3,9 +3,10 @@ import type { Database, Sql } from '../engines/database.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
 
 /*
- * The deletion of an account (ADR 33). It is suspended, and its rules are deleted as usual. When the platforms have none of them any
+ * The deletion of an account. It is suspended, and its rules are deleted as usual. When the platforms have none of them any
  * more, its rows are removed in small steps, the account itself last. Each step queries what is left, so it may be interrupted anywhere
- * and run again. A row of `deleted_accounts` remains.
+ * and run again. A row of `deleted_accounts` remains. A cascade would hold locks on millions of rows, and would leave upstream rules that
+ * cost money. The audit is deleted too, because it contains what people wrote.
  */
 
 export type DeletionProgress =

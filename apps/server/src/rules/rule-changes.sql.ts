@@ -171,7 +171,10 @@ export function applyChange(
   );
 }
 
-/** A slot on the same platform stays held until the new one is effective; others are released at once. */
+/**
+ * A slot on the same platform stays held until the new one is effective; others are released at once. A post that only the old query
+ * matches in the meantime is stored with the old version, which is better than a gap.
+ */
 export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunChange): Promise<void> {
   await sql.run(
     `update rules set version = $2, name = coalesce($3, name), intent = coalesce($4, intent),

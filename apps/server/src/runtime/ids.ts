@@ -16,7 +16,10 @@ export function newId(prefix: string, nowMs: number = Date.now()): string {
 const digits = '0123456789abcdefghijklmnopqrstuvwxyz';
 const idLength = 12;
 
-/** A match's public id is its position in the match log, so ids sort in the order of the log. */
+/**
+ * A match's public id is its position in the match log, so ids sort in the order of the log and need no index. Two ids
+ * show how many matches the installation stored in between, as cursors do. In a self-hosted service, that is acceptable.
+ */
 export function matchIdOf(position: number): string {
   let text = '';
   for (let rest = position, digit = 0; digit < idLength; digit++, rest = Math.floor(rest / digits.length)) {

@@ -4,7 +4,7 @@ import type { Sql } from '../engines/database.ts';
 /*
  * All accounts share the upstream rules and the calls that change them. One account may use at most its share (by default half) of what
  * the others leave, so that another account always finds some left. The first slot and the first call of an account are never refused
- * here.
+ * here. A fixed quota would waste what an account does not use, and the operator would have to guess it.
  */
 
 /** The use of a source by one account and by all accounts. */

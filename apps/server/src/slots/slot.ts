@@ -12,6 +12,9 @@ import type { Blocking, RuleOptions } from '../upstream/upstream-rules.ts';
  * The API changes a slot's state by taking and leaving it. Only the registrar of its source, under its lease, changes it according to the
  * upstream's answers. The row is written before the upstream is called and deleted after the upstream rule is removed. So everything that
  * a crash leaves upstream has a row that explains it, or is an orphan with our tag.
+ *
+ * Taking a `releasing` slot costs nothing, because its upstream rule still exists. In `deleting`, the deletion has begun. So the upstream
+ * rule counts as gone, and the slot is registered again.
  */
 export type SlotState = 'wanted' | 'registered' | 'releasing' | 'deleting' | 'failed';
 

@@ -14,7 +14,9 @@ const margin = 2;
 
 /**
  * Start times of a source's recent calls, oldest first. Storing each call, instead of refilling tokens, keeps the
- * limit in every window and still allows a full burst.
+ * limit in every window and still allows a full burst. A call is recorded in the database before it is made, because
+ * the limit holds for the credential, whichever node uses it. The platforms' rate limit headers would arrive too late,
+ * and Firehose has none.
  */
 export type SpentCalls = readonly number[];
 

@@ -51,6 +51,9 @@ export function asAnswerOfChat(attempt: Attempt): Attempt {
  * becomes a suspect, and the next match is tried. If that one is accepted, the suspects are parked. If a run of
  * suspects is refused, the endpoint refuses everything: nothing is parked, and retries continue from the first
  * suspect.
+ *
+ * The schedule of Standard Webhooks, with waits of hours, is for independent messages. Here all messages wait for the
+ * first one, so an endpoint that works again must not wait for hours.
  */
 export interface EndpointState {
   readonly position: number;

@@ -10,7 +10,8 @@ const escaped = new RegExp(`(${emojiParts.source})|(${invisible.source})`, 'gu')
 
 /**
  * The beginning of markup: tags, including our own fence, control tokens of chat templates (`<|`), and images, which some
- * clients fetch as soon as they show them.
+ * clients fetch as soon as they show them. The number in our tags would be enough for a parser, but a model may be less exact.
+ * Look-alikes in other scripts stay, because there are too many.
  */
 const markup = /<(?=[/!?]?\p{L}|[|｜])|(?<=!)\[/gu;
 
