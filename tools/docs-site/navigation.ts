@@ -23,6 +23,7 @@ export const groups: readonly Group[] = [
       'docs/webhooks.md',
       'docs/digests.md',
       'packages/n8n-nodes-earshot/README.md',
+      'docs/cookbook.md',
       'docs/rules-as-code.md',
       'docs/cost.md',
       'docs/troubleshooting.md',
