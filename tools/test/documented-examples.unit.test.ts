@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { variablesOf } from '../../apps/server/src/config/config.ts';
+import { settings } from '../../apps/server/src/config/settings.ts';
 import { positionOf } from '../../apps/server/src/runtime/ids.ts';
 import { openApiDocument, operations } from '../../packages/contract/src/index.ts';
 import { renderCliPage } from '../cli-page.ts';
@@ -31,6 +33,31 @@ describe('ids and cursors in pages and in the OpenAPI document have the form of 
     expect(cursors.length).toBeGreaterThan(3);
     expect(cursors.filter(({ id }) => !/^c[\w-]{23,}$/.test(id))).toEqual([]);
   });
+});
+
+test('every metric and every EARSHOT_ variable in a page exists', async () => {
+  const all = await readPages(root);
+  const metrics = all.find(({ path }) => path === 'docs/operations/metrics.md')?.text ?? '';
+  const known = new Set([
+    ...(metrics.match(/(?<=`)earshot_\w+/g) ?? []),
+    ...Object.values(settings).flatMap((setting) => variablesOf(setting)),
+    'EARSHOT_URL',
+    'EARSHOT_API_KEY',
+    'EARSHOT_TEST',
+    'EARSHOT_NATS_SERVER',
+    // Set by Kubernetes, and ignored.
+    'EARSHOT_SERVICE_HOST',
+    // Roles of deploy/postgres-roles.sql.
+    'earshot_owner',
+    'earshot_runtime',
+    'earshot_account',
+  ]);
+  const unknown = all.flatMap(({ path, text }) =>
+    (text.match(/\b(?<!#)(?:earshot_[a-z_]+[a-z]|EARSHOT_[A-Z_]+[A-Z])\b/g) ?? [])
+      .filter((name) => !known.has(name.replace(/_(?:bucket|count|sum)$/, '')) && !known.has(name))
+      .map((name) => `${path}: ${name}`),
+  );
+  expect(unknown).toEqual([]);
 });
 
 test('no written page has a long line twice', async () => {
