@@ -12,7 +12,7 @@ export function renderCliPage(): string {
   return [
     '# The command line',
     '',
-    '`earshot` can do everything that the API can. Start it with `npx earshot` from its package, or with `./dev earshot` or `pnpm earshot` in the repository; `pnpm build:cli` writes `earshot.mjs` to `dist`: one',
+    '`earshot` has a command for every operation of the API except `UpdateDigest` and `WhoAmI`. Start it with `npx earshot` from its package, or with `./dev earshot` or `pnpm earshot` in the repository; `pnpm build:cli` writes `earshot.mjs` to `dist`: one',
     'file that needs only Node 24. On another machine it has every command except those that start servers or open the database (`demo`,',
     '`services`, `admin`), which need the repository. This page is generated from `apps/cli/src/commands.ts` by `pnpm docs:write`.',
     '',

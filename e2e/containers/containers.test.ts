@@ -74,6 +74,8 @@ test('the one command of README.md shows a console link and matches', { timeout:
     expect([signIn.status, signIn.headers.get('set-cookie')]).toEqual([200, expect.any(String)]);
     const api = createApi(url, key);
     expect((await api.allMatches()).length).toBeGreaterThan(0);
+  } catch (error) {
+    throw new Error(await compose('logs'), { cause: error });
   } finally {
     await step('the demo: down', () => compose('down', '--volumes', '--timeout', '0'));
   }

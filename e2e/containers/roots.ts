@@ -101,7 +101,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
   gosu postgres pg_ctl -D "$PGDATA" -w -o '-c listen_addresses= -k /run/postgresql' start >/dev/null
   export PGHOST=/run/postgresql
-  for script in /docker-entrypoint-initdb.d/*.sh; do . "$script"; done
+  for script in /docker-entrypoint-initdb.d/*.sh; do if [ -e "$script" ]; then . "$script"; fi; done
   gosu postgres pg_ctl -D "$PGDATA" -w -m fast stop >/dev/null
 fi
 exec gosu postgres "$@" -D "$PGDATA" -k /run/postgresql -c listen_addresses='*'

@@ -12,6 +12,9 @@ export const matchId = z
   .regex(/^mat_[0-9A-Za-z]+$/)
   .meta({ description: 'Id of the match.' });
 
+/** In the form of the server's cursors. */
+export const exampleCursor = 'cOZaHcpf7tvEtWCXwSbisgjEyODk2ODoxMjkwMDA';
+
 export const nextCursor = z
   .string()
   .nullable()

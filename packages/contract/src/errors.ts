@@ -226,11 +226,5 @@ export const errorSchema = z
   })
   .meta({ description: 'Every answer that is not a success.' });
 
-export const exampleError = {
-  code: 'not_found',
-  message: 'The rule does not exist. List your rules to see their ids.',
-  details: { request_id: 'req_01kb2mp8r4t7v1x5z9b3c6d0fg' },
-} as const satisfies ErrorEnvelope;
-
 export type ErrorEnvelope = z.output<typeof errorSchema>;
 export type ErrorDetails = z.output<typeof errorDetailsSchema>;

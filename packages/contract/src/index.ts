@@ -12,6 +12,7 @@ export {
   trialGrammar,
 } from './budgets.ts';
 export { type Digest, mailAddress } from './digests.ts';
+export { exampleErrors } from './error-examples.ts';
 export {
   type ErrorCode,
   type ErrorDetails,

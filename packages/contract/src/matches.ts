@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { matchId, ruleId, spanSchema, timestamp } from './answer-fields.ts';
+import { exampleCursor, matchId, ruleId, spanSchema, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { onEachPlatform, platformSchema } from './platforms.ts';
 import {
@@ -206,7 +206,7 @@ export const matchOperations = defineOperations('Matches', {
       answer: {
         matches: [
           {
-            id: 'mat_01kb2mj3s6d9f2g5h8k1m4n7q0',
+            id: 'mat_0000000002rs',
             rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
             rule_version: 1,
             created_at: '2026-11-14T22:51:09.120Z',
@@ -238,7 +238,7 @@ export const matchOperations = defineOperations('Matches', {
             },
           },
         ],
-        next_cursor: 'c1.MTk4OTQ3MjUx.5b1f0c7e',
+        next_cursor: exampleCursor,
         coverage: {
           complete_through: '2026-11-14T22:51:10.000Z',
           gaps: [

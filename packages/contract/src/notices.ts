@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { timestamp } from './answer-fields.ts';
+import { exampleCursor, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import {
   alsoWhenFieldsFail,
@@ -65,7 +65,6 @@ export type Notice = z.output<typeof noticeSchema>;
 const cursor = z.string().meta({ description: 'Opaque; it belongs to the account and to the filter.' });
 const askedCursor = (description: string) => text({ max: 1_024, description }).optional();
 
-const exampleCursor = 'c1.MTk4OTQ3MjUx.5b1f0c7e';
 const exampleNotice = {
   id: 'ntc_01kb2n0a4c7q5t8w3y6z1v0n2p',
   type: 'source.action_required',

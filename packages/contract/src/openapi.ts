@@ -1,6 +1,7 @@
 import { diagnosticSchema, violationSchema } from './answer-fields.ts';
 import { auditEntrySchema } from './audit.ts';
-import { type ErrorCode, errorCodes, errorSchema, exampleError } from './errors.ts';
+import { exampleErrors } from './error-examples.ts';
+import { type ErrorCode, errorCodes, errorSchema } from './errors.ts';
 import { type JsonSchema, jsonSchemas } from './json-schemas.ts';
 import { keySchema } from './keys.ts';
 import { syntaxGuideSchema } from './language.ts';
@@ -206,21 +207,15 @@ function errorResponses(codes: readonly ErrorCode[]): Record<string, OpenApiResp
         status === 429 || status === 503
           ? { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
           : {};
-      const response = answer(description, { $ref: schemaRef('Error') }, errorExample(sharing[0]));
+      const [first = 'internal'] = sharing;
+      const response = answer(description, { $ref: schemaRef('Error') }, exampleErrors[first]);
       return [status, { ...response, headers: { ...response.headers, ...retryAfter } }];
     }),
   );
 }
 
-function errorExample(code: ErrorCode | undefined): object {
-  const { request_id } = exampleError.details;
-  return code === undefined || code === exampleError.code
-    ? exampleError
-    : { code, message: `${errorCodes[code].title}.`, details: { request_id } };
-}
-
 function defaultErrorResponse(): OpenApiResponse {
-  const response = answer('Any error.', { $ref: schemaRef('Error') }, exampleError);
+  const response = answer('Any error.', { $ref: schemaRef('Error') }, exampleErrors.not_found);
   return {
     ...response,
     headers: { ...response.headers, 'retry-after': { $ref: '#/components/headers/RetryAfter' } },

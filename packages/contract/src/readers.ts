@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nextCursor, ruleId, timestamp } from './answer-fields.ts';
+import { exampleCursor, nextCursor, ruleId, timestamp } from './answer-fields.ts';
 import { coverageSchema, matchOperations, matchSchema, removalSchema, removedMatches } from './matches.ts';
 import { noticeSchema } from './notices.ts';
 import { defineOperations } from './operation.ts';
@@ -45,7 +45,6 @@ export type Reader = z.output<typeof readerSchema>;
 const { coverage: exampleCoverage, matches } = matchOperations.ListMatches.example.answer;
 const [exampleMatch] = matches;
 const exampleRuleId = exampleMatch.rule_id;
-const exampleCursor = 'c1.MTk4OTQ3MjUx.5b1f0c7e';
 const reader = 'morning-report';
 
 /** The ways to follow matches. */

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { exampleErrors } from '../src/error-examples.ts';
 import { type ErrorCode, errorCodes, errorReasons, errorSchema } from '../src/errors.ts';
 import { openApiDocument } from '../src/openapi.ts';
+import type { Operation } from '../src/operation.ts';
+import { operations } from '../src/operations.ts';
 
 const folder = new URL('../../../docs/errors/', import.meta.url);
 const codes = Object.keys(errorCodes) as ErrorCode[];
@@ -69,7 +72,16 @@ test.each(Object.keys(errorReasons))('the example on the page of %s has a reason
   expect(read(`${code}.md`)).toMatch(/"reason": "\w+"/);
 });
 
-test.each(codes)('the example on the page of %s is an error that the contract allows', (code) => {
+test('the page of already_exists names every operation that can answer it', () => {
+  const all: readonly Operation[] = Object.values(operations);
+  const ids = all.flatMap(({ id, errors }) => (errors.includes('already_exists') ? [id] : []));
+  expect(ids).toContain('CreateWebhook');
+  expect(ids.filter((id) => !read('already_exists.md').includes(`\`${id}\``))).toEqual([]);
+});
+
+/** apps/server/src/http/error-examples.unit.test.ts compares the same table with real answers. */
+test.each(codes)('the page of %s has the example of the table, which the contract allows', (code) => {
   const [, example] = /```json\n(.*?)```/s.exec(read(`${code}.md`)) ?? [];
-  expect(errorSchema.parse(JSON.parse(example ?? 'null')).code).toBe(code);
+  expect(JSON.parse(example ?? 'null')).toEqual(exampleErrors[code]);
+  expect(errorSchema.parse(exampleErrors[code]).code).toBe(code);
 });

@@ -13,7 +13,7 @@ const list = apiCommand({
   name: 'list',
   summary: 'list stored matches, newest first',
   details:
-    'The words in bold yellow matched. A name with a question mark is a clause that cannot be decided from the item. The last lines show up to which time the list is complete, and the gaps.',
+    'The words in bold yellow matched. A name with a question mark is a clause that cannot be decided from the item. With --rule or --platform, the last lines show up to which time the list is complete, and the gaps.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

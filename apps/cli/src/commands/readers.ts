@@ -75,7 +75,7 @@ const ack = apiCommand({
   summary: 'acknowledge matches up to a cursor',
   options: { rewind: flag('also move back, to read matches again; needs the scope readers:write') },
   args: { reader, cursor: required(text('<cursor>', '`cursor` of the matches')) },
-  examples: ['earshot readers ack morning-report c1.MTk4OTQ3MjUx.5b1f0c7e'],
+  examples: ['earshot readers ack morning-report cOZaHcpf7tvEtWCXwSbisgjEyODk2ODoxMjkwMDA'],
   doing: 'Acknowledging',
   call: (earshot, { options, args }) => earshot.ackMatches({ ...args, rewind: options.rewind }),
   show: ({ reader: name, moved }) =>
