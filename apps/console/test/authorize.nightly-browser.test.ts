@@ -102,7 +102,7 @@ test('a request that was started in another browser cannot be allowed', async ()
   await heading(first, 'Some agent').waitFor();
   const { page } = await running.open();
   await page.goto(first.url());
-  await page.getByRole('alert').getByText('begin again in the program').waitFor();
+  await page.getByRole('alert').getByText('Start again in the program').waitFor();
   expect(await allow(page).count()).toBe(0);
 });
 

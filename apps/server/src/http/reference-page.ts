@@ -35,6 +35,7 @@ const settings = {
   hideTestRequestButton: true,
   documentDownloadType: 'direct',
   showOperationId: true,
+  defaultOpenAllTags: true,
   orderSchemaPropertiesBy: 'preserve',
 };
 
