@@ -150,7 +150,8 @@ describe('a failing endpoint', () => {
         const idle = 'update webhooks set failures = 58 where lease is null';
         expect(await database.run(idle)).toBe(1);
       }, within);
-      await attempted(world, endpoint, changedAt + 2);
+      // The 59th and the 60th failure.
+      await attempted(world, endpoint, endpoint.received.length + 2);
       status = 200;
       await eventually(async () => {
         await passToNextAttempt(world);
