@@ -45,7 +45,9 @@ const nastyMatches = fc
     maxLength: 12,
   })
   .map((all) =>
-    all.map(({ text, url, other, onX }, index) => aMatch(index + 1, { text, other, ...(!onX && { url }) })),
+    all.map(({ text, url, other, onX }, index) =>
+      aMatch(index + 1, { text, other, ...(!onX && { url: `${url}#${index}` }) }),
+    ),
   );
 
 describe.each(['lines', 'full'] as const)('an answer with matches, in %s', { timeout: 60_000 }, (form) => {
