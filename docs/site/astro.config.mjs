@@ -8,7 +8,8 @@ import { openApiDocument } from '../../packages/contract/src/index.ts';
 import { finishSite } from '../../tools/docs-site/finish.ts';
 import { readSite, sidebarOf } from '../../tools/docs-site/site.ts';
 
-const openApi = openApiDocument();
+// The address of the demo, in the examples.
+const openApi = openApiDocument({ baseUrl: 'http://127.0.0.1:8080' });
 mkdirSync(new URL('.astro/', import.meta.url), { recursive: true });
 writeFileSync(new URL('.astro/openapi.json', import.meta.url), JSON.stringify(openApi));
 
@@ -28,14 +29,19 @@ const finish = {
 /** @public Astro reads it. */
 export default defineConfig({
   base: process.env.DOCS_BASE ?? '/',
+  // Has the icon of the console.
+  publicDir: '../../apps/console/public',
   integrations: [
     starlight({
       title: 'Earshot',
+      favicon: '/assets/icon.svg',
+      customCss: ['./src/site.css'],
       sidebar,
       plugins: [
         starlightOpenAPI([
           {
-            base: 'api',
+            // Not `api`, where docs/api.md is.
+            base: 'reference',
             schema: '.astro/openapi.json',
             sidebar: { group: api, label: 'API', operations: { labels: 'operationId' } },
           },

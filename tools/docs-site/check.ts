@@ -35,15 +35,23 @@ function findMissing({ pages, root, base }: Site, dist: string): string[] {
   const entry = read('pagefind/pagefind-entry.json');
   const indexed = entry === '' ? 0 : JSON.parse(entry).languages?.en?.page_count;
   return [
-    ...pages.flatMap(({ path, id }) => [
-      ...(read(id === 'index' ? 'index.html' : `${id}/index.html`) === ''
-        ? [`${path} is not in the site`]
-        : []),
+    ...pages.flatMap(({ path, id, title }) => [
+      ...(titleOf(read(id === 'index' ? 'index.html' : `${id}/index.html`)) === title
+        ? []
+        : [`${path} is not in the site, or another page is in its place`]),
       ...(read(twinOf(path)) === readFileSync(join(root, path), 'utf8') ? [] : [`${path} has no equal twin`]),
       ...(listed.has(base + twinOf(path)) ? [] : [`${path} is not in llms.txt`]),
     ]),
     ...(indexed >= pages.length ? [] : [`the search index has ${indexed} pages of ${pages.length}`]),
   ];
+}
+
+function titleOf(html: string): string | undefined {
+  const escaped = /<h1[^>]*>([^<]*)<\/h1>/.exec(html)?.[1];
+  const characters: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
+  return escaped
+    ?.replaceAll(/&(amp|lt|gt|quot|#39);/g, (_all, name: string) => characters[name] ?? '')
+    .trim();
 }
 
 /** Links within the site whose page or anchor does not exist. */

@@ -22,7 +22,7 @@ export function linkPage(html: string, page: Page, site: Site): string {
         return address === undefined ? text : `<a href="${address}"${rest}>${text}</a>`;
       },
     )
-    .replace(/(<img [^>]*?src=")([^"]*)"/g, (_all, before: string, target: string) => {
+    .replace(/(<img [^>]*?src="|<source [^>]*?srcset=")([^"]*)"/g, (_all, before: string, target: string) => {
       return `${before}${addressOf(target, page, site) ?? target}"`;
     });
 }

@@ -8,6 +8,8 @@ export interface Page {
   /** The path in the site: `webhooks` is at `/webhooks/`, and README.md of the repository, `index`, at `/`. */
   readonly id: string;
   readonly title: string;
+  /** The first paragraph as plain text, for search engines and previews of links. */
+  readonly description: string;
   /** The source without its title, which the site adds. */
   readonly body: string;
   readonly source: string;
@@ -47,7 +49,24 @@ function readPage(path: string, source: string, group: Group): Page {
   const [heading, title] = /^# (.+)\n/m.exec(withoutFront) ?? [];
   if (heading === undefined || title === undefined) throw new Error(`${path} has no title: a line "# …"`);
   const body = withoutFront.replace(heading, '');
-  return { path, id: idOf(path), title: title.replaceAll('`', ''), body, source, group };
+  const description = descriptionOf(body);
+  return { path, id: idOf(path), title: title.replaceAll('`', ''), description, body, source, group };
+}
+
+const descriptionLengthMax = 200;
+
+/** Without tables, lists, code and pictures. A page that has nothing else has no description. */
+function descriptionOf(body: string): string {
+  const paragraphs = body.replaceAll(/^```[\s\S]*?^```/gm, '').split(/\n\s*\n/);
+  const paragraph = paragraphs.find((text) => /^\s*[*[`]*\p{L}/u.test(text) && !/^\s*[*] /.test(text)) ?? '';
+  const text = paragraph
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/[*`]/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+  return text.length <= descriptionLengthMax
+    ? text
+    : `${text.slice(0, text.lastIndexOf(' ', descriptionLengthMax))} …`;
 }
 
 function idOf(path: string): string {
@@ -63,7 +82,7 @@ export function twinOf(path: string): string {
 
 /** Files besides pages that pages may show or link to. */
 export function findAssets(root: string): string[] {
-  return globSync('docs/**/*.{png,json}', { cwd: root, exclude: ['docs/site'] }).filter(
+  return globSync('docs/**/*.{json,png,webp}', { cwd: root, exclude: ['docs/site'] }).filter(
     (path) => basename(path) !== 'package.json',
   );
 }

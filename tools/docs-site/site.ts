@@ -47,7 +47,7 @@ export function sidebarOf(pages: readonly Page[]): SidebarGroup[] {
 interface LoaderContext {
   readonly config: { readonly base: string };
   readonly store: { clear(): void; set(entry: object): unknown };
-  readonly parseData: (page: { id: string; data: { title: string } }) => Promise<Record<string, unknown>>;
+  readonly parseData: (page: { id: string; data: object }) => Promise<Record<string, unknown>>;
   readonly renderMarkdown: (body: string) => Promise<{ html: string }>;
 }
 
@@ -59,11 +59,18 @@ export function createLoader() {
       const site = readSite(config.base);
       store.clear();
       for (const page of site.pages) {
-        const data = await parseData({ id: page.id, data: { title: page.title } });
+        const data = await parseData({ id: page.id, data: dataOf(page) });
         const rendered = await renderMarkdown(page.body);
         const html = linkPage(rendered.html, page, site);
         store.set({ id: page.id, data, body: page.body, rendered: { ...rendered, html } });
       }
     },
   };
+}
+
+function dataOf({ id, title, description }: Page): object {
+  // Otherwise the title in the browser would be "Earshot | Earshot".
+  const head =
+    id === 'index' ? [{ tag: 'title', content: `${title}: live events for agents and programs` }] : [];
+  return { title, ...(description !== '' && { description }), head };
 }

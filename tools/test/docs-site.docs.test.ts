@@ -28,7 +28,7 @@ test('the site is complete: Markdown beside every page, no broken link, a search
 
 test('the API reference has a page for every operation', () => {
   const pages = Object.keys(operations).map((name) => {
-    const html = readFileSync(join(dist, `api/operations/${name.toLowerCase()}/index.html`), 'utf8');
+    const html = readFileSync(join(dist, `reference/operations/${name.toLowerCase()}/index.html`), 'utf8');
     return html.includes(name);
   });
   expect(pages).toEqual(pages.map(() => true));

@@ -23,6 +23,18 @@ describe('pages of the site', () => {
     expect(findPaths(root).toSorted()).toEqual(paths.toSorted());
   });
 
+  test('are described by their first paragraph as plain text', () => {
+    const { pages } = readSite();
+    const described = pages.filter(({ description }) => description !== '');
+    expect(described.length).toBeGreaterThan(pages.length * 0.9);
+    expect(
+      described.filter(({ description }) => /[*`|\]]|\s$/.test(description) || description.length > 202),
+    ).toEqual([]);
+    expect(pages.find(({ id }) => id === 'index')?.description).toMatch(
+      /^Earshot notifies agents and programs/,
+    );
+  });
+
   test('are each in the navigation once', () => {
     const { pages } = readSite();
     const slugs = JSON.stringify(sidebarOf(pages)).match(/"slug":"[^"]*"/g) ?? [];
@@ -96,6 +108,13 @@ describe('links', () => {
     );
   });
 
+  test('both pictures of a page in two themes lead into the site', () => {
+    const html =
+      '<source media="dark" srcset="images/console-feed-dark.webp"> <img alt="a" src="images/console-feed-light.webp">';
+    if (page === undefined) throw new Error('docs/mcp.md is gone');
+    expect(linkPage(html, page, site)).toBe(html.replaceAll('images/', '/base/images/'));
+  });
+
   test('a link to the repository begins with the address in package.json', () => {
     expect(repositoryOf('{"repository":{"url":"git+https://git.example/a/b.git"}}')).toBe(
       'https://git.example/a/b/blob/main',
@@ -110,7 +129,8 @@ describe('a built site', () => {
   const good = {
     'source/docs/webhooks.md': '# Webhooks\n',
     'source/deploy/alerts.yaml': '',
-    'dist/webhooks/index.html': '<h2 id="order">Order</h2><a href="/webhooks/#order">here</a>',
+    'dist/webhooks/index.html':
+      '<h1>Webhooks</h1><h2 id="order">Order</h2><a href="/webhooks/#order">here</a>',
     'dist/webhooks.md': '# Webhooks\n',
     'dist/llms.txt': '- [Webhooks](/webhooks.md)',
     'dist/pagefind/pagefind-entry.json': '{"languages":{"en":{"page_count":1}}}',
@@ -129,11 +149,21 @@ describe('a built site', () => {
   });
 
   const page = 'dist/webhooks/index.html';
+  const title = '<h1>Webhooks</h1>';
   test.each([
-    ['a link to no page', { [page]: '<a href="/gone/">x</a>' }, `the link /gone/ leads nowhere`],
-    ['a link to no place on a page', { [page]: '<a href="/webhooks/#gone">x</a>' }, '#gone leads nowhere'],
-    ['a relative link to no page', { [page]: '<a class="b" href="../gone.md">x</a>' }, 'leads nowhere'],
+    ['a link to no page', { [page]: title + '<a href="/gone/">x</a>' }, `the link /gone/ leads nowhere`],
+    [
+      'a link to no place on a page',
+      { [page]: title + '<a href="/webhooks/#gone">x</a>' },
+      '#gone leads nowhere',
+    ],
+    [
+      'a relative link to no page',
+      { [page]: title + '<a class="b" href="../gone.md">x</a>' },
+      'leads nowhere',
+    ],
     ['a page that is missing', { [page]: '' }, 'docs/webhooks.md is not in the site'],
+    ['another page in its place', { [page]: '<h1>Overview</h1>' }, 'docs/webhooks.md is not in the site'],
     ['a twin that differs', { 'dist/webhooks.md': '# Webhook\n' }, 'has no equal twin'],
     ['a page that llms.txt leaves out', { 'dist/llms.txt': '# Earshot' }, 'is not in llms.txt'],
     [
@@ -142,9 +172,17 @@ describe('a built site', () => {
       'the search index has 0 pages of 1',
     ],
     ['no search index', { 'dist/pagefind/pagefind-entry.json': '' }, 'the search index has 0 pages'],
-    ['a script from elsewhere', { [page]: '<script src="//cdn.example/a.js"></script>' }, 'cdn.example'],
+    [
+      'a script from elsewhere',
+      { [page]: title + '<script src="//cdn.example/a.js"></script>' },
+      'cdn.example',
+    ],
     ['a font from elsewhere', { 'dist/a.css': 'src: url("https://f.example/b")' }, 'f.example'],
-    ['a style from elsewhere', { [page]: '<link rel="stylesheet" href="https://s.example/">' }, 's.example'],
+    [
+      'a style from elsewhere',
+      { [page]: title + '<link rel="stylesheet" href="https://s.example/">' },
+      's.example',
+    ],
   ])('with %s is refused', (_what, change, problem) => {
     write(dir, change);
     expect(findProblems(site, join(dir, 'dist'))).toEqual([expect.stringContaining(problem)]);
