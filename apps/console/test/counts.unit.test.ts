@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { divide } from '../src/screens/feed/counts.ts';
+import { axisSpacePx, axisSteps, divide } from '../src/screens/feed/counts.ts';
 
 const now = new Date('2026-11-16T12:07:00.000Z');
 
@@ -27,4 +27,14 @@ test('extends the range to whole steps, at most as many as the API counts', () =
       expect(steps).toBeLessThanOrEqual(122);
     }),
   );
+});
+
+test('the vertical axis has a label above 0, whatever the highest bar', () => {
+  // The height of the chart without its padding and horizontal axis.
+  const heightPx = 64;
+  const highest = [...Array.from({ length: 500 }, (_, index) => index + 4), 999, 4_999, 48_000, 99_999];
+  const unlabelled = highest.filter(
+    (max) => !axisSteps.some((step) => step <= max && (step / max) * heightPx >= axisSpacePx),
+  );
+  expect(unlabelled).toEqual([]);
 });

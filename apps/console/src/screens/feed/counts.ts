@@ -21,3 +21,11 @@ export function divide(range: { from?: string | undefined; to?: string | undefin
   const end = Math.max(begin + stepMs, Math.ceil(to / stepMs) * stepMs);
   return { from: new Date(begin).toISOString(), to: new Date(end).toISOString(), stepSeconds };
 }
+
+/** The least height between two labels of the vertical axis. */
+export const axisSpacePx = 28;
+
+/** The distances between labels, close enough to each other that every chart has a label above 0. */
+export const axisSteps: readonly number[] = [1, 10, 100, 1_000, 10_000, 100_000].flatMap((unit) =>
+  [1, 2, 3, 5].map((digit) => digit * unit),
+);

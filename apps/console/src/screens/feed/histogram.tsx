@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useThemeVersion } from '../../frame/use-theme-version.ts';
 import { formatClock, formatCount, formatDay, formatTime } from '../../parts/format.ts';
-import type { Division } from './counts.ts';
+import { axisSpacePx, axisSteps, type Division } from './counts.ts';
 import styles from './histogram.module.css';
 
 interface HistogramProps {
@@ -87,8 +87,8 @@ function optionsOf(element: HTMLElement, latest: RefObject<HistogramProps>): uPl
       {
         ...axis,
         size: 44,
-        space: 28,
-        incrs: [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 10_000, 100_000],
+        space: axisSpacePx,
+        incrs: [...axisSteps],
       },
     ],
     series: [
