@@ -19,7 +19,6 @@ interface PageOptions {
   readonly signedIn?: boolean;
   /** Disables the content security policy, for control tests. */
   readonly bypassCSP?: boolean;
-  readonly deviceScaleFactor?: number;
 }
 
 export interface OpenPage {

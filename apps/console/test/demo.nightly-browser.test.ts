@@ -1,14 +1,8 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { availableParallelism, loadavg } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { makeTempDir, type RunningCommand, repository, startDemo } from '../../../e2e/src/demo-process.ts';
+import { makeTempDir, type RunningCommand, startDemo } from '../../../e2e/src/demo-process.ts';
 import { openPage, startBrowser } from './console-page.ts';
-
-/** The picture in README.md. It is written only with `UPDATE_PICTURES=1`. */
-const picture = join(repository, 'docs/images/console-feed.png');
-const pictureBytesMax = 300_000;
 
 let tempDir: string;
 let running: RunningCommand | undefined;
@@ -30,7 +24,7 @@ test('one click from the demo to the first highlighted match', async () => {
   running = startDemo([], tempDir);
   const [link] = await running.line(/http\S+#code=\S+/);
   const linkedAt = performance.now();
-  const { page, problems } = await openPage(browser, link, { deviceScaleFactor: 1.25 });
+  const { page, problems } = await openPage(browser, link);
   await page.locator('mark').first().waitFor();
   const seconds = (performance.now() - startedAt) / 1_000;
   const load = loadavg()[0] ?? 0;
@@ -43,16 +37,4 @@ test('one click from the demo to the first highlighted match', async () => {
   // The code must not stay in the address.
   expect(new URL(page.url()).hash).toBe('');
   expect(problems).toEqual([]);
-  if (process.env['UPDATE_PICTURES'] === '1') await takePicture(page);
 });
-
-/** Takes a picture of the feed with an open match. */
-async function takePicture(page: Page): Promise<void> {
-  await page.locator('ol > li').nth(11).waitFor();
-  for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);
-  await page.getByRole('complementary', { name: 'The match' }).locator('mark').first().waitFor();
-  const taken = await page.screenshot();
-  expect(taken.length).toBeLessThan(pictureBytesMax);
-  await mkdir(dirname(picture), { recursive: true });
-  await writeFile(picture, taken);
-}
