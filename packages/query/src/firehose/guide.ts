@@ -74,7 +74,7 @@ const examples: SyntaxGuide['examples'] = [
   },
   {
     intent: 'A price that disappears from a shop',
-    value: 'removed:"in stock" AND domain:"shop.example"',
+    value: 'removed:"free shipping" AND domain:"shop.example"',
     explanation: 'Text that was on the page before and is gone now',
   },
 ];

@@ -1,5 +1,6 @@
 import type { LeafNode, Node, NotNode } from '../ast.ts';
 import { type Diagnostic, inTextOrder } from '../diagnostics.ts';
+import { fullWidth } from '../full-width.ts';
 import type { Parsed, Tier } from '../language.ts';
 import type { ValueKind } from './operator.ts';
 import { findOperator } from './tables.ts';
@@ -11,7 +12,6 @@ import { contradiction, nestedContradiction } from './validate/contradiction.ts'
 import { countryCode } from './validate/country-code.ts';
 import { embeddingText, embeddingThreshold } from './validate/embedding.ts';
 import { emptyPhrase } from './validate/empty-phrase.ts';
-import { fullWidth } from './validate/full-width.ts';
 import { geo } from './validate/geo.ts';
 import { handle } from './validate/handle.ts';
 import { knownLanguage } from './validate/language-code.ts';
@@ -37,7 +37,7 @@ import { unknownOperator } from './validate/unknown-operator.ts';
 import { unquotedPunctuation } from './validate/unquoted-punctuation.ts';
 import { valueConflict } from './validate/value-conflict.ts';
 
-const textRules: readonly TextRule[] = [ruleLength, badCharacter, fullWidth, list];
+const textRules: readonly TextRule[] = [ruleLength, badCharacter, list];
 
 const valueRules: Readonly<Record<ValueKind, readonly LeafRule[]>> = {
   words: [ambiguousAnd, lowercaseOr, notWord, unquotedPunctuation, quotedValue, quotedSyntax, proximity],
@@ -65,6 +65,7 @@ export function diagnose(parsed: Omit<Parsed, 'tokens'>, tier: Tier): readonly D
   const found: Diagnostic[] = [...parsed.diagnostics];
   const view: View = { text, tier, lists: listsOf(text), report: (diagnostic) => found.push(diagnostic) };
   for (const rule of textRules) rule(view);
+  fullWidth(text, view.report);
   const wanted = new Set<TreeRule>();
   checkNode(root, { view, wanted }, null, null);
   if (positiveClause(root, view)) breadth(root, view);

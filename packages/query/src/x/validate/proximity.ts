@@ -1,5 +1,6 @@
 import type { LeafNode, Span } from '../../ast.ts';
 import { certain, error, type Fix, replacement, suspicious } from '../../diagnostics.ts';
+import { nearFix } from '../../near.ts';
 import { slopMax } from '../tables.ts';
 import { type LeafRule, source, type View } from './rule.ts';
 
@@ -34,22 +35,8 @@ function nearWord(leaf: LeafNode, view: View): void {
   view.report(suspicious('foreign_syntax', message, leaf.span, nearFix(leaf.span, 5, view.text)));
 }
 
-const quotedOrWord = String.raw`(?:"([^"]*)"|([\p{L}\p{N}]+))`;
+/** How far a fix looks back. */
 const lookLength = 60;
-
-/** One phrase of what stands on both sides of `span`. */
-export function nearFix(span: Span, distance: number, text: string): Fix[] {
-  const from = Math.max(0, span[0] - lookLength);
-  const left = new RegExp(String.raw`(?<![\S])${quotedOrWord}\s+$`, 'u').exec(text.slice(from, span[0]));
-  const right = new RegExp(String.raw`^\s+${quotedOrWord}(?![\p{L}\p{N}])`, 'u').exec(
-    text.slice(span[1], span[1] + lookLength),
-  );
-  if (left === null || right === null) return [];
-  const words = [left[1] ?? left[2] ?? '', right[1] ?? right[2] ?? ''].join(' ');
-  const whole: Span = [from + left.index, span[1] + right[0].length];
-  const phrase = `"${words}"~${Math.min(slopMax, Math.max(1, distance))}`;
-  return [replacement(`Write ${phrase}`, whole, phrase)];
-}
 
 /** `"acme" "price"~3` was probably meant as `"acme price"~3`. */
 function joined(leaf: LeafNode, written: Span, { text }: View): Fix[] {

@@ -1,10 +1,12 @@
 import type { LeafNode } from '../../ast.ts';
 import { certain, type Diagnostic, error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import { nearFix } from '../../near.ts';
 import { quoted } from '../../text.ts';
 import { isEmoji, isEmojiModifier, isPlainWord, isSeparator } from '../characters.ts';
 import { cutting } from '../cut.ts';
+import { slopMax } from '../tables.ts';
 import { isListed } from './list.ts';
-import { nearFix, spacedSlop } from './proximity.ts';
+import { spacedSlop } from './proximity.ts';
 import { signsDropped } from './quoted-syntax.ts';
 import { type LeafRule, phraseAround, source, type View } from './rule.ts';
 
@@ -99,7 +101,9 @@ function distance(leaf: LeafNode, word: string, view: View): Diagnostic | null {
   const fuzzy = /^([\p{L}\p{N}]+)~\d?$/u.exec(word)?.[1];
   if (fuzzy !== undefined) return report([replacement(`Write ${fuzzy}`, leaf.valueSpan, fuzzy)]);
   const count = /^(?:NEAR|WITHIN|W|N)\/(\d)$/i.exec(word)?.[1];
-  return count === undefined ? null : report(nearFix(leaf.valueSpan, Number(count), view.text));
+  return count === undefined
+    ? null
+    : report(nearFix(leaf.valueSpan, Math.min(slopMax, Math.max(1, Number(count))), view.text));
 }
 
 function wildcard(leaf: LeafNode): Diagnostic {
