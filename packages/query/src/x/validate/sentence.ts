@@ -1,6 +1,6 @@
-import type { LeafNode } from '../../ast.ts';
+import type { LeafNode, Node } from '../../ast.ts';
 import { type Fix, suspicious } from '../../diagnostics.ts';
-import { conjuncts, type NodeRule, type View } from './rule.ts';
+import { conjuncts, type NodeRule, source, type View } from './rule.ts';
 
 /** English words that a question has and that say nothing of its subject. */
 const functionWords: ReadonlySet<string> = new Set(
@@ -12,12 +12,17 @@ const functionWords: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Reported by other rules. */
+const operatorWords: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', 'NEAR']);
+
 const sentenceMin = 4;
 const wordsMin = 6;
 
 /** X requires every word, so a sentence matches next to nothing. */
 export const sentence: NodeRule<'and'> = (node, view) => {
-  const words = conjuncts(node).filter(isBareWord);
+  const words = conjuncts(node).filter(
+    (one): one is LeafNode => isBareWord(one) && !operatorWords.has(source(view, one)),
+  );
   const filler = words.filter(({ test }) => test.type === 'term' && functionWords.has(test.value));
   const [first] = words;
   const last = words.at(-1);
@@ -28,9 +33,8 @@ export const sentence: NodeRule<'and'> = (node, view) => {
   view.report(suspicious('sentence', message, span, withoutFiller(words, filler, view)));
 };
 
-function isBareWord(node: { readonly kind: string }): node is LeafNode {
-  const leaf = node as LeafNode;
-  return leaf.kind === 'leaf' && leaf.field === 'keyword' && leaf.test.type === 'term';
+function isBareWord(node: Node): node is LeafNode {
+  return node.kind === 'leaf' && node.field === 'keyword' && node.test.type === 'term';
 }
 
 function withoutFiller(words: readonly LeafNode[], filler: readonly LeafNode[], { text }: View): Fix[] {
