@@ -109,6 +109,7 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
     /read their own pages of results, (\w+) at a time/g,
     server('readers/follow-matches.ts', 'readsAtOnceMax'),
   ],
+  [/arrives (\d+) ms after the request at the earliest/g, server('readers/read-or-wait.ts', 'lingerMs')],
   [/refuses to count more than ([\d,]+) matches/g, server('readers/count-matches.ts', 'countedMax')],
   [
     /A text is cut at ([\d,]+) characters/g,

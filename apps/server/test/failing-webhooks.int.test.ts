@@ -110,8 +110,8 @@ describe('a failing endpoint', () => {
       }),
   );
 
-  test('is retried at once after a successful test, even if an attempt hangs meanwhile', () =>
-    withWebhookWorld(async (world) => {
+  test('is retried at once after a successful test, even if an attempt hangs meanwhile, and the test is audited', () =>
+    withWebhookWorld(async (world, database) => {
       const hangs = Promise.withResolvers<void>();
       const over = Promise.withResolvers<void>();
       let messages = 0;
@@ -126,6 +126,9 @@ describe('a failing endpoint', () => {
       await using _sender = world.startSender({ timeoutMs: 60_000 });
       await hangs.promise;
       expect(await world.webhooks.test(webhook.id)).toMatchObject({ outcome: 'delivered' });
+      expect(
+        await database.many(`select target_id, after from audit where operation = 'TestWebhook'`),
+      ).toEqual([{ target_id: webhook.id, after: { outcome: 'delivered', status: 200 } }]);
       over.resolve();
       await eventually(() => expect(endpoint.received).toHaveLength(3), within);
       expect(endpoint.received[2]?.body).toBe(endpoint.received[0]?.body);

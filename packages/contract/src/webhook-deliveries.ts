@@ -65,13 +65,14 @@ const exampleAttempt = {
 export const deliveryOperations = defineOperations('Webhooks', {
   TestWebhook: {
     scope: 'webhooks:write',
-    changes: false,
+    // It sends a request to an address that the caller chose, so the stricter limit applies, and it is audited.
+    changes: true,
     summary: 'Send a test message',
     description:
-      'Posts a test message in the format of the webhook once, now, and returns the answer of the endpoint. If the endpoint accepts it, Earshot retries a waiting delivery at once.',
+      'Posts a test message in the format of the webhook once, now, and returns the answer of the endpoint. If the endpoint accepts it, Earshot retries a waiting delivery at once. Counts as a change.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({ webhook_id: webhookId, ...attemptFields }),
-    errors: ['not_found', 'failed_precondition'],
+    errors: ['not_found', 'failed_precondition', 'aborted'],
     example: {
       request: { webhook_id: exampleWebhookId },
       answer: { webhook_id: exampleWebhookId, ...exampleAttempt },

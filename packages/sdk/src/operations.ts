@@ -34,7 +34,7 @@ export const operations = {
   UpdateWebhook: { method: 'POST', path: '/api.UpdateWebhook', changes: true },
   DeleteWebhook: { method: 'POST', path: '/api.DeleteWebhook', changes: true },
   RotateWebhookSecret: { method: 'POST', path: '/api.RotateWebhookSecret', changes: true },
-  TestWebhook: { method: 'POST', path: '/api.TestWebhook', changes: false },
+  TestWebhook: { method: 'POST', path: '/api.TestWebhook', changes: true },
   ListDeliveries: { method: 'POST', path: '/api.ListDeliveries', changes: false },
   CreateDigest: { method: 'POST', path: '/api.CreateDigest', changes: true },
   ListDigests: { method: 'POST', path: '/api.ListDigests', changes: false },

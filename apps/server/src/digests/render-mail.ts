@@ -1,4 +1,5 @@
 import { visible } from '@earshot/mcp/visible';
+import { webAddress } from '../webhooks/formats/chat-content.ts';
 import type { DigestContent, ShownMatch } from './message-content.ts';
 
 export interface RenderedMail {
@@ -15,7 +16,7 @@ interface Part {
 
 interface Line {
   readonly text: string;
-  /** Only http and https. */
+  /** Checked by `webAddress`. */
   readonly link?: string;
 }
 
@@ -90,12 +91,14 @@ function matchLines(
   zone: string,
 ): Line[] {
   const head = `${localTime(created_at, zone)}  ${platform}${author === null ? '' : `  ${visible(author)}`}  ${id}`;
-  const isLink = url !== null && /^https?:\/\//i.test(url);
+  const link = webAddress(url);
   return [
     { text: head },
     ...(title === null ? [] : [{ text: visible(title) }]),
     ...(text === null ? [] : [{ text: visible(text) }]),
-    ...(url === null ? [] : [{ text: visible(url), ...(isLink && { link: url }) }]),
+    // The text of a link is its target, so that it cannot look like another one.
+    ...(link === null ? [] : [{ text: visible(link), link }]),
+    ...(link === null && url !== null ? [{ text: visible(url) }] : []),
     ...(why.length === 0 ? [] : [{ text: `Matched: ${why.map((word) => visible(word)).join('; ')}` }]),
   ];
 }

@@ -122,3 +122,14 @@ test('untrusted content is plain text: no markup, hidden characters or other lin
     expect(written).not.toContain('<img');
   }
 });
+
+test.each([
+  ['https://bank.example@evil.example/', undefined],
+  ['https://evil.example/\u202Egpj.exe', 'https://evil.example/%E2%80%AEgpj.exe'],
+  ['HTTPS://Example.com/a b', 'https://example.com/a%20b'],
+])('a mail links %j only if the link shows where it leads', (url, link) => {
+  const matches = content.matches.map((match) => ({ ...match, url }));
+  const { html } = renderMail({ ...content, matches });
+  const [, href, shown] = /<a href="([^"]*)"[^>]*>([^<]*)</.exec(html) ?? [];
+  expect([href, shown]).toEqual([link, link]);
+});
