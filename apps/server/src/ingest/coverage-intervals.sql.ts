@@ -36,33 +36,38 @@ export function createCoverageIntervals(database: Database) {
       { id, provenUntil }: OpenInterval,
       silentMs: number,
     ): Promise<Date | null> {
-      // One statement, because every source runs it every second. It locks the source first, like all statements
-      // here.
+      // One statement, because every source runs it every second. The interval is locked before the source, like in
+      // all statements here: a proof that waited for the end of the interval finds it closed.
       const [row] = await database.prepared<{ proven_until: Date }>(
-        `with live as (${staysLive} and exists (select 1 from coverage where id = $3 and ended_because is null) returning 1)
+        `with open as (
+           select from coverage where id = $3 and ended_because is null and proven_until >= $5 for update
+         ), live as (${staysLive} and exists (select from open))
          update coverage set proven_until = greatest(proven_until, now()),
            received_until = greatest(from_at, received_until, now() - $4 * interval '1 ms')
-         from (select count(*) from live) as first
-         where id = $3 and ended_because is null and proven_until >= $5 returning proven_until`,
+         where id = $3 and exists (select from open) returning proven_until`,
         [sourceId, provenForSeconds, id, silentMs, provenUntil],
       );
       return row?.proven_until ?? null;
     },
-    closeCoverage: (
+    /** The interval ends at the time of the call, although the database may answer later. */
+    async closeCoverage(
       sourceId: string,
       coverageId: number,
       { because, uncoveredMs }: CoverageEnd,
-    ): Promise<void> =>
-      database.transaction(async (sql) => {
-        await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
+    ): Promise<void> {
+      const calledAt = performance.now();
+      await database.transaction(async (sql) => {
+        const uncoveredByNowMs = uncoveredMs === null ? null : uncoveredMs + performance.now() - calledAt;
         await sql.run(
           `update coverage set ended_because = $2,
              proven_until = case when $3::float8 is null then coalesce(received_until, proven_until)
                else greatest(from_at, now() - $3 * interval '1 ms') end
            where id = $1 and ended_because is null`,
-          [coverageId, because, uncoveredMs],
+          [coverageId, because, uncoveredByNowMs],
         );
-      }),
+        await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
+      });
+    },
     /**
      * Start of the time that a source may have missed: the end of its last coverage, or the registration of its first
      * rule. Null if there was nothing to miss.
@@ -99,7 +104,6 @@ export function createCoverageIntervals(database: Database) {
  * before it, for the repair.
  */
 async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
-  await stayLive(sql, sourceId);
   await sql.run(
     `update coverage set ended_because = 'process_died', proven_until = coalesce(received_until, proven_until)
      where source_id = $1 and ended_because is null`,
@@ -115,6 +119,7 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   );
   if (!row) throw new Error('the ledger did not take an interval');
   const { id, proven_until: provenUntil, gap_because: reason, platform } = row;
+  await sql.run(staysLive, [sourceId, provenForSeconds]);
   if (since !== null && !silentReasons.has(reason)) {
     await raiseNotices(sql, await accountsOn(sql, sourceId), {
       type: 'coverage.gap',
@@ -153,7 +158,3 @@ async function uncoveredSince(sql: Sql, sourceId: string): Promise<Date | null> 
 }
 
 const staysLive = `update sources set live_until = greatest(live_until, now() + $2 * interval '1 second'), updated_at = now() where id = $1`;
-
-async function stayLive(sql: Sql, sourceId: string): Promise<void> {
-  await sql.run(staysLive, [sourceId, provenForSeconds]);
-}
