@@ -31,6 +31,12 @@ export interface NoticeData {
     readonly state: SourceState;
     readonly message?: string;
   };
+  /** `since` is the time at which it last received something. */
+  'source.disconnected': {
+    readonly platform: Platform;
+    readonly state: SourceState;
+    readonly since: string;
+  };
   'coverage.gap': GapData;
   'coverage.repaired': Omit<GapData, 'reason'> & { readonly via: string | null };
   /** `days` is present in the reminder after a day. */
@@ -78,6 +84,10 @@ interface NoticeKind<Type extends RaisedType> {
   /** One to three sentences for people. */
   readonly whatToDo: (data: NoticeData[Type]) => string;
 }
+
+/** Such as `2026-11-18 17:34:46 UTC`. */
+const timeOf = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+const periodOf = ({ from, to }: { from: string; to: string }) => `between ${timeOf(from)} and ${timeOf(to)}`;
 
 const titleOf = (platform: Platform) => platformDescriptions[platform].title;
 
@@ -136,16 +146,21 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ platform, state }) =>
       `Earshot receives no matches from ${titleOf(platform)} until the operator acts: ${whatToDo[state]}`,
   },
+  'source.disconnected': {
+    severity: 'warning',
+    whatToDo: ({ platform, since }) =>
+      `Earshot has received nothing from ${titleOf(platform)} since ${timeOf(since)}. It reconnects automatically; the notice is resolved when it receives again. If it lasts, contact the operator.`,
+  },
   'coverage.gap': {
     severity: 'warning',
-    whatToDo: ({ platform, from, to }) =>
-      `Matches from ${titleOf(platform)} between ${from} and ${to} may be missing. GetCoverage shows for each rule whether they can be fetched. Another notice follows when they were.`,
+    whatToDo: ({ platform, ...period }) =>
+      `Matches from ${titleOf(platform)} ${periodOf(period)} may be missing. The coverage of each rule shows whether they can be fetched. Another notice follows when they were.`,
   },
   'coverage.repaired': {
     severity: 'info',
     isPast: true,
-    whatToDo: ({ platform, from, to }) =>
-      `Nothing to do: the missing matches from ${titleOf(platform)} between ${from} and ${to} were fetched.`,
+    whatToDo: ({ platform, ...period }) =>
+      `Nothing to do: the missing matches from ${titleOf(platform)} ${periodOf(period)} were fetched.`,
   },
   'webhook.failing': {
     severity: 'warning',
