@@ -85,7 +85,10 @@ export async function workersOf(
     await showBacklog({ ...shared, reader });
   };
   return [
-    every('database-clock', syncClockEveryMs, () => shared.clock.sync()),
+    every('database-clock', syncClockEveryMs, async () => {
+      const { aheadMs } = await shared.clock.sync();
+      shared.metrics.clockOffset.set(aheadMs / 1000);
+    }),
     every('freshness', freshnessEveryMs, showAll),
     ...workers.flat(),
   ];

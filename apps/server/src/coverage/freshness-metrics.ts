@@ -1,10 +1,11 @@
 import type { Database, Sql } from '../engines/database.ts';
 import { receivedUntil } from '../ingest/coverage-intervals.sql.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { budgetExhausted } from './repair-store.sql.ts';
 
 export interface FreshnessOptions {
   readonly database: Database;
-  readonly metrics: Pick<Metrics, 'sourceLastReceived' | 'matchedThrough'>;
+  readonly metrics: Pick<Metrics, 'sourceLastReceived' | 'matchedThrough' | 'gapsWaitingForBudget'>;
 }
 
 export interface Receipt {
@@ -34,6 +35,12 @@ export async function showFreshness({ database, metrics }: FreshnessOptions): Pr
   const progress = await database.one<{ through: number }>(
     'select extract(epoch from matched_through)::float8 as through from match_progress',
   );
+  const waiting = await database.one<{ gaps: number }>(
+    `select count(*) as gaps from coverage where repair = 'under_way' and gap_from is not null and exists (
+       select 1 from gap_repairs
+       where coverage_id = coverage.id and state = 'waiting' and because = '${budgetExhausted}')`,
+  );
+  metrics.gapsWaitingForBudget.set(waiting?.gaps ?? 0);
   metrics.sourceLastReceived.reset();
   for (const { source, received } of receipts) metrics.sourceLastReceived.set({ source }, received);
   if (progress) metrics.matchedThrough.set(progress.through);
