@@ -93,7 +93,7 @@ const titleOf = (platform: Platform) => platformDescriptions[platform].title;
 
 /** Names both terms of a trial, because either would end the rule again. */
 const afterTrial =
-  'To keep the rule, check its queries with PreviewRule, set another "budget" and "expires_at" (null for none) with UpdateRule, and resume it. Otherwise delete it.';
+  'To keep the rule, preview its queries, set another budget and another end (or none), and resume it. Otherwise delete it.';
 
 export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = {
   'budget.threshold': {
@@ -134,7 +134,7 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ trial }) =>
       trial
         ? `The time of the trial is over. ${afterTrial}`
-        : 'The rule has expired and is paused. Set a later "expires_at" and resume it, or delete it.',
+        : 'The rule has expired and is paused. Set a later end and resume it, or delete it.',
   },
   'rule.refused': {
     severity: 'critical',
@@ -165,22 +165,22 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   'webhook.failing': {
     severity: 'warning',
     whatToDo: ({ days }) =>
-      `${days === undefined ? '' : 'The endpoint has failed for 24 hours. '}Check the answers of your endpoint with ListDeliveries. Earshot retries every minute and disables the webhook after five days.`,
+      `${days === undefined ? '' : 'The endpoint has failed for 24 hours. '}Check the answers of your endpoint in the deliveries of the webhook. Earshot retries every minute and disables the webhook after five days.`,
   },
   'webhook.disabled': {
     severity: 'critical',
     whatToDo: () =>
-      'Earshot has stopped delivering to this webhook. Fix the endpoint, then set "state" to "active" with UpdateWebhook. Deliveries continue where they stopped.',
+      'Earshot has stopped delivering to this webhook. Fix the endpoint, then set the webhook to active. Deliveries continue where they stopped.',
   },
   'digest.failing': {
     severity: 'warning',
     whatToDo: ({ number, message }) =>
-      `Digest message ${number} could not be sent. ${message} Fix the recipient, or set another one with UpdateDigest. Earshot retries for 24 hours.`,
+      `Digest message ${number} could not be sent. ${message} Fix the recipient, or set another one. Earshot retries for 24 hours.`,
   },
   'digest.given_up': {
     severity: 'warning',
     isPast: true,
     whatToDo: ({ number, from, to }) =>
-      `Digest message ${number} was not sent within 24 hours and was discarded. To read its matches, call ListMatches with "from": "${from}" and "to": "${to}".`,
+      `Digest message ${number} was not sent within 24 hours and was discarded. Its matches, ${periodOf({ from, to })}, are still in the list of matches.`,
   },
 };
