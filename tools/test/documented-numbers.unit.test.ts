@@ -207,10 +207,11 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
     server('ingest/volume.ts', 'quietBelow') * 100,
     server('ingest/volume.ts', 'windowMinutes'),
   ],
+  [/has received nothing for (\d+) s/g, server('coverage/notify-gaps.ts', 'disconnectedAfterSeconds')],
   [
-    /Up to ([\d,]+) spans wait in memory, a batch is dropped after (\d+) s/g,
-    server('observability/span-export.ts', 'waitingMax'),
-    server('observability/span-export.ts', 'sendWithinMs') / second,
+    /gaps under (\d+) s that were repaired within (\d+) minutes/g,
+    server('ingest/coverage-intervals.sql.ts', 'shortGapSeconds'),
+    server('coverage/notify-gaps.ts', 'repairedWithinMinutes'),
   ],
   [
     /Every (\d+) s it reads from the database when each source/g,

@@ -43,8 +43,8 @@ afterEach(() => stack?.disposeAsync());
 
 const setSource = (state: string) =>
   world.database.run(
-    `update sources set state = $1, live_until = now() + interval '1 minute' where id = 'x:main'`,
-    [state],
+    `update sources set state = $1, live_until = now() + $2 * interval '1 minute' where id = 'x:main'`,
+    [state, state === 'live' ? 1 : 0],
   );
 /** Two in each hour of three days, a day ago. */
 const posts = (text: string) =>

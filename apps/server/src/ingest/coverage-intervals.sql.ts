@@ -2,11 +2,9 @@ import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import { raiseNotices } from '../notices/notice-log.sql.ts';
+import { provenForSeconds } from '../slots/receiving.sql.ts';
 import { accountsOn } from '../slots/slot-holding.sql.ts';
 import type { EndingKind } from '../upstream/upstream-stream.ts';
-
-/** A ledger entry stays open after a crash; the source counts as live for this long after the last proof. */
-const provenForSeconds = 10;
 
 export interface CoverageEnd {
   readonly because: string;
@@ -65,7 +63,13 @@ export function createCoverageIntervals(database: Database) {
            where id = $1 and ended_because is null`,
           [coverageId, because, uncoveredByNowMs],
         );
-        await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
+        // After a planned end, the platform replays what the source misses, so it stays live while it reconnects.
+        await sql.run(
+          `update sources set updated_at = now(),
+             live_until = case when $2 then live_until else now() - coalesce($3::float8, 0) * interval '1 ms' end
+           where id = $1`,
+          [sourceId, because === 'finished', uncoveredByNowMs],
+        );
       });
     },
     /**
@@ -120,7 +124,8 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   if (!row) throw new Error('the ledger did not take an interval');
   const { id, proven_until: provenUntil, gap_because: reason, platform } = row;
   await sql.run(staysLive, [sourceId, provenForSeconds]);
-  if (since !== null && !silentReasons.has(reason)) {
+  const isLong = since !== null && provenUntil.getTime() - since.getTime() >= shortGapSeconds * 1000;
+  if (isLong && !silentReasons.has(reason)) {
     await raiseNotices(sql, await accountsOn(sql, sourceId), {
       type: 'coverage.gap',
       subject: { kind: 'platform', id: platform, name: platform },
@@ -131,8 +136,15 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   return { id, provenUntil };
 }
 
+/** SQL: when the source last received something; null if never. After a crash, the last byte that it recorded. */
+export const receivedUntil = `(select coalesce(received_until, proven_until) from coverage
+  where coverage.source_id = sources.id order by from_at desc, id desc limit 1)`;
+
+/** A shorter gap raises a notice only if it is not repaired. */
+export const shortGapSeconds = 5;
+
 /** No notice for these: the platform replays planned ends, and before its first rule a source misses nothing. */
-const silentReasons: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listening_yet']);
+export const silentReasons: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listening_yet']);
 
 /**
  * Cuts the coverage at `from`, because later events are lost. Later intervals become empty. A connected source

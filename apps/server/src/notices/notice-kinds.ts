@@ -31,6 +31,12 @@ export interface NoticeData {
     readonly state: SourceState;
     readonly message?: string;
   };
+  /** `since` is the time at which it last received something. */
+  'source.disconnected': {
+    readonly platform: Platform;
+    readonly state: SourceState;
+    readonly since: string;
+  };
   'coverage.gap': GapData;
   'coverage.repaired': Omit<GapData, 'reason'> & { readonly via: string | null };
   /** `days` is present in the reminder after a day. */
@@ -79,11 +85,15 @@ interface NoticeKind<Type extends RaisedType> {
   readonly whatToDo: (data: NoticeData[Type]) => string;
 }
 
+/** Such as `2026-11-18 17:34:46 UTC`. */
+const timeOf = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+const periodOf = ({ from, to }: { from: string; to: string }) => `between ${timeOf(from)} and ${timeOf(to)}`;
+
 const titleOf = (platform: Platform) => platformDescriptions[platform].title;
 
 /** Names both terms of a trial, because either would end the rule again. */
 const afterTrial =
-  'To keep the rule, check its queries with PreviewRule, set another "budget" and "expires_at" (null for none) with UpdateRule, and resume it. Otherwise delete it.';
+  'To keep the rule, preview its queries, set another budget and another end (or none), and resume it. Otherwise delete it.';
 
 export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = {
   'budget.threshold': {
@@ -124,7 +134,7 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ trial }) =>
       trial
         ? `The time of the trial is over. ${afterTrial}`
-        : 'The rule has expired and is paused. Set a later "expires_at" and resume it, or delete it.',
+        : 'The rule has expired and is paused. Set a later end and resume it, or delete it.',
   },
   'rule.refused': {
     severity: 'critical',
@@ -136,36 +146,41 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ platform, state }) =>
       `Earshot receives no matches from ${titleOf(platform)} until the operator acts: ${whatToDo[state]}`,
   },
+  'source.disconnected': {
+    severity: 'warning',
+    whatToDo: ({ platform, since }) =>
+      `Earshot has received nothing from ${titleOf(platform)} since ${timeOf(since)}. It reconnects automatically; the notice is resolved when it receives again. If it lasts, contact the operator.`,
+  },
   'coverage.gap': {
     severity: 'warning',
-    whatToDo: ({ platform, from, to }) =>
-      `Matches from ${titleOf(platform)} between ${from} and ${to} may be missing. GetCoverage shows for each rule whether they can be fetched. Another notice follows when they were.`,
+    whatToDo: ({ platform, ...period }) =>
+      `Matches from ${titleOf(platform)} ${periodOf(period)} may be missing. The coverage of each rule shows whether they can be fetched. Another notice follows when they were.`,
   },
   'coverage.repaired': {
     severity: 'info',
     isPast: true,
-    whatToDo: ({ platform, from, to }) =>
-      `Nothing to do: the missing matches from ${titleOf(platform)} between ${from} and ${to} were fetched.`,
+    whatToDo: ({ platform, ...period }) =>
+      `Nothing to do: the missing matches from ${titleOf(platform)} ${periodOf(period)} were fetched.`,
   },
   'webhook.failing': {
     severity: 'warning',
     whatToDo: ({ days }) =>
-      `${days === undefined ? '' : 'The endpoint has failed for 24 hours. '}Check the answers of your endpoint with ListDeliveries. Earshot retries every minute and disables the webhook after five days.`,
+      `${days === undefined ? '' : 'The endpoint has failed for 24 hours. '}Check the answers of your endpoint in the deliveries of the webhook. Earshot retries every minute and disables the webhook after five days.`,
   },
   'webhook.disabled': {
     severity: 'critical',
     whatToDo: () =>
-      'Earshot has stopped delivering to this webhook. Fix the endpoint, then set "state" to "active" with UpdateWebhook. Deliveries continue where they stopped.',
+      'Earshot has stopped delivering to this webhook. Fix the endpoint, then set the webhook to active. Deliveries continue where they stopped.',
   },
   'digest.failing': {
     severity: 'warning',
     whatToDo: ({ number, message }) =>
-      `Digest message ${number} could not be sent. ${message} Fix the recipient, or set another one with UpdateDigest. Earshot retries for 24 hours.`,
+      `Digest message ${number} could not be sent. ${message} Fix the recipient, or set another one. Earshot retries for 24 hours.`,
   },
   'digest.given_up': {
     severity: 'warning',
     isPast: true,
     whatToDo: ({ number, from, to }) =>
-      `Digest message ${number} was not sent within 24 hours and was discarded. To read its matches, call ListMatches with "from": "${from}" and "to": "${to}".`,
+      `Digest message ${number} was not sent within 24 hours and was discarded. Its matches, ${periodOf({ from, to })}, are still in the list of matches.`,
   },
 };

@@ -3,6 +3,7 @@ import type { RulePricing } from '../billing/prices.ts';
 import { periodStart, recentMatches, sums } from '../billing/spending.sql.ts';
 import { type CountedSpending, micro, periodAt, spentAmounts } from '../billing/spending.ts';
 import type { Sql } from '../engines/database.ts';
+import { isReceiving, receivingSince, sourceState } from '../slots/receiving.sql.ts';
 import { platforms as platformTraits } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { type ManagedBy, managedKeyTaken } from './refusals.ts';
@@ -68,8 +69,8 @@ const selectRules = ({ ruleBudget }: RulePricing, budget = effectiveBudget(ruleB
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
         'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
-        'slot_state', slots.state, 'live', sources.live_until > now(), 'served_since', holder.served_since,
-        'source_state', sources.state, 'source_since', sources.state_since,
+        'slot_state', slots.state, 'live', ${isReceiving}, 'served_since', holder.served_since,
+        'source_state', ${sourceState}, 'source_since', ${receivingSince},
         'applied_from', case when holder.applied_from > now() then holder.applied_from end,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at,
         'spending', case when ${budget} is not null then (${spendingOf(budget)}) end
@@ -189,9 +190,7 @@ function listeningOf(rule: Pick<RuleRow, 'state'>, one: PlatformRow): Listening 
   const appliedFrom = toTime(one.applied_from);
   if (appliedFrom !== null) return { state: 'starting', reason: null, since: appliedFrom };
   // The rule may be older than the connection, and the connection older than the rule.
-  const begun = [one.served_since, source_state === 'live' ? source_since : null].flatMap(
-    (at) => toTime(at) ?? [],
-  );
+  const begun = [one.served_since, source_since].flatMap((at) => toTime(at) ?? []);
   return { state: 'live', reason: null, since: begun.toSorted().at(-1) ?? null };
 }
 

@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { disconnectedPlatforms } from '../../api/disconnected.ts';
 import { useRules } from '../../api/rules.ts';
 import { useShortcuts } from '../../frame/shortcuts.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
@@ -34,6 +35,10 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
   const { items, isPaused, freshCount, isListed } = state;
   const ruleNames = useMemo(() => new Map(rules.map(({ id, name }) => [id, name])), [rules]);
 
+  const disconnected = disconnectedPlatforms(
+    rules.filter(({ id }) => query.rule_id === undefined || id === query.rule_id),
+  ).filter(({ platform }) => query.platform === undefined || platform === query.platform);
+
   useEffect(
     () => dispatch({ type: 'paused', isPaused: !isAtTop || peek !== null }),
     [dispatch, isAtTop, peek],
@@ -63,6 +68,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
           <LiveStatus
             connection={connection}
             isPaused={isPaused}
+            disconnected={disconnected}
             freshCount={freshCount}
             onShowNew={showNew}
           />

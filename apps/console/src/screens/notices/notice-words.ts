@@ -9,6 +9,7 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'coverage.gap': 'The coverage has a gap',
   'coverage.repaired': 'A gap in the coverage was repaired',
   'source.action_required': 'A source needs action',
+  'source.disconnected': 'A source is disconnected',
   'rule.paused': 'The rule was paused',
   'rule.expired': 'The rule has expired',
   'rule.refused': 'A platform refuses the rule',
