@@ -1,6 +1,6 @@
 import { type Budget, type Estimate, formatBudget, isLooserBudget, type Platform } from '@earshot/contract';
 import { itemPrice } from '../billing/prices.ts';
-import { betterBasis, type EstimateValueOptions } from '../estimates/estimate-value.ts';
+import { type EstimateValueOptions, readKnowledge } from '../estimates/estimate-value.ts';
 import { toEstimate } from '../estimates/estimate-volume.ts';
 import type { AssertAffordable, SpendingChange } from '../rules/create-rule.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -88,9 +88,9 @@ async function estimate(
 ): Promise<Estimate | null> {
   const nowMs = options.nowMs();
   const query = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
-  const basis = await betterBasis(options, query);
+  const { basis, seen } = await readKnowledge(options, query);
   if (!('basis' in basis)) return null;
-  return toEstimate(basis, itemPrice(options.prices, options.config, value.platform));
+  return toEstimate(basis, { seen, nowMs, price: itemPrice(options.prices, options.config, value.platform) });
 }
 
 /** Null when it takes longer. Counts that arrive later are kept for the next call; a later failure is ignored. */
