@@ -120,7 +120,7 @@ export const errorReasons = {
     version_changed: 'The rule has another version than `if_version`.',
     not_paused: 'Only a paused rule can be resumed.',
     expired: 'The rule has expired.',
-    budget_reached: 'A budget of the rule is spent.',
+    budget_reached: 'A budget of the rule is reached: it is spent, or its rules were paused early.',
     budget_exceeded: 'The estimated cost is above a budget; `details.estimate` has the numbers.',
     no_credit: 'The operator has no credit left on the platform.',
     spend_cap: "The operator's spending limit on the platform is reached.",
