@@ -35,6 +35,11 @@ export function OneWebhook({ webhook }: { webhook: Webhook }) {
           >
             Test
           </Button>
+          {webhook.next_attempt_at !== null && (
+            <Button disabled={setState.isPending} onClick={() => setState.mutate('active')}>
+              Retry now
+            </Button>
+          )}
           <Button onClick={() => setDialog('replay')}>Replay from …</Button>
           <Button onClick={() => setDialog('rotate')}>Rotate secret …</Button>
           <Button
