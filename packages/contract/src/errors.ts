@@ -128,6 +128,7 @@ export const errorReasons = {
     credentials: 'The operator has no valid credential for the platform.',
     not_configured: 'The operator has not set up what the request needs.',
     in_use: 'Another resource uses this one.',
+    not_signed: 'The webhook sends to a chat, whose messages are not signed.',
     rule_deleted: 'The rule that the reader reads was deleted.',
     too_many_matches: 'There are more matches than Earshot counts in one request.',
     wrong_account: 'The console link belongs to another account than the session.',

@@ -37,7 +37,14 @@ export const webhooks: readonly Webhook[] = [
     name: 'warehouse',
     url: 'https://ingest.example.com/v1/streams/earshot/production?tenant=acme',
   }),
-  webhook('whk_01kb2n0a4c7q5t8w3y6z1v0n4p', { name: 'chat', state: 'disabled', reason: 'gone' }),
+  webhook('whk_01kb2n0a4c7q5t8w3y6z1v0n4p', {
+    name: 'chat',
+    url: 'https://hooks.slack.com/…',
+    format: 'slack',
+    window_seconds: 60,
+    state: 'disabled',
+    reason: 'gone',
+  }),
 ];
 
 const delivery = (id: number, differs: Partial<Delivery>): Delivery => ({
