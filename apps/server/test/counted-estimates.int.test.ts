@@ -70,6 +70,18 @@ test('the platform counts a week by hour, and its fee is on the bill of the sour
   expect(billed).toEqual({ source_id: 'x:main', kind: 'counts_recent', at_least: 1, at_most: 1 });
 });
 
+test('counts that miss what the account has stored give way to it', async () => {
+  await publish(posts('an aurora'));
+  await world.store(
+    Array.from({ length: 60 }, (_, n) => ({ text: 'aurora', rules: ['rule_1'], hoursAgo: n / 120 })),
+  );
+  const { estimate } = await world.preview({ value: 'aurora -is:retweet -is:quote' });
+  expect(estimate).toMatchObject({ matches_per_day: { average: 60 }, bound: 'at_least', fee_usd: 0.005 });
+  expect(estimate.basis_note).toBe(
+    'From the platform’s counts of the last 7 days. Already 60 matches in the last 30 minutes.',
+  );
+});
+
 test.each([
   ['aurora', 'at_least', /leave out reposts and quoted text: more/],
   ['aurora -is:retweet -is:quote bio:pilot', 'at_most', /do not know bio: less/],

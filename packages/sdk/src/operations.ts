@@ -13,6 +13,7 @@ export const operations = {
   ValidateRule: { method: 'POST', path: '/api.ValidateRule', changes: false },
   PlatformSyntax: { method: 'POST', path: '/platforms/syntax', changes: false },
   ListMatches: { method: 'POST', path: '/matches', changes: false },
+  GetMatch: { method: 'POST', path: '/api.GetMatch', changes: false },
   CountMatches: { method: 'POST', path: '/api.CountMatches', changes: false },
   StreamMatches: { method: 'GET', path: '/matches/stream', changes: false },
   ReadMatches: { method: 'POST', path: '/api.ReadMatches', changes: false },

@@ -15,6 +15,7 @@ import { Peek } from './peek.tsx';
 import { SilenceNote } from './silence-note.tsx';
 import { useFeed } from './use-feed.ts';
 import { useFeedAddress } from './use-feed-address.ts';
+import { useMatch } from './use-match.ts';
 
 export function Feed() {
   const address = useFeedAddress();
@@ -52,7 +53,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
   );
   // Without an open match, does not search the list, which can have 100,000 items.
   const peekIndex = peek === null ? -1 : items.findIndex(({ match }) => match.id === peek);
-  const peeked = items[peekIndex];
+  const peeked = useMatch(peek, items[peekIndex], isListed);
   const showNew = () => {
     show(null);
     setAtTop(true);
@@ -92,8 +93,8 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
           />
           {peek !== null && (
             <Peek
-              item={peeked}
-              rule={rules.find(({ id }) => id === peeked?.match.rule_id)}
+              {...peeked}
+              rule={rules.find(({ id }) => id === peeked.item?.match.rule_id)}
               onClose={() => show(null)}
             />
           )}
