@@ -1,17 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findProblems } from '../docs-site/check.ts';
 import { addressOf, linkPage, type Site } from '../docs-site/links.ts';
-import { groupOf, groups, kinds } from '../docs-site/navigation.ts';
+import { groupOf, groups, sections } from '../docs-site/navigation.ts';
 import { findPaths, readPages } from '../docs-site/pages.ts';
 import { readSite, repositoryOf, sidebarOf } from '../docs-site/site.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 describe('pages of the site', () => {
-  test('are all of docs/, each with a kind and a title', () => {
+  test('are all of docs/, each with a section and a title', () => {
     const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.md') && !path.startsWith('site/'))
       .map((path) => `docs/${path}`);
@@ -19,7 +19,7 @@ describe('pages of the site', () => {
     const paths = pages.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(inDocs));
     expect(new Set(pages.map(({ id }) => id)).size).toBe(pages.length);
-    expect(pages.filter(({ title, group }) => title === '' || !kinds.includes(group.kind))).toEqual([]);
+    expect(pages.filter(({ title, group }) => title === '' || !sections.includes(group.section))).toEqual([]);
     expect(findPaths(root).toSorted()).toEqual(paths.toSorted());
   });
 
@@ -31,17 +31,34 @@ describe('pages of the site', () => {
     );
   });
 
-  test('a new file in docs/operations is a guide, unless an alert links to it', () => {
-    const path = 'docs/operations/something-new.md';
-    expect(groupOf(path, new Set())?.name).toBe('Run it');
-    expect(groupOf(path, new Set([path]))?.name).toBe('Alerts');
-    expect(groupOf('docs/operations/deeper/page.md', new Set())).toBeUndefined();
+  test('a section with one page is a link, and Contributing is last and collapsed', () => {
+    const sidebar = sidebarOf(readSite().pages);
+    expect(sidebar.map(({ label }) => label)).toEqual(sections);
+    expect(sidebar.filter((entry) => 'slug' in entry)).toEqual([
+      { label: 'Concepts', slug: 'concepts' },
+      { label: 'Cookbook', slug: 'cookbook' },
+      { label: 'Troubleshooting', slug: 'troubleshooting' },
+    ]);
+    expect(sidebar.filter((entry) => 'items' in entry && entry.collapsed)).toEqual([sidebar.at(-1)]);
+  });
+
+  test('a group that names a page has precedence over a pattern, and a pattern covers one folder', () => {
+    expect(groupOf('docs/operations/metrics.md')?.section).toBe('Reference');
+    expect(groupOf('docs/operations/something-new.md')?.name).toBe('Alerts');
+    expect(groupOf('docs/operations/deeper/page.md')).toBeUndefined();
+  });
+
+  test('the group Alerts has the pages that alerts link to', () => {
+    const alerts = readFileSync(join(root, 'deploy/alerts.yaml'), 'utf8');
+    const linked = new Set(alerts.match(/docs\/operations\/[\w-]+\.md/g));
+    const listed = readSite().pages.filter(({ group }) => group.name === 'Alerts');
+    expect(new Set(listed.map(({ path }) => path))).toEqual(linked);
   });
 
   test('a page without a group is refused', () => {
     const dir = mkdtempSync(join(tmpdir(), 'earshot-docs-'));
     try {
-      write(dir, { 'deploy/alerts.yaml': '', 'docs/webhooks.md': '# Webhooks\n' });
+      write(dir, { 'docs/webhooks.md': '# Webhooks\n' });
       expect(readPages(dir).map(({ id }) => id)).toEqual(['webhooks']);
       write(dir, { 'docs/forgotten.md': '# Forgotten\n' });
       expect(() => readPages(dir)).toThrow('docs/forgotten.md is in no group');
@@ -109,7 +126,6 @@ describe('a built site', () => {
   let site: Site;
   const good = {
     'source/docs/webhooks.md': '# Webhooks\n',
-    'source/deploy/alerts.yaml': '',
     'dist/webhooks/index.html': '<h2 id="order">Order</h2><a href="/webhooks/#order">here</a>',
     'dist/webhooks.md': '# Webhooks\n',
     'dist/llms.txt': '- [Webhooks](/webhooks.md)',
