@@ -15,7 +15,7 @@ test('docs/dependencies.md has the number of installed packages, and lists those
   );
   const ours = manifests.flatMap(({ dependencies }) => Object.keys(dependencies ?? {}));
   const chosen = new Set(ours.filter((name) => !name.startsWith('@earshot/')));
-  const listed = Array.from(page.matchAll(/^\| (@?[a-z][\w./-]*) \| .+ \|$/gm), ([, name]) => name);
+  const listed = Array.from(page.matchAll(/^\| (@?[a-z][\w./-]*) \| .+ \|$/gm), ([, name = '']) => name);
   expect(listed.toSorted()).toEqual([...chosen].toSorted());
   const [, installed, direct] =
     /together install (\d+) packages .* Earshot chose (\d+) of them/.exec(page) ?? [];
