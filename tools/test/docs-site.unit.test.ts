@@ -113,6 +113,15 @@ describe('links', () => {
     );
   });
 
+  test('a picture gets its address and its description', () => {
+    const placeholder =
+      '{&quot;alt&quot;:&quot;A \\&quot;rule\\&quot; &amp; its match&quot;,&quot;src&quot;:&quot;images/concepts.svg&quot;}';
+    if (page === undefined) throw new Error('docs/mcp.md is gone');
+    expect(linkPage(`<p><img __ASTRO_IMAGE_="${placeholder}"></p>`, page, site)).toBe(
+      '<p><img src="/base/images/concepts.svg" alt="A &quot;rule&quot; &amp; its match"></p>',
+    );
+  });
+
   test('a link to the repository begins with the address in package.json', () => {
     expect(repositoryOf('{"repository":{"url":"git+https://git.example/a/b.git"}}')).toBe(
       'https://git.example/a/b/blob/main',
@@ -149,6 +158,8 @@ describe('a built site', () => {
     ['a link to no page', { [page]: '<a href="/gone/">x</a>' }, `the link /gone/ leads nowhere`],
     ['a link to no place on a page', { [page]: '<a href="/webhooks/#gone">x</a>' }, '#gone leads nowhere'],
     ['a relative link to no page', { [page]: '<a class="b" href="../gone.md">x</a>' }, 'leads nowhere'],
+    ['a picture without an address', { [page]: '<img __ASTRO_IMAGE_="{}">' }, 'a picture has no address'],
+    ['a picture that is missing', { [page]: '<img alt="x" src="/gone.svg">' }, 'the picture /gone.svg'],
     ['a page that is missing', { [page]: '' }, 'docs/webhooks.md is not in the site'],
     ['a twin that differs', { 'dist/webhooks.md': '# Webhook\n' }, 'has no equal twin'],
     ['a page that llms.txt leaves out', { 'dist/llms.txt': '# Earshot' }, 'is not in llms.txt'],
