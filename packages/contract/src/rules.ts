@@ -16,6 +16,7 @@ import { ruleExamples } from './rule-examples.ts';
 import {
   acceptEstimate,
   acceptSuspicious,
+  emptyOverrides,
   expiresAt,
   ifVersion,
   managedBy,
@@ -219,8 +220,7 @@ export const ruleOperations = defineOperations('Rules', {
       } = request ?? {};
       if (Object.keys(changes).length === 0)
         context.addIssue(requestIssue('required', 'Name at least one field to change.'));
-      if (changes.overrides !== undefined && Object.keys(changes.overrides ?? {}).length === 0)
-        context.addIssue(requestIssue('required', 'Needs a value for at least one platform.', ['overrides']));
+      for (const issue of emptyOverrides(request)) context.addIssue(issue);
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
       for (const issue of optionMismatches(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),

@@ -7,6 +7,9 @@ import { platforms as platformTraits } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { type ManagedBy, managedKeyTaken } from './refusals.ts';
 
+/** Why Earshot paused a rule that it will resume automatically. */
+export type PauseReason = 'budget' | 'suspension';
+
 export interface RuleRow {
   id: string;
   name: string;
@@ -17,7 +20,7 @@ export interface RuleRow {
   updated_at: Date;
   expires_at: Date | null;
   budget: Budget | null;
-  pause_reason: 'budget' | 'suspension' | null;
+  pause_reason: PauseReason | null;
   budget_check_at: Date | null;
   read_at: Date;
   examples: RuleExamples | null;
