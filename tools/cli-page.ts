@@ -1,4 +1,4 @@
-import { type Command, type CommandGroup, isGroup } from '../apps/cli/src/command.ts';
+import { type CommandGroup, isGroup } from '../apps/cli/src/command.ts';
 import { earshotCommands } from '../apps/cli/src/commands.ts';
 import { exitCodes } from '../apps/cli/src/failure.ts';
 import { createProgram, fullName } from '../apps/cli/src/program.ts';
@@ -8,7 +8,17 @@ type Program = ReturnType<typeof createProgram>;
 /** docs/cli.md, from the table that the command line parses with. */
 export function renderCliPage(): string {
   const program = createProgram(earshotCommands, async () => undefined);
-  const common = optionRows(program).filter((row) => !row.includes('--version'));
+  const common = entriesOf(program).filter(({ term }) => !term.includes('--version'));
+  const commands = commandsOf(earshotCommands, program).map((one) => ({
+    ...one,
+    entries: one.entries.filter((entry) => !common.some((other) => isSame(entry, other))),
+  }));
+  const all = commands.flatMap(({ entries }) => entries);
+  const shared = all.filter(
+    (entry, index) =>
+      all.filter((other) => isSame(entry, other)).length > 3 &&
+      all.findIndex((other) => isSame(entry, other)) === index,
+  );
   return [
     '# The command line',
     '',
@@ -21,7 +31,7 @@ export function renderCliPage(): string {
     '',
     'Results go to stdout, everything else to stderr. Every command has:',
     '',
-    ...table(common),
+    ...common.map(line),
     '',
     '## Exit codes',
     '',
@@ -32,33 +42,55 @@ export function renderCliPage(): string {
     'With `--json` an error is `{ code, message, details }` on stderr: the error of the API as it is, or one of the same shape if the',
     'request never reached the API.',
     '',
+    '## Shared options',
+    '',
+    'Many commands have these arguments and options:',
+    '',
+    ...shared.map(line),
+    '',
     '## Commands',
     '',
-    ...commandsOf(earshotCommands, program, common),
+    ...commands.flatMap((command) => section(command, shared)),
   ].join('\n');
 }
 
-function commandsOf(group: CommandGroup, program: Program, common: readonly string[]): string[] {
+/** An argument or an option, with its description. */
+interface Entry {
+  readonly term: string;
+  readonly about: string;
+}
+
+interface DocumentedCommand {
+  readonly program: Program;
+  readonly examples: readonly string[];
+  readonly entries: readonly Entry[];
+}
+
+function commandsOf(group: CommandGroup, program: Program): DocumentedCommand[] {
   return group.commands.flatMap((entry) => {
     const own = program.commands.find((one) => one.name() === entry.name);
     if (own === undefined) throw new Error(`${fullName(program)} ${entry.name} is not in the program`);
-    return isGroup(entry) ? commandsOf(entry, own, common) : section(entry, own, common);
+    if (isGroup(entry)) return commandsOf(entry, own);
+    return [{ program: own, examples: entry.examples, entries: entriesOf(own) }];
   });
 }
 
-function section({ examples }: Command, program: Program, common: readonly string[]): string[] {
-  const rows = [
-    ...program.registeredArguments.map((argument) => row(argument.name(), argument.description)),
-    ...optionRows(program).filter((one) => !common.includes(one)),
+function section({ program, examples, entries }: DocumentedCommand, shared: readonly Entry[]): string[] {
+  const name = fullName(program);
+  const usage = program.createHelp().commandUsage(program);
+  const isShared = (entry: Entry) => shared.some((other) => isSame(entry, other));
+  const alsoHas = entries.filter(isShared).map(({ term }) => `\`${term.split(' <')[0]}\``);
+  const lines = [
+    ...entries.filter((entry) => !isShared(entry)).map(line),
+    ...(alsoHas.length === 0 ? [] : [`- shared: ${alsoHas.join(', ')}`]),
   ];
   return [
-    `### ${fullName(program)}`,
+    `### ${name}`,
     '',
-    `\`${program.createHelp().commandUsage(program)}\``,
-    '',
+    ...(usage === `${name} [options]` ? [] : [`\`${usage}\``, '']),
     program.description(),
     '',
-    ...(rows.length === 0 ? [] : [...table(rows), '']),
+    ...(lines.length === 0 ? [] : [...lines, '']),
     '```sh',
     ...examples,
     '```',
@@ -66,15 +98,21 @@ function section({ examples }: Command, program: Program, common: readonly strin
   ];
 }
 
-function table(rows: readonly string[]): string[] {
-  return ['| | |', '|---|---|', ...rows];
-}
-
-function optionRows(program: Program): string[] {
+function entriesOf(program: Program): Entry[] {
   const help = program.createHelp();
-  return help.visibleOptions(program).map((option) => row(option.flags, option.description));
+  return [
+    ...program.registeredArguments.map((argument) => ({
+      term: argument.name(),
+      about: argument.description,
+    })),
+    ...help.visibleOptions(program).map(({ flags, description }) => ({ term: flags, about: description })),
+  ];
 }
 
-function row(term: string, about: string): string {
-  return `| \`${term.replaceAll('|', '\\|')}\` | ${about.replaceAll('|', '\\|')} |`;
+function isSame(one: Entry, other: Entry): boolean {
+  return one.term === other.term && one.about === other.about;
+}
+
+function line({ term, about }: Entry): string {
+  return `- \`${term}\`: ${about}`;
 }

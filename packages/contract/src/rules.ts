@@ -53,6 +53,7 @@ const exampleRule = {
     spent: 0.045,
     remaining: 4.955,
     reserved: 0.0175,
+    forecast: 0.98,
     resets_at: '2026-11-15T00:00:00.000Z',
   },
   pause: null,
@@ -129,7 +130,13 @@ export const ruleOperations = defineOperations('Rules', {
       answer: {
         ...exampleRule,
         rule_id: exampleId,
-        effective_budget: { ...exampleRule.effective_budget, spent: 0, remaining: 5, reserved: 0 },
+        effective_budget: {
+          ...exampleRule.effective_budget,
+          spent: 0,
+          remaining: 5,
+          reserved: 0,
+          forecast: null,
+        },
         platforms: {
           x: { ...exampleRule.platforms.x, ...notMatchedYet },
           firehose: {
@@ -200,7 +207,7 @@ export const ruleOperations = defineOperations('Rules', {
       expires_at: expiresAt.optional(),
       budget: budget.nullable().optional().meta({
         description:
-          'Replaces the current one; null for none. A rule that was paused for its budget resumes within seconds when the new one is not spent.',
+          'Replaces the current one; null for none. A rule that was paused for its budget resumes within seconds when the new one is not reached.',
       }),
       accept_estimate: acceptEstimate,
       examples: ruleExamples.nullable().optional().meta({

@@ -19,7 +19,10 @@ describe.each(Object.values(languages))('the syntax guide of $platform', (langua
 
   test('every whole rule in it is valid and has no finding', () => {
     expect(guide.examples.length).toBeGreaterThan(2);
-    expect(guide.examples.filter(({ value }) => language.validate(value).diagnostics.length > 0)).toEqual([]);
+    const found = guide.examples.filter(({ value }) =>
+      language.validate(value).diagnostics.some(({ code }) => code !== 'quality_filter'),
+    );
+    expect(found).toEqual([]);
   });
 
   test('every pitfall is found in the wrong rule and not in the right one', () => {

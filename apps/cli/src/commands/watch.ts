@@ -18,7 +18,7 @@ export const watch = command({
   name: 'watch',
   summary: 'run a command for each batch of new matches',
   details:
-    'The shell sh runs the command, which gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Its arguments and environment have no content of matches. If it exits with 0, the batch is acknowledged. Otherwise the command runs again with the batch and new matches, first after 1 s, later after up to 5 minutes. A match may be delivered twice: remember its id. Ctrl+C gives a running command 5 s to end; a batch that did not succeed is not acknowledged.',
+    'The shell sh runs the command, which gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Its arguments and environment have no content of matches, and it does not get EARSHOT_API_KEY. If it exits with 0, the batch is acknowledged. Otherwise the command runs again with the batch and new matches, first after 1 s, later after up to 5 minutes. A match may be delivered twice: remember its id. Ctrl+C gives a running command 5 s to end; a batch that did not succeed is not acknowledged.',
   options: {
     exec: required(text('<command>', 'command to run')),
     reader: required(text('<name>', 'a named reader that stores the position, chosen by you')),
@@ -45,10 +45,7 @@ export const watch = command({
           .catch((error) => skipTo(earshot, reader, { error, note: screen.note }));
         if (batch === null || batch.cursor === null) continue;
         const { matches, removed = [], cursor } = batch;
-        const exit = await runCommand(exec, {
-          input: `${JSON.stringify({ reader, matches, removed })}\n`,
-          signal,
-        });
+        const exit = await runCommand(exec, { input: { reader, matches, removed }, signal });
         const acknowledged = exit === 0;
         if (acknowledged) await acknowledge(earshot, { reader, cursor }, signal);
         if (isJson) screen.print(jsonLine({ ...summaryOf(batch), exit, acknowledged }));

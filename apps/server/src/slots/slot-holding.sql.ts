@@ -5,6 +5,7 @@ import { joinCalls } from '../runtime/join-calls.ts';
 import { platforms } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { accountUse, mayCall, msUntilCall, type ShareRefusal, shareRefusal } from './fair-share.sql.ts';
+import { isReceiving } from './receiving.sql.ts';
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
 /*
@@ -144,7 +145,7 @@ const holdExisting = `with found as (
     select found.id, source_id, found.state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
       found.state = 'registered' or found.state = 'releasing' and upstream_rule_id is not null as served,
       found.state in ('deleting', 'failed') or found.state = 'releasing' and upstream_rule_id is null as needs_call,
-      confirmed_at + rule_delay_ms * interval '1 ms' as applied_from, live_until > now() as live
+      confirmed_at + rule_delay_ms * interval '1 ms' as applied_from, ${isReceiving} as live
     from found join sources on sources.id = source_id
   ) ${holdSlot}`;
 
@@ -236,7 +237,7 @@ export function createHeldSlots(database: Database): (version: HeldVersion) => P
   return joinCalls(async (versions: readonly HeldVersion[]) => {
     const rows = await database.prepared<HeldSlotRow>(
       `select wanted.nth::integer, slots.platform, slots.state,
-         sources.live_until > now() as live, slots.problem, slots.problem_kind
+         ${isReceiving} as live, slots.problem, slots.problem_kind
        -- The inner selects hide the number of elements: otherwise the statement would be planned for each number.
        from unnest((select $1::text[]), (select $2::integer[])) with ordinality as wanted (rule_id, version, nth)
        join rule_versions v on v.rule_id = wanted.rule_id and v.version = wanted.version
