@@ -111,7 +111,7 @@ test("systemd: the page's commands start both services, as another user without 
   await writeFile(join(dir, 'roles.sql'), logins.join('\n').replaceAll('create role', 'alter role'));
   const onThisMachine = (commands: string) =>
     [
-      ['runuser -u postgres -- psql', `psql -d '${superuser}'`],
+      ['runuser -u postgres -- psql', `psql -d '${superuser.href}'`],
       ['deploy/postgres-roles.sql', join(dir, 'roles.sql')],
       ['/etc/', `${etc}/`],
       ['/var/lib/earshot-nats', join(dir, 'nats')],
@@ -174,8 +174,8 @@ test("systemd: the page's commands start both services, as another user without 
   const node = startCommand(command, args, tempDir, env);
   try {
     const { address, metricsPort } = JSON.parse((await node.line(/earshot is up/)).input);
-    const account = await run(onThisMachine(firstAccount), repository);
-    const createKey = `${onThisMachine(firstAccount).replace(/admin .*/, '')} admin create-key --account ${/acc_\w+/.exec(account)}`;
+    const [account = ''] = /acc_\w+/.exec(await run(onThisMachine(firstAccount), repository)) ?? [];
+    const createKey = `${onThisMachine(firstAccount).replace(/ admin .*/, '')} admin create-key --account ${account}`;
     const [key = ''] = /esk_\w+/.exec(await run(createKey, repository)) ?? [];
     const here = check.replace('http://127.0.0.1:8080', address).replace(':9464', `:${metricsPort}`);
     expect(await run(`EARSHOT_API_KEY=${key}\n${here}`, repository)).toMatch(
