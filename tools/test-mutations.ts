@@ -175,6 +175,7 @@ export const mutations: readonly Mutation[] = [
   ]),
   ...security(`${server}/oauth/authorization-server.ts`, 'e2e/oauth.e2e.test.ts', [
     ['a grant has scopes beyond the request', 'if (beyond !== undefined) throw', 'if (beyond === "") throw'],
+    ['a request is decided several times', 'if (!(await interactions.consume(uid)))', 'if (uid === "")'],
   ]),
   ...security(`${server}/oauth/fetch-metadata.ts`, `${server}/oauth/fetch-metadata.unit.test.ts`, [
     [

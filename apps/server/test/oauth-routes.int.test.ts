@@ -70,6 +70,20 @@ const register = (path = '/oauth/reg', more: { address?: string; metadata?: obje
 
 const clientIdOf = (answer: { readonly text: string }) => String(JSON.parse(answer.text).client_id);
 
+/** The query of an authorization request without a scope. */
+function authorizeQuery(client_id: string, more: Record<string, string> = {}): string {
+  const query = {
+    client_id,
+    redirect_uri: callback,
+    response_type: 'code',
+    resource: `${publicUrl}/mcp`,
+    code_challenge: 'x'.repeat(43),
+    code_challenge_method: 'S256',
+    ...more,
+  };
+  return new URLSearchParams(query).toString();
+}
+
 /** Other spellings of a path. A router may treat them as the same. */
 const spellingsOf = (path: string) => [
   path,
@@ -116,21 +130,46 @@ test.each(spellingsOf('/oauth/reg'))('registrations at %s count towards the limi
 
 test.each(spellingsOf('/oauth/auth'))('a request at %s without a scope is for all scopes', async (path) => {
   const client_id = clientIdOf(await register());
-  const query = new URLSearchParams({
-    client_id,
-    redirect_uri: callback,
-    response_type: 'code',
-    resource: `${publicUrl}/mcp`,
-    code_challenge: 'x'.repeat(43),
-    code_challenge_method: 'S256',
-  });
-  const { status } = await ask(`${path}${path.includes('?') ? '&' : '?'}${query.toString()}`);
+  const { status } = await ask(`${path}${path.includes('?') ? '&' : '?'}${authorizeQuery(client_id)}`);
   const begun = await database.many<{ scope: string | null }>(
     `select payload->'params'->>'scope' as scope from oauth_artefacts where kind = 'Interaction' and payload->'params'->>'client_id' = $1`,
     [client_id],
   );
   if (path === '/oauth/auth') expect([status, begun.length]).toEqual([303, 1]);
   for (const { scope } of begun) expect(scope).toBe('rules:read rules:write matches:read readers:write');
+});
+
+describe('before the user decides, nothing redirects to the client', () => {
+  test.each([
+    ['prompt=none', { prompt: 'none' }],
+    ['prompt=none as a form', { prompt: 'none', response_mode: 'form_post' }],
+    ['prompt=none as a script', { prompt: 'none', response_mode: 'web_message' }],
+    ['an unknown prompt', { prompt: 'nonsense' }],
+    ['another response type', { response_type: 'token' }],
+    ['no PKCE', { code_challenge: '' }],
+    ['another resource', { resource: 'https://elsewhere.example/mcp' }],
+    ['an unsupported parameter', { request: 'x' }],
+  ])('%s', async (_, more) => {
+    const client_id = clientIdOf(await register());
+    const { status, headers, text } = await ask(`/oauth/auth?${authorizeQuery(client_id, more)}`);
+    expect([status, headers.location, headers['content-type']]).toEqual([
+      400,
+      undefined,
+      'text/plain; charset=utf-8',
+    ]);
+    expect(text).toMatch(/^This request cannot be authorized: /);
+  });
+});
+
+test('no answer below /oauth may load or run anything', async () => {
+  const client_id = clientIdOf(await register());
+  const policies = [
+    await ask(`/oauth/auth?${authorizeQuery(client_id)}`),
+    await ask('/oauth/auth/unknown'),
+    await ask('/oauth/jwks'),
+    await register(),
+  ].map(({ headers }) => headers['content-security-policy']);
+  expect(new Set(policies)).toEqual(new Set(["default-src 'none'; frame-ancestors 'none'; base-uri 'none'"]));
 });
 
 describe('a registration', () => {

@@ -77,7 +77,7 @@ export function addAuthorize(app: FastifyInstance, options: AuthorizeOptions): v
           'Send {"decision": "allow" or "refuse"}, and with "allow" scopes and budget_usd_per_day.',
         );
       const exchange = { request: request.raw, response: reply.raw };
-      if (decided.data.decision === 'refuse') await authorizationServer.refuse(exchange);
+      if (decided.data.decision === 'refuse') await authorizationServer.refuse(authorization, exchange);
       else {
         const { scopes = authorization.scopes, budget_usd_per_day: usd } = decided.data;
         assertMayGive(principal.scopes);

@@ -96,7 +96,8 @@ export function addConsoleFiles(app: FastifyInstance, folder: string): void {
     reply.headers({
       ...pageHeaders,
       'content-security-policy': policyWith(nonce),
-      // A program on the web opens that page in a separate window, and learns through its opener when it is done.
+      // A program on the web opens that page in a separate window, and learns through its opener when it is done. Against clickjacking,
+      // that page ignores "Allow" for half a second after it gets the focus.
       'cross-origin-opener-policy': routeOptions.url === authorizePage ? 'unsafe-none' : 'same-origin',
     });
     return built === null ? reply.code(503).send(notBuilt) : built.page.replaceAll('__NONCE__', nonce);

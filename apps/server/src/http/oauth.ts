@@ -60,6 +60,7 @@ export function addAuthorizationServer(app: FastifyInstance, server: Authorizati
   const requests = createAddressLimit({ perMinute: requestsPerMinute, nowMs });
   const registrations = createAddressLimit({ perMinute: registrationsPerMinute, nowMs });
   const handOver = (request: FastifyRequest, reply: FastifyReply, path: string) => {
+    reply.header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'");
     reply.hijack();
     for (const [name, value] of Object.entries(reply.getHeaders()))
       if (value !== undefined) reply.raw.setHeader(name, value);

@@ -58,6 +58,12 @@ export function createArtefacts(database: Database) {
       );
       return consumed > 0;
     },
+    async unconsume(id: string): Promise<void> {
+      await database.run('update oauth_artefacts set consumed_at = null where kind = $1 and hash = $2', [
+        kind,
+        hashOf(id),
+      ]);
+    },
     async destroy(id: string): Promise<void> {
       const row = await database.one<{ account_id: string | null }>(
         'delete from oauth_artefacts where kind = $1 and hash = $2 returning account_id',

@@ -6,8 +6,10 @@ import { createAuthenticate, type KeyGuesses } from '../accounts/authenticate.ts
 import type { Principal } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { createKeyAs, createKeyStore, hashOf } from '../accounts/keys.ts';
+import type { Database } from '../engines/database.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { createTokenLookup, isAccessToken } from './access-tokens.ts';
+import { createArtefacts } from './artefacts.sql.ts';
 import { createProvider, type ProviderOptions, passOn, useCookieSecrets } from './provider.ts';
 import { isGrantable, type ResourceServer } from './resource-server.ts';
 
@@ -25,6 +27,7 @@ export interface Exchange {
 
 /** The request of a program that the user has to decide about. */
 export interface AuthorizationRequest {
+  readonly uid: string;
   readonly client: {
     readonly id: string;
     readonly name: string;
@@ -36,7 +39,6 @@ export interface AuthorizationRequest {
   readonly expiresAt: Date;
   /** The path on this host at which the browser continues after the decision. */
   readonly continuePath: string;
-  readonly isDecided: boolean;
 }
 
 export interface Approval {
@@ -51,8 +53,9 @@ export interface AuthorizationServer extends ResourceServer {
   answer(path: string, exchange: Exchange): void;
   /** Null unless this browser has started it and it has not ended. */
   findRequest(uid: string, exchange: Exchange): Promise<AuthorizationRequest | null>;
+  /** Throws if the request was already decided, like `refuse`. */
   allow(request: AuthorizationRequest, approval: Approval, exchange: Exchange): Promise<void>;
-  refuse(exchange: Exchange): Promise<void>;
+  refuse(request: AuthorizationRequest, exchange: Exchange): Promise<void>;
   useCookieSecrets(secrets: readonly Buffer[]): void;
 }
 
@@ -71,13 +74,18 @@ export function createAuthorizationServer(options: AuthorizationServerOptions): 
       return interaction?.uid === uid ? await toRequest(provider, interaction) : null;
     },
     async allow(authorization, approval, { request, response }) {
-      const grantId = await createGrant({ ...options, provider, resource }, authorization, approval);
-      const login = { accountId: approval.principal.accountId, remember: false };
-      await provider.interactionResult(request, response, { login, consent: { grantId } });
+      assertRequested(authorization, approval);
+      await decideOnce(database, authorization, async () => {
+        const grantId = await createGrant({ ...options, provider, resource }, authorization, approval);
+        const login = { accountId: approval.principal.accountId, remember: false };
+        await provider.interactionResult(request, response, { login, consent: { grantId } });
+      });
     },
-    async refuse({ request, response }) {
+    async refuse(authorization, { request, response }) {
       const result = { error: 'access_denied', error_description: 'the request was refused' };
-      await provider.interactionResult(request, response, result);
+      await decideOnce(database, authorization, async () => {
+        await provider.interactionResult(request, response, result);
+      });
     },
     useCookieSecrets: (secrets) => useCookieSecrets(provider, secrets),
   };
@@ -97,11 +105,12 @@ async function interactionOf(
 }
 
 async function toRequest(provider: Provider, interaction: Interaction): Promise<AuthorizationRequest | null> {
-  const { params, exp, returnTo, result } = interaction;
+  const { uid, params, exp, returnTo } = interaction;
   const client = await provider.Client.find(String(params['client_id']));
   const redirect = URL.parse(String(params['redirect_uri']));
   if (!client || !redirect) return null;
   return {
+    uid,
     client: {
       id: client.clientId,
       name: readable(client.clientName) || readable(client.clientId),
@@ -111,7 +120,6 @@ async function toRequest(provider: Provider, interaction: Interaction): Promise<
     scopes: String(params['scope']).split(' ').filter(isGrantable),
     expiresAt: new Date(exp * 1_000),
     continuePath: new URL(returnTo).pathname,
-    isDecided: result !== undefined,
   };
 }
 
@@ -123,21 +131,42 @@ function readable(text: string | undefined): string {
   return visible.length > nameLengthMax ? `${visible.slice(0, nameLengthMax - 1)}…` : visible;
 }
 
-/** Creates the key of the grant, and the grant with the id of the key. */
-async function createGrant(
-  options: AuthorizationServerOptions & { readonly provider: Provider; readonly resource: string },
-  { client: { id: clientId, name }, scopes: requested, isDecided }: AuthorizationRequest,
-  { principal, requestId, scopes, budget }: Approval,
-): Promise<string> {
-  const { database, provider, resource } = options;
-  if (isDecided)
+/** Of several concurrent decisions about a request, one is made. If it fails, the user may decide again. */
+async function decideOnce(
+  database: Database,
+  { uid }: AuthorizationRequest,
+  decide: () => Promise<void>,
+): Promise<void> {
+  const interactions = createArtefacts(database)('Interaction');
+  if (!(await interactions.consume(uid)))
     throw new Failure(
       'failed_precondition',
       'This authorization request was already decided. Start again in the program.',
       { details: { reason: 'already_decided' } },
     );
+  try {
+    await decide();
+  } catch (error) {
+    await interactions.unconsume(uid);
+    throw error;
+  }
+}
+
+function assertRequested(
+  { scopes: requested }: Pick<AuthorizationRequest, 'scopes'>,
+  { scopes }: Approval,
+): void {
   const beyond = scopes.find((scope) => !requested.includes(scope));
   if (beyond !== undefined) throw badField('scopes', `The program did not request "${beyond}".`);
+}
+
+/** Creates the key of the grant, and the grant with the id of the key. */
+async function createGrant(
+  options: AuthorizationServerOptions & { readonly provider: Provider; readonly resource: string },
+  { client: { id: clientId, name } }: AuthorizationRequest,
+  { principal, requestId, scopes, budget }: Approval,
+): Promise<string> {
+  const { database, provider, resource } = options;
   const { accountId, keyId: actor } = principal;
   const change: Change = { accountId, actor, operation: 'CreateKey', requestId, claim: null };
   // A hash that belongs to no key: no request can contain a matching one.

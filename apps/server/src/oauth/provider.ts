@@ -56,6 +56,10 @@ export function createProvider(options: ProviderOptions): Provider {
       ctx.query = { ...ctx.query, scope: grantableScopes.join(' ') };
     await next();
   });
+  // Anyone can register a redirect URI. Before the user's decision, an error must not redirect to it (RFC 9700, 4.11.2).
+  provider.on('authorization.error', (ctx, error) => {
+    if (ctx.oidc.route === 'authorization') error.allow_redirect = false;
+  });
   provider.on('server_error', (_ctx, error) => log.error({ err: error }, 'the authorization server failed'));
   return provider;
 }
@@ -128,6 +132,8 @@ function configurationOf({ publicUrl, database, fetchMetadata }: ProviderOptions
     },
     interactions: { policy: alwaysPrompt(), url: (_ctx, { uid }) => `/console/authorize/${uid}` },
     renderError: (ctx, { error, error_description }) => {
+      // The library has prepared a redirect for some errors.
+      if (ctx.status < 400) ctx.status = 400;
       ctx.type = 'text/plain; charset=utf-8';
       ctx.body = `This request cannot be authorized: ${error_description ?? error}.\nReturn to the program that sent you here, and start again.\n`;
     },

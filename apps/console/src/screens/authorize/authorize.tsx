@@ -7,6 +7,7 @@ import { Loading } from '../../parts/loading.tsx';
 import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import styles from './authorize.module.css';
 import { type AuthorizationRequest, useAuthorizationRequest, useDecision } from './use-authorization.ts';
+import { watchFocus } from './watch-focus.ts';
 
 const scopeWords: Readonly<Record<string, string>> = {
   'rules:read': 'See rules, sources and costs',
@@ -61,12 +62,13 @@ function ConsentForm({
   const isBudgetWrong = usd !== null && !(usd > 0);
   // Stays busy after the decision: until the browser leaves, a second click must not decide again.
   const isBusy = decide.isPending || decide.isSuccess;
+  const isAllowOff = !useSettledFocus() || isBusy;
   return (
     <form
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (isBusy || isBudgetWrong || scopes.length === 0) return;
+        if (isAllowOff || isBudgetWrong || scopes.length === 0) return;
         decide.mutate({ decision: 'allow', scopes, budget_usd_per_day: usd });
       }}
     >
@@ -90,7 +92,7 @@ function ConsentForm({
       </Field>
       {decide.error && <ErrorNote error={decide.error} />}
       <p className={styles.actions}>
-        <Button kind="primary" type="submit" isBusy={isBusy}>
+        <Button kind="primary" type="submit" isBusy={isAllowOff}>
           Allow
         </Button>
         <Button isBusy={isBusy} onClick={() => decide.mutate({ decision: 'refuse' })}>
@@ -164,4 +166,14 @@ function SwitchAccount() {
       Use another account
     </Button>
   );
+}
+
+/**
+ * Whether a click or key is meant for this page. Another page can open this one below the pointer, or close the window that covers it,
+ * between the two clicks of a double click.
+ */
+function useSettledFocus(): boolean {
+  const [isSettled, setSettled] = useState(false);
+  useEffect(() => watchFocus(window, () => document.hasFocus(), setSettled), []);
+  return isSettled;
 }
