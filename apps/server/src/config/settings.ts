@@ -186,7 +186,7 @@ const sources = {
     variable: 'EARSHOT_DRAIN_SOURCES',
     schema: accepted.list.pipe(z.array(z.string().regex(accepted.sourceId))).default([]),
     about:
-      'Sources to empty, as `x:name` or `firehose:name`, separated by commas. Their rules move to other sources of the platform. Keep their tokens until they are empty.',
+      'Sources to empty, as `x:name` or `firehose:name`, separated by commas. Their rules move to other sources of the platform. Keep the tokens that still work until the sources are empty: then nothing is missed.',
   },
   accountSharePercent: {
     variable: 'EARSHOT_ACCOUNT_SHARE_PERCENT',

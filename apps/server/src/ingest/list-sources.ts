@@ -2,6 +2,7 @@ import type { Platform, SourceState } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
 import { whatToDo } from '../upstream/protocol.ts';
+import { isRun } from './source-store.sql.ts';
 
 interface SourceRow {
   readonly id: string;
@@ -13,7 +14,8 @@ interface SourceRow {
 }
 
 /**
- * All accounts get the same answer. After a crash, the `live_until` of a source passes and it is shown as stopped.
+ * All accounts get the same answer. After a crash, the `live_until` of a source passes and it is shown as stopped. A source that no node
+ * runs, or that is drained, disappears when it has no rules.
  */
 export function listSources({ database }: { readonly database: Database }): Handler<'ListSources'> {
   return async () => {
@@ -24,7 +26,9 @@ export function listSources({ database }: { readonly database: Database }): Hand
        from sources left join lateral (
          select proven_until as until from coverage where source_id = sources.id order by from_at desc limit 1
        ) as received on true
-       where enabled or slots > 0 order by platform, id`,
+       where enabled and ${isRun}
+         or exists (select from slots join slot_holders on slot_id = slots.id where source_id = sources.id)
+       order by platform, id`,
     );
     return {
       sources: rows.map(({ id, platform, state, since, received_until, message }) => ({
