@@ -4,14 +4,26 @@ import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCoverageStore } from '../src/coverage/coverage-store.sql.ts';
 import { createReadCoverage } from '../src/coverage/read-coverage.ts';
+import { createLeaseStore } from '../src/engines/leases.ts';
 import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
+import { listSources } from '../src/ingest/list-sources.ts';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
+import { createRegistrarStore } from '../src/slots/registrar.sql.ts';
+import { createDrainWorker } from '../src/slots/registrar-worker.ts';
 import { createUpstreamClient, type UpstreamClient } from '../src/upstream/client.ts';
+import { callOf } from './call-of.ts';
 import { slotRows, startRegistrar } from './registrar-support.ts';
 import { createSandboxControl } from './sandbox-control.ts';
-import { createMigratedTemplate } from './support.ts';
-import { beginRule, byHand, openUpstreamWorld, rulesOf, type UpstreamWorld } from './upstream-world.ts';
+import { createMigratedTemplate, silentLog, silentTelemetry } from './support.ts';
+import {
+  beginRule,
+  byHand,
+  openUpstreamWorld,
+  rulesOf,
+  runWorker,
+  type UpstreamWorld,
+} from './upstream-world.ts';
 
 const soon = { timeoutMs: 100_000 };
 
@@ -158,6 +170,107 @@ test('a drained source keeps its rules until the new source has them', async () 
   await world.database.run(`update slots set confirmed_at = now() - interval '21 seconds'`);
   await eventually(async () => expect(await world.sandbox.xRules()).toHaveLength(1), soon);
   expect(await there.xRules()).toHaveLength(2);
+});
+
+describe('a source whose token is gone', () => {
+  /** Rules on `firehose:main`, one of them to be removed, and a sandbox with another Firehose token, `fh_next`. */
+  async function openStranded() {
+    await using stack = new AsyncDisposableStack();
+    const world = stack.use(await openUpstreamWorld(template));
+    const next = stack.use(
+      await startSandbox({ rateLimits: false, ruleDelayMs: 0, taps: [{ token: 'fh_next' }] }),
+    );
+    const upstreamWith = (token: string) =>
+      rulesOf('firehose', stack.use(createUpstreamClient({ baseUrl: next.url, token, name: token })));
+    for (const value of ['ash', 'birch']) await beginRule(world.rules, { firehose: value });
+    const released = await beginRule(world.rules, { firehose: 'cedar' });
+    {
+      await using _main = startRegistrar(world, 'firehose');
+      await untilAll(world, 'registered', 3);
+    }
+    await world.rules.abandon(released.ruleId);
+    const [dead, fresh] = [upstreamWith('fh_revoked'), upstreamWith('fh_next')];
+    const announce = (name: string, draining = false) =>
+      createSourceStore(world.database).announce([
+        { id: `firehose:${name}`, platform: 'firehose', capacity: 10, draining },
+      ]);
+    const there = createSandboxControl(next.url);
+    const rest = stack.move();
+    return {
+      world,
+      dead,
+      fresh,
+      announce,
+      startNext: async () => {
+        await announce('next');
+        return startRegistrar(world, 'firehose', { sourceId: 'firehose:next', upstream: fresh });
+      },
+      rulesOfNext: async () => (await there.tapRules()).map(({ value }) => value).toSorted(),
+      [Symbol.asyncDispose]: () => rest.disposeAsync(),
+    };
+  }
+
+  const listed = async ({ database }: UpstreamWorld) => {
+    const { sources } = await listSources({ database })(callOf('ListSources', {}));
+    return sources.map(({ platform, name, state }) => `${platform}:${name} ${state}`);
+  };
+
+  /** A healthy source is drained within its next comparison, after at most 30 s. */
+  const asFastAsHealthy = { timeoutMs: 30_000 };
+
+  test.each(['refused by the platform', 'not on this node'])(
+    'is drained from the database alone: %s',
+    async (how) => {
+      await using stranded = await openStranded();
+      const { world, dead } = stranded;
+      const { database, bells } = world;
+      await using _next = await stranded.startNext();
+      if (how === 'refused by the platform') await stranded.announce('main', true);
+      else
+        expect(await createSourceStore(database).drain(['firehose:main', 'firehose:typo'])).toEqual([
+          'firehose:main',
+        ]);
+      const common = { sourceId: 'firehose:main', bells, telemetry: silentTelemetry(), log: silentLog };
+      await using _main =
+        how === 'refused by the platform'
+          ? startRegistrar(world, 'firehose', { upstream: dead })
+          : runWorker(
+              createDrainWorker({
+                ...common,
+                store: createRegistrarStore(database, { ruleDelayMs: 0 }),
+                leases: createLeaseStore(database),
+                node: 'node-2',
+                leaseTtlMs: 5_000,
+              }),
+            );
+      await eventually(
+        async () => expect(await stranded.rulesOfNext()).toEqual(['ash', 'birch']),
+        asFastAsHealthy,
+      );
+      await untilAll(world, 'registered', 2);
+      expect(await database.many('select distinct source_id from slots')).toEqual([
+        { source_id: 'firehose:next' },
+      ]);
+      expect(await listed(world)).toEqual(['firehose:next starting', 'x:main starting']);
+    },
+  );
+
+  test('gets its rules on the new token if that has the old name', async () => {
+    await using stranded = await openStranded();
+    await using _main = startRegistrar(stranded.world, 'firehose', { upstream: stranded.fresh });
+    await eventually(async () => expect(await stranded.rulesOfNext()).toEqual(['ash', 'birch']), soon);
+  });
+
+  test('is listed while it has rules, and no longer when the last one ends, unless a node runs it', async () => {
+    await using world = await openUpstreamWorld(template);
+    const { ruleId } = await beginRule(world.rules, { firehose: 'ash' });
+    await world.database.run(`update sources set updated_at = now() - interval '11 minutes'`);
+    expect(await listed(world)).toEqual(['firehose:main starting']);
+    await world.rules.abandon(ruleId);
+    expect(await listed(world)).toEqual([]);
+    await using _registrar = startRegistrar(world, 'firehose');
+    await eventually(async () => expect(await listed(world)).toEqual(['firehose:main starting']), soon);
+  });
 });
 
 test('items from the former source belong to the moved slot, before the new source has its rule and after', async () => {

@@ -14,11 +14,9 @@ import type { Shared } from './shared.ts';
 
 /** The sources of all platforms, one per configured credential, recorded for all nodes. */
 export async function openSources(shared: Shared, stack: AsyncDisposableStack): Promise<Source[]> {
-  const { config, database, log } = shared;
+  const { config, database } = shared;
   const sources = Object.values(platforms).flatMap((platform) => platform.openSources(config, stack));
   const { drainSources } = config;
-  const unknown = drainSources.filter((id) => !sources.some((source) => source.id === id));
-  if (unknown.length > 0) log.warn({ unknown }, 'sources to drain that this node does not have');
   await createSourceStore(database).announce(
     sources.map((source) => ({
       ...source,
@@ -28,6 +26,28 @@ export async function openSources(shared: Shared, stack: AsyncDisposableStack): 
     })),
   );
   return sources;
+}
+
+/** A source to drain for which this node has no token: only the database knows it. */
+export interface SourceWithoutToken {
+  readonly id: string;
+  readonly ruleDelayMs: number;
+}
+
+/** Sources to drain that are not among the configured ones. */
+export async function drainWithoutTokens(
+  { config, database, log }: Shared,
+  sources: readonly Source[],
+): Promise<SourceWithoutToken[]> {
+  const missing = config.drainSources.filter((id) => !sources.some((source) => source.id === id));
+  const drained = await createSourceStore(database).drain(missing);
+  const unknown = missing.filter((id) => !drained.includes(id));
+  if (unknown.length > 0) log.warn({ unknown }, 'EARSHOT_DRAIN_SOURCES names sources that do not exist');
+  return Object.entries(platforms).flatMap(([name, platform]) =>
+    drained
+      .filter((id) => id.startsWith(`${name}:`))
+      .map((id) => ({ id, ruleDelayMs: platform.ruleDelayMs(config) })),
+  );
 }
 
 export function tiersOf(config: Config): Tiers {

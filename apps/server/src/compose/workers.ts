@@ -47,13 +47,20 @@ import { createRuleStore } from '../rules/rule-store.sql.ts';
 import { undoAbandoned } from '../rules/undo-abandoned.ts';
 import { every, type Worker } from '../runtime/worker.ts';
 import { createRegistrarStore } from '../slots/registrar.sql.ts';
-import { createRegistrarWorker } from '../slots/registrar-worker.ts';
+import { createDrainWorker, createRegistrarWorker } from '../slots/registrar-worker.ts';
 import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import { showBacklog } from '../webhooks/backlog-metrics.ts';
 import { deliverWorkers } from './deliveries.ts';
 import { eventsStreamOptions, noteIdleError, type Shared } from './shared.ts';
-import { cappingOf, installationBudgetOf, openEventLog, openSources } from './sources.ts';
+import {
+  cappingOf,
+  drainWithoutTokens,
+  installationBudgetOf,
+  openEventLog,
+  openSources,
+  type SourceWithoutToken,
+} from './sources.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -71,10 +78,13 @@ export async function workersOf(
   const budget = installationBudgetOf(shared);
   const byRole: Record<RoleName, () => Promise<Worker[]>> = {
     api: async () => ruleWorkers(shared),
-    ingest: async () =>
-      (await openSources(shared, stack)).flatMap((source) =>
-        sourceWorkers(shared, source, { owner, budget }),
-      ),
+    ingest: async () => {
+      const sources = await openSources(shared, stack);
+      return [
+        ...sources.flatMap((source) => sourceWorkers(shared, source, { owner, budget })),
+        ...(await drainWithoutTokens(shared, sources)).map((source) => drainWorker(shared, source)),
+      ];
+    },
     match: async () => matchWorkers(shared, owner),
     deliver: () => deliverWorkers(shared, stack),
   };
@@ -148,6 +158,11 @@ function sourceWorkers(
     ...complianceWorkers(shared, source, owner),
     ...usageWorkers(shared, source),
   ];
+}
+
+function drainWorker(shared: Shared, { id: sourceId, ruleDelayMs }: SourceWithoutToken): Worker {
+  const store = createRegistrarStore(shared.database, { ruleDelayMs });
+  return createDrainWorker({ ...shared, ...leasesOf(shared), sourceId, store });
 }
 
 function usageWorkers(shared: Shared, { id: sourceId, platform, readUsage }: Source): Worker[] {

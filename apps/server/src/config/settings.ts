@@ -183,7 +183,7 @@ const sources = {
     variable: 'EARSHOT_DRAIN_SOURCES',
     schema: accepted.list.pipe(z.array(z.string().regex(accepted.sourceId))).default([]),
     about:
-      'Sources to empty, as `x:name` or `firehose:name`, separated by commas: [rotation](operations/rotation.md#upstream-tokens).',
+      'Sources to empty, as `x:name` or `firehose:name`, separated by commas. Their rules move to other sources of the platform: [rotation](operations/rotation.md#upstream-tokens).',
   },
   accountSharePercent: {
     variable: 'EARSHOT_ACCOUNT_SHARE_PERCENT',

@@ -4,6 +4,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import { isReceiving, receivingSince, sourceState } from '../slots/receiving.sql.ts';
 import { whatToDo } from '../upstream/protocol.ts';
 import { receivedUntil } from './coverage-intervals.sql.ts';
+import { isRun } from './source-store.sql.ts';
 
 interface SourceRow {
   readonly id: string;
@@ -14,7 +15,7 @@ interface SourceRow {
   readonly message: string | null;
 }
 
-/** All accounts get the same answer. */
+/** All accounts get the same answer. A source that no node runs, or that is drained, disappears when it has no rules. */
 export function listSources({ database }: { readonly database: Database }): Handler<'ListSources'> {
   return async () => {
     const rows = await readSources(database);
@@ -36,6 +37,9 @@ export async function readSources(sql: Sql): Promise<SourceRow[]> {
   return await sql.many<SourceRow>(
     `select id, platform, state_detail as message, ${receivedUntil} as received_until, ${sourceState} as state,
        case when ${isReceiving} or state = 'live' then ${receivingSince} else state_since end as since
-     from sources where enabled or slots > 0 order by platform, id`,
+     from sources
+     where enabled and ${isRun}
+       or exists (select from slots join slot_holders on slot_id = slots.id where source_id = sources.id)
+     order by platform, id`,
   );
 }

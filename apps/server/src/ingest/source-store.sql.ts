@@ -33,6 +33,10 @@ export interface ShownState {
 
 export type SourceStore = ReturnType<typeof createSourceStore>;
 
+/** SQL: whether a node has run the source lately. A source that is removed from the settings stays in the table. */
+export const isRun = `(sources.updated_at > now() - interval '10 minutes' or exists (
+  select from leases where name = 'registrar:' || sources.id and expires_at > now() - interval '10 minutes'))`;
+
 const detailLengthMax = 500;
 
 /**
@@ -44,6 +48,14 @@ export function createSourceStore(database: Database) {
     /** Records the sources of this node, so that every node can place rules on them. */
     async announce(sources: readonly ConfiguredSource[]): Promise<void> {
       for (const source of sources) await announce(database, source);
+    },
+    /** Drains sources that this node has no token for. Returns those that exist. */
+    async drain(sourceIds: readonly string[]): Promise<string[]> {
+      const rows = await database.many<{ id: string }>(
+        'update sources set enabled = false, updated_at = now() where id = any($1) returning id',
+        [sourceIds],
+      );
+      return rows.map(({ id }) => id);
     },
     /** Connection attempts that may still count, as ages in ms, oldest first. */
     async connectsMade(sourceId: string, limit: CallLimit): Promise<number[]> {
@@ -57,7 +69,9 @@ export function createSourceStore(database: Database) {
     recordState: (lease: Lease, sourceId: string, shown: ShownState) =>
       fenced(database, lease, (sql) => recordState(sql, sourceId, shown)),
     async countEnabled(): Promise<number> {
-      const row = await database.one<{ count: number }>('select count(*) from sources where enabled');
+      const row = await database.one<{ count: number }>(
+        `select count(*) from sources where enabled and ${isRun}`,
+      );
       return Math.max(1, row?.count ?? 1);
     },
     /** The usual volume of the stream, as an earlier holder measured it. */

@@ -104,6 +104,9 @@ function ruleTelemetry(log: Logger, metrics: Metrics) {
     ruleCallPostponed(call: { platform: string; sourceId: string; waitMs: number }) {
       log.debug(call, 'upstream rule calls postponed because the rate limit is reached');
     },
+    drainedWithoutUpstream(result: { sourceId: string; moved: number }) {
+      log.info(result, 'rules of a source without a valid token moved to other sources');
+    },
     reconciled(result: {
       sourceId: string;
       moved: number;

@@ -87,6 +87,20 @@ export async function reconcileSource(step: RegistrarStep): Promise<ComparisonRe
   return { ours: listed.length - plan.foreign - plan.remove.length, calls };
 }
 
+/** Moves the slots of a draining source away without a call to its upstream, which refuses the token or has none. */
+export async function drainWithoutUpstream({
+  store,
+  lease,
+  sourceId,
+  bells,
+  telemetry,
+}: Pick<RegistrarStep, 'store' | 'lease' | 'sourceId' | 'bells' | 'telemetry'>): Promise<void> {
+  const moved = await store.drain(lease, sourceId, movedAtOnce);
+  if (moved === 0) return;
+  telemetry.drainedWithoutUpstream({ sourceId, moved });
+  bells.ring('slots');
+}
+
 /** Reads the slots after the list. There may be tens of thousands, so they are compared only if something has changed. */
 async function compare(
   { store, installation, sourceId, quiet }: RegistrarStep,

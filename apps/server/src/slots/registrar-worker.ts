@@ -1,8 +1,14 @@
-import { createLeasedWorker, type Lease, type LeasedWorkerOptions } from '../engines/leases.ts';
+import {
+  createLeasedWorker,
+  everyUnderLease,
+  type Lease,
+  type LeasedWorkerOptions,
+} from '../engines/leases.ts';
 import type { Worker } from '../runtime/worker.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
 import { openPace } from './pace.ts';
 import {
+  drainWithoutUpstream,
   learnCapacity,
   type RegistrarStep,
   reconcileSource,
@@ -35,6 +41,18 @@ export interface RegistrarOptions
 export function createRegistrarWorker(options: RegistrarOptions): Worker {
   const name = `registrar:${options.sourceId}`;
   return createLeasedWorker({ name }, options, (lease, held) => keepInStep(options, lease, held));
+}
+
+/**
+ * Drains a source for which this node has no token. Its lease is not that of a registrar, because another node may still have the token,
+ * and because sources with a registrar are given slots.
+ */
+export function createDrainWorker(
+  options: Pick<RegistrarStep, 'sourceId' | 'store' | 'bells' | 'telemetry'> & LeasedWorkerOptions,
+): Worker {
+  return everyUnderLease(options, `drain:${options.sourceId}`, defaultTiming.pollIntervalMs, (lease) =>
+    drainWithoutUpstream({ ...options, lease }),
+  );
 }
 
 async function keepInStep(options: RegistrarOptions, lease: Lease, signal: AbortSignal): Promise<void> {
@@ -79,6 +97,7 @@ async function keepInStep(options: RegistrarOptions, lease: Lease, signal: Abort
       const untilMs = performance.now() + waitMs;
       // Slots that begin to wait in the meantime get the reason as well.
       for (let leftMs = waitMs; leftMs > 0 && !signal.aborted; leftMs = untilMs - performance.now()) {
+        if (error.blockedBy !== null) await drainWithoutUpstream(step);
         await recordWaitReason(step, error);
         await bell.wait(Math.min(pollIntervalMs, leftMs), signal);
       }

@@ -18,6 +18,7 @@ import {
   movedFrom,
   moveToRoom,
   recordCompared,
+  releasedOnDraining,
   takeBack,
 } from './slot-moving.sql.ts';
 import { callsMade, recordCall } from './upstream-calls.ts';
@@ -97,6 +98,22 @@ export function createRegistrarStore(database: Database, { ruleDelayMs }: Regist
     recordFull: (lease: Lease, full: FullSource) => fenced(database, lease, (sql) => recordFull(sql, full)),
     moveAway: (lease: Lease, sourceId: string, limit: number) =>
       fenced(database, lease, (sql) => moveAway(sql, { sourceId, limit, ruleDelayMs })),
+    /**
+     * Like `moveAway`, for a source whose upstream cannot be called: the slots that wait for their removal are given up, too. Their upstream
+     * rules stay there. If the token works again, a comparison removes them by their tag.
+     */
+    async drain(lease: Lease, sourceId: string, limit: number): Promise<number> {
+      // Checks first, like `beginDeleting`.
+      const found = await database.one(
+        `select 1 from slots join sources on sources.id = source_id where source_id = $1 and not enabled limit 1`,
+        [sourceId],
+      );
+      if (!found) return 0;
+      return await fenced(database, lease, async (sql) => {
+        await recordGone(sql, await releasedOnDraining(sql, sourceId));
+        return await moveAway(sql, { sourceId, limit, ruleDelayMs });
+      });
+    },
     takeBack: (lease: Lease, sourceId: string, slotIds: readonly string[]) =>
       change(lease, slotIds, (sql) => takeBack(sql, sourceId, slotIds)),
     /** Records a call, so that the next holder of the lease does not spend it again. */

@@ -82,6 +82,16 @@ export async function moveAway(
   return slots.length;
 }
 
+/** Slots of a draining source that its upstream would have to remove. */
+export async function releasedOnDraining(sql: Sql, sourceId: string): Promise<string[]> {
+  const rows = await sql.many<{ id: string }>(
+    `select slots.id from slots join sources on sources.id = source_id
+     where source_id = $1 and not enabled and slots.state in ('releasing', 'deleting')`,
+    [sourceId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** Moves wanted slots for which their source has no room to others; `left` are those for which no source has room. */
 export async function moveToRoom(
   sql: Sql,
