@@ -104,7 +104,7 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   [/and a comment every (\d+) seconds/g, server('http/sse-writer.ts', 'commentEveryMs') / second],
   [/retry: (\d+) id:/g, server('http/sse-writer.ts', 'reconnectAfterMs')],
   [/the client has read nothing for (\d+) s/g, server('http/sse-writer.ts', 'drainWithinMs') / second],
-  [/A key (?:can|may) have (\w+) open streams/g, switches.streamsPerKeyMax],
+  [/a key (?:can|may) have (\w+) open streams/gi, switches.streamsPerKeyMax],
   [/refuses to count more than ([\d,]+) matches/g, server('readers/count-matches.ts', 'countedMax')],
   [
     /A text is cut at ([\d,]+) characters/g,
