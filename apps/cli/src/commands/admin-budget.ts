@@ -6,8 +6,7 @@ import { adminCommand } from './admin-command.ts';
 export const budgetCommand = adminCommand({
   name: 'budget',
   summary: 'show or set the budget for all rules of an account',
-  details:
-    'Setting it needs the database login that owns the tables. Rules that were paused because of the budget resume within seconds if the new one is not spent.',
+  details: 'Rules that the old budget paused resume within seconds if the new one is not reached.',
   args: { account: required(text('<account id>', 'as create-account printed it')) },
   options: { set: budgetOrNone('new budget') },
   examples: [

@@ -72,7 +72,7 @@ const set = adminCommand({
   name: 'set',
   summary: 'change limits of a plan',
   details:
-    'Takes effect on every node within 5 s. Accounts above a lower limit keep their resources, but cannot create more. Limits of an account (`earshot admin accounts limits`) override those of its plan.',
+    'Takes effect within 5 s. Accounts above a new limit keep what they have, but cannot add anything. `earshot admin accounts limits` overrides a plan.',
   args: { plan: required(oneOf(planNames, 'the plan')), limits: required(planLimits) },
   examples: ['earshot admin plans set free rules=5,requests=100'],
   async work(database, { args: { plan, limits } }) {

@@ -96,7 +96,7 @@ const afterRestore = adminCommand({
   name: 'after-restore',
   summary: 'record what Earshot cannot detect after PostgreSQL or NATS was restored',
   details:
-    'Run it while all nodes are stopped, with the database login that owns the tables. Without an option, the match log starts a new incarnation, which happens automatically on another PostgreSQL server.',
+    'Run it while all nodes are stopped. Without an option, the match log starts a new incarnation, which happens automatically on another PostgreSQL server.',
   options: {
     'log-lost': flag(
       'the event log is lost: accept the log that NATS has now, or create one; unmatched events become a gap',

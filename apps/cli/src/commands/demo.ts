@@ -7,7 +7,7 @@ export const demo = command({
   name: 'demo',
   summary: 'start Earshot on this machine with a live feed, and show matches',
   details:
-    'Starts Earshot with its own PostgreSQL and NATS, and a sandbox with a live feed that stands in for X and Firehose. Shows matches as they arrive. Press Ctrl+C to stop and delete demo data.',
+    'Starts its own PostgreSQL and NATS, and a sandbox that stands in for X and Firehose. Press Ctrl+C to stop and delete demo data.',
   options: {
     port: integer('<n>', 'port of the API (default: 8080 if it is free)', { min: 0, max: 65_535 }),
     feed: text('<posts,pages>', 'made-up posts and pages per second (default 4,1)'),

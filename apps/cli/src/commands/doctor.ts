@@ -39,7 +39,7 @@ export const doctor = command({
   name: 'doctor',
   summary: 'check whether X and Firehose behave as Earshot assumes',
   details:
-    'Needs real tokens: the first ones of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS, or from files. Checks the numbered assumptions in docs/upstreams, and writes a report without tokens, ids, texts or times. Each step first prints its requests and their maximum cost. X5, X6 and F3 run only with --spend. The rules that it creates are tagged earshot:doctor: and deleted again, also after Ctrl+C. It refuses to run if the token has Earshot rules or an open stream. Takes about 6 minutes. Exits with 1 if an assumption is wrong.',
+    'Needs real tokens. Checks the assumptions in docs/upstreams, and writes a report without tokens, ids, texts or times. Each step first prints its requests and their maximum cost. X5, X6 and F3 run only with --spend. Deletes the rules that it creates (tag earshot:doctor:), also after Ctrl+C. Refuses to run if the token has Earshot rules or an open stream. Takes about 6 minutes. Exits with 1 if an assumption is wrong.',
   options: {
     'x-token-file': text('<file>', 'a bearer token of X (default: EARSHOT_X_TOKENS)'),
     'firehose-token-file': text('<file>', 'a Firehose token (default: EARSHOT_FIREHOSE_TOKENS)'),

@@ -24,7 +24,7 @@ export const validateRule = apiCommand({
   name: 'validate',
   summary: 'check queries without creating a rule',
   details:
-    'Shows errors, likely mistakes and hints, each with its position and a corrected query. Exits with 5 if a query is invalid.',
+    'Shows mistakes and hints with their position and a corrected query. Exits with 5 if a query is invalid.',
   options: ruleValues,
   examples: [
     `earshot rules validate --x 'rust OR cargo -is:retweet'`,
