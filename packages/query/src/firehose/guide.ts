@@ -18,6 +18,11 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
     why: 'a group of exclusions matches nothing',
   },
   { wrong: 'solar OR NOT wind', right: 'solar AND NOT wind', why: 'an exclusion always narrows' },
+  {
+    wrong: 'solar AND "not available"',
+    right: 'solar AND title:"not available"',
+    why: 'stop words (a, in, is, no, not, the …) are indexed only in titles: this finds `available`',
+  },
   { wrong: 'solar and wind', right: 'solar AND wind', why: 'operators are upper case' },
   { wrong: 'title:10-K', right: 'title:"10-K"', why: 'unquoted, it is 10 OR k' },
   {
@@ -73,8 +78,8 @@ const examples: SyntaxGuide['examples'] = [
     explanation: 'Words near each other, a site rating, exclusions in one negated group',
   },
   {
-    intent: 'A price that disappears from a shop',
-    value: 'removed:"in stock" AND domain:"shop.example"',
+    intent: 'An offer that disappears from a shop',
+    value: 'removed:"free delivery" AND domain:"shop.example"',
     explanation: 'Text that was on the page before and is gone now',
   },
 ];

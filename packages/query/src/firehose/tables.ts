@@ -33,7 +33,7 @@ const rows: readonly FieldRow[] = [
     stopWords: true,
     form: 'removed:"…"',
     meaning: 'text that disappeared from a page',
-    examples: ['removed:"in stock" AND domain:"shop.example"'],
+    examples: ['removed:"free delivery" AND domain:"shop.example"'],
   },
   {
     name: 'added_anchor',

@@ -44,6 +44,7 @@ import {
   type View,
   type ViewRule,
 } from './validate/rule.ts';
+import { shrunkPhrase } from './validate/shrunk-phrase.ts';
 import { smartQuotes } from './validate/smart-quotes.ts';
 import { unknownField } from './validate/unknown-field.ts';
 import { unquotedTokens } from './validate/unquoted-tokens.ts';
@@ -87,7 +88,7 @@ const atomRules: Readonly<Record<Atom['kind'], readonly AtomRule[]>> = {
     foreignOperator,
     escapedSpace,
   ],
-  quoted: [...valueRules, emptyPhrase, quotedWildcard],
+  quoted: [...valueRules, emptyPhrase, quotedWildcard, shrunkPhrase],
   lone_sign: [...valueRules, loneSign],
   prefix: patternRules,
   wildcard: [...patternRules, matchAll],

@@ -23,7 +23,7 @@ export const foundOnFirehose: readonly Row[] = [
   ['url:*/blog/* AND acme', raw`url:*\/blog\/* AND acme`, 'corrected', 'glued_regex'],
   ['CVE-2026-12345', '"CVE-2026-12345"', 'corrected', 'unquoted_tokens'],
   ['10-Q', '"10-Q"', 'corrected', 'unquoted_tokens'],
-  ['AT&T AND (outage OR merger)', '"AT&T" AND (outage OR merger)', 'corrected', 'unquoted_tokens'],
+  ['AT&T AND (outage OR merger)', '"AT&T" AND (outage OR merger)', 'refused', 'unquoted_tokens'],
   ['S&P', '"S&P"', 'corrected', 'unquoted_tokens'],
   ['title:heat-pump', 'title:"heat-pump"', 'corrected', 'unquoted_tokens'],
   ['東京', '"東京"', 'corrected', 'unquoted_tokens'],
