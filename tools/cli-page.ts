@@ -99,7 +99,7 @@ function renderSection({ name, command, rows }: Section, shared: ReadonlySet<str
   const { summary, details, examples } = command;
   const own = rows.map(lineOf).filter((line) => !shared.has(line));
   const others = rows.filter((row) => shared.has(lineOf(row))).map(({ term }) => shortTerm(term));
-  const isExampleNews = examples.length > 1 || examples[0] !== name;
+  const isExampleNews = examples.length > 1 || / .* /.test(examples[0].slice(name.length));
   return [
     `### ${name}`,
     '',

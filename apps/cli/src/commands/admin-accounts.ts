@@ -31,7 +31,7 @@ const dollarsOf = ({ usd }: Account) =>
 const list = adminCommand({
   name: 'list',
   summary: 'list all accounts with their resources and usage',
-  details: 'Dollars are its share of the bill: see `earshot admin usage`.',
+  details: 'Dollars are shares of the bill: see `earshot admin usage`.',
   options: { days },
   examples: ['earshot admin accounts list', 'earshot admin accounts list --days 30 --json'],
   async work(database, { options: { days: count = 2 } }, { env }) {

@@ -59,8 +59,7 @@ const tableOf = (rows: readonly PlanRow[]) =>
 const list = adminCommand({
   name: 'list',
   summary: 'list the plans with their limits',
-  details:
-    'Requests are per minute of one key; changes are per minute; mails, and counts for estimates, are per UTC day.',
+  details: 'Requests are per minute of one key, changes per minute, mails and counts per UTC day.',
   examples: ['earshot admin plans list'],
   async work(database) {
     const rows = await database.listPlans();

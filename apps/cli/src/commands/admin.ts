@@ -35,7 +35,7 @@ const createKey = adminCommand({
   name: 'create-key',
   summary: 'create a key for an account',
   options: {
-    account: required(text('<account id>', 'as create-account printed it')),
+    account: required(text('<account id>', 'as `earshot admin accounts list` shows it')),
     scopes: listOf(scopeNames, `any of ${scopeNames.join(', ')} (default all)`, '<scope,scope>'),
     expires: time('when the key stops working (default never)', 'future'),
     budget: budget('budget for all rules that it creates'),
