@@ -99,7 +99,10 @@ function renderSection({ name, command, rows }: Section, shared: ReadonlySet<str
   const { summary, details, examples } = command;
   const own = rows.map(lineOf).filter((line) => !shared.has(line));
   const others = rows.filter((row) => shared.has(lineOf(row))).map(({ term }) => shortTerm(term));
-  const isExampleNews = examples.length > 1 || / .* /.test(examples[0].slice(name.length));
+  // The name of a command, alone or with one argument, shows nothing new.
+  const shown = examples.filter(
+    (example) => !example.startsWith(name) || / .* /.test(example.slice(name.length)),
+  );
   return [
     `### ${name}`,
     '',
@@ -107,7 +110,7 @@ function renderSection({ name, command, rows }: Section, shared: ReadonlySet<str
     '',
     ...(own.length === 0 ? [] : [...own, '']),
     ...(others.length === 0 ? [] : [`Shared: ${others.join(', ')}`, '']),
-    ...(isExampleNews ? ['```sh', ...examples, '```', ''] : []),
+    ...(shown.length === 0 ? [] : ['```sh', ...shown, '```', '']),
   ];
 }
 

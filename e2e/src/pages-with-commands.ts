@@ -107,7 +107,6 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: {
       'curl -s "$EARSHOT_URL/api.CreateWebhook"': 'needs a public address that answers',
       'earshot webhooks create': 'needs a public address that answers',
-      'earshot webhooks test': 'needs a public address that answers',
       'earshot listen': 'never ends; e2e/cli-watch.nightly.test.ts runs it',
     },
   },

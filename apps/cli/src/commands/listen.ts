@@ -23,7 +23,7 @@ export const listen = command({
     secret,
     rule: ruleFilter,
     platform: platformFilter,
-    reader: text('<name>', 'a named reader that stores the position, chosen by you'),
+    reader: text('<name>', 'named reader that stores the position'),
     'allow-remote': flag('allow a URL on another machine, such as the name of a container'),
   },
   aboutJson: 'one attempt as one line of JSON: {"message_id":…,"attempt":…,"status":…}',

@@ -48,7 +48,7 @@ const read = command({
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    start: oneOf(['oldest', 'now'], 'start of a new reader: all stored matches, or new ones (default now)'),
+    start: oneOf(['oldest', 'now'], 'where a new reader starts (default now)'),
     limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
     wait: integer('<seconds>', 'wait this long for a match if there is none', { min: 0, max: 30 }),
     ack: flag('acknowledge them after they are printed'),
