@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 function accounts(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const cliEnv = { ...compileCache(), PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl };
+  const cliEnv = { ...compileCache(), PATH: process.env['PATH'], ...world.logins };
   return new Promise((resolve) => {
     execFile(
       process.execPath,

@@ -25,9 +25,9 @@ interface Outcome {
   stderr: string;
 }
 
-const admin = (...args: string[]) => adminWith({ EARSHOT_DATABASE_URL: world.databaseUrl }, ...args);
+const admin = (...args: string[]) => adminWith(world.logins, ...args);
 
-function adminWith(settings: Record<string, string>, ...args: string[]): Promise<Outcome> {
+function adminWith(settings: Readonly<Record<string, string>>, ...args: string[]): Promise<Outcome> {
   const env = { ...compileCache(), PATH: process.env['PATH'], ...settings };
   return new Promise((resolve) => {
     execFile(process.execPath, [main, 'admin', ...args], { env }, (error, stdout, stderr) => {
@@ -68,16 +68,25 @@ test.for([
 test('reads the database address from a file, as on Kubernetes and systemd nodes', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-admin-'));
   const file = join(dir, 'database-url');
-  await writeFile(file, `${world.databaseUrl}\n`);
+  await writeFile(file, `${world.logins['EARSHOT_MIGRATION_DATABASE_URL']}\n`);
   const create = ['create-account', '--name', 'In a file', '--json'];
   const inFile = { EARSHOT_DATABASE_URL_FILE: file };
   expect(await adminWith(inFile, ...create)).toMatchObject({ code: 0, stderr: '' });
-  const both = { ...inFile, EARSHOT_DATABASE_URL: world.databaseUrl };
+  const both = { ...inFile, ...world.logins, EARSHOT_MIGRATION_DATABASE_URL: '' };
   expect(await adminWith(both, ...create)).toMatchObject({
     stdout: '',
     stderr: expect.stringContaining('are both set. Keep one of them'),
   });
   await rm(dir, { recursive: true });
+});
+
+test("names the missing login if the server's own login may not do it", async () => {
+  const { EARSHOT_MIGRATION_DATABASE_URL: _, ...runtime } = world.logins;
+  const { accountId } = await world.newAccount();
+  const outcome = await adminWith(runtime, 'accounts', 'suspend', accountId);
+  expect(outcome).toMatchObject({ code: 4, stdout: '' });
+  expect(outcome.stderr).toContain('earshot_runtime may not do this');
+  expect(outcome.stderr).toContain('set EARSHOT_MIGRATION_DATABASE_URL');
 });
 
 test("lists upstream rules with the platform's own ids and the rules that they serve", async () => {

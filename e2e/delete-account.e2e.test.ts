@@ -95,7 +95,7 @@ async function deleteWithKills(accountId: string, killOn: readonly string[]) {
     const words = killOn[kills.length];
     const args = [main, 'admin', 'accounts', 'delete', accountId, '--yes', '--json'];
     const command = spawn(process.execPath, args, {
-      env: { ...compileCache(), PATH: process.env['PATH'], EARSHOT_DATABASE_URL: world.databaseUrl },
+      env: { ...compileCache(), PATH: process.env['PATH'], ...world.logins },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let [stdout, said] = ['', ''];

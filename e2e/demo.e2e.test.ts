@@ -5,7 +5,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { eventually } from '@earshot/testkit';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createApi } from './src/api.ts';
+import { type Api, createApi } from './src/api.ts';
 import { makeTempDir, processesOf, type RunningCommand, startDemo } from './src/demo-process.ts';
 
 let tempDir: string;
@@ -63,6 +63,7 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
       expect((await api.listRules()).rules).toHaveLength(1);
     }),
   );
+  await expectEstimateOfAWeek(accounts[0]);
   expect((await fetch(new URL('/sandbox/faults', ready.sandbox_url))).status).toBe(200);
   // Control: the search for processes finds the running demo.
   const seen = (await processesOf(tempDir)).join('\n');
@@ -78,6 +79,17 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
   await nothingRuns();
   expect(await readdir(tempDir)).toEqual([]);
 });
+
+async function expectEstimateOfAWeek(api: Api | undefined): Promise<void> {
+  const answer = await api?.call('POST', '/api.PreviewRule', {
+    platforms: ['x'],
+    overrides: { x: 'goal -is:retweet' },
+  });
+  const estimate = { basis: 'counts', matches_per_day: { days: expect.toSatisfy((days) => days >= 6) } };
+  expect(answer?.json).toMatchObject({ platforms: { x: { estimate } } });
+  // More than is posted in an hour.
+  expect(JSON.parse(answer?.text ?? '').platforms.x.estimate.matches_per_day.average).toBeGreaterThan(500);
+}
 
 /** As the console's page does with the code behind the `#`. */
 async function expectSignsIn({ console_url, base_url }: Ready): Promise<void> {

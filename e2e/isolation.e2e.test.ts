@@ -67,6 +67,16 @@ describe('an id of another account answers like an unknown one, byte for byte', 
     expect((await asAlice.listRules()).rules).toHaveLength(2);
   });
 
+  test('/api.GetMatch with match_id', async () => {
+    const [match] = await asAlice.allMatches();
+    const id = match?.id ?? '';
+    expect((await seen(asAlice, 'POST', '/api.GetMatch', { match_id: id })).status).toBe(200);
+    const foreign = await seen(asBob, 'POST', '/api.GetMatch', { match_id: id });
+    const unknown = await seen(asBob, 'POST', '/api.GetMatch', { match_id: 'mat_0000zzzzzzzz' });
+    expect(unknown.status).toBe(404);
+    expect(foreign).toEqual(unknown);
+  });
+
   test('a rule that the caller has deleted', async () => {
     const { rule_id } = await asBob.createRule({ x: 'ephemeral' });
     await asBob.deleteRule(rule_id);

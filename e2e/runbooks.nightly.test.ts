@@ -32,9 +32,11 @@ const shownWhenWell: Readonly<Record<string, readonly RegExp[]>> = {
     /^\{"status":"ready"\}$/,
     /^earshot_database_pool\{pool="runtime",state="busy"\} \d+\n[^]*^idle\|Client\|/m,
   ],
-  'docs/operations/review-needed.md': [/^earshot_event_log_copies_behind 0\n/],
+  'docs/operations/review-needed.md': [
+    /^earshot_clock_offset_seconds 0\nearshot_gaps_waiting_for_budget 0\n/,
+  ],
   'docs/operations/source-action-required.md': [/^firehose:main\|\w+\|.*\nx:main\|\w+\|/],
-  'docs/operations/source-disconnected.md': [/^firehose:main\|\w+\|[-:\d]+\|.*\nx:main\|\w+\|[-:\d]+\|/],
+  'docs/operations/source-disconnected.md': [/^firehose:main\|\w+\|[\w.-]+\|.*\nx:main\|\w+\|[\w.-]+\|/],
   'docs/operations/webhooks-late.md': [/^earshot_database_pool\{/],
 };
 

@@ -47,6 +47,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   StreamNotices: { scope: 'matches:read', request: { cursor: 'cAAAA' }, allowed: 400 },
   GetCoverage: { scope: 'matches:read', request: rule, allowed: 404 },
   GetUsage: { scope: 'matches:read', request: rule, allowed: 404 },
+  GetMatch: { scope: 'matches:read', request: { match_id: 'mat_000000000000' }, allowed: 404 },
   CountMatches: { scope: 'matches:read', request: { ...rule, ...anHour, step: 60 }, allowed: 404 },
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },

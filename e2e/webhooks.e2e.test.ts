@@ -134,6 +134,18 @@ test('the secret is shown once, and a database dump and the log contain nothing 
   await call(asAlice, 'DeleteWebhook', { webhook_id: rest.webhook_id });
 });
 
+test('a chat gets no secret, because its messages are not signed', async () => {
+  const request = { name: 'chat', url: 'https://hooks.example/chat', format: 'slack' };
+  const { webhook_id, secret } = await call(asAlice, 'CreateWebhook', request);
+  expect(secret).toBeNull();
+  const refused = await asAlice.call('POST', '/api.RotateWebhookSecret', { webhook_id });
+  expect(refused.json).toMatchObject({ code: 'failed_precondition', details: { reason: 'not_signed' } });
+  const program = { webhook_id, format: 'standard', url: 'https://hooks.example/program' };
+  await call(asAlice, 'UpdateWebhook', program);
+  expect((await call(asAlice, 'RotateWebhookSecret', { webhook_id })).secret).toMatch(/^whsec_/);
+  await call(asAlice, 'DeleteWebhook', { webhook_id });
+});
+
 test('a webhook of another account answers, byte for byte, like an unknown one', async () => {
   const { webhook_id } = await call(asAlice, 'CreateWebhook', {
     name: 'mine',

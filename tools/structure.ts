@@ -4,14 +4,37 @@ import type { SourceFile } from './source-files.ts';
 const root = 'apps/server/src/';
 const shareMax = 0.15;
 
-/** Problems in the layout of the server. ARCHITECTURE.md explains each of them. */
+/** Problems in the layout of the server, and timers anywhere. ARCHITECTURE.md explains each of them. */
 export function findStructureProblems(sources: readonly SourceFile[]): string[] {
   const files = sources
     .filter(({ path, text }) => path.startsWith(root) && path.endsWith('.ts') && text !== '')
     .filter(({ path }) => !path.endsWith('.test.ts'))
     .map(({ path, text }) => ({ path: path.slice(root.length), text }));
   if (files.length === 0) throw new Error(`there are no sources below ${root}`);
-  return [...findLargeFolders(files), ...findFolderCycles(files), ...findPlatformNames(files)];
+  return [
+    ...findLargeFolders(files),
+    ...findFolderCycles(files),
+    ...findPlatformNames(files),
+    ...findTimers(sources),
+  ];
+}
+
+/** `repeat` and `every`, and timers whose work is synchronous: they draw, or are the sandbox's clock. */
+const filesWithTimers: ReadonlySet<string> = new Set([
+  'apps/server/src/runtime/worker.ts',
+  'apps/cli/src/output/create-screen.ts',
+  'apps/console/src/screens/feed/live-matches.ts',
+  'apps/console/src/screens/feed/use-feed.ts',
+  'packages/sandbox/src/clock.ts',
+  'packages/sandbox/src/feed/feed.ts',
+]);
+
+/** The steps of a plain timer overlap when they are slow, and an older write may then replace a newer one. */
+function findTimers(sources: readonly SourceFile[]): string[] {
+  return sources
+    .filter(({ path }) => /^(apps|packages)\/[^/]+\/src\//.test(path) && !filesWithTimers.has(path))
+    .filter(({ path, text }) => !/\.test\.tsx?$/.test(path) && /\bsetInterval\(/.test(text))
+    .map(({ path }) => `${path} uses setInterval: use repeat() or every() of runtime/worker.ts`);
 }
 
 function findLargeFolders(files: readonly SourceFile[]): string[] {

@@ -4,6 +4,7 @@ import pg from 'pg';
 import { createParsedRules } from '../../apps/server/src/language/explain-match.ts';
 import { toMatch } from '../../apps/server/src/readers/to-match.ts';
 import { checkRule } from '../../apps/server/src/rules/check-rule.ts';
+import { valueHash } from '../../apps/server/src/slots/slot.ts';
 import { createBareLimits } from './bare-limits.ts';
 import * as statements from './bare-statements.ts';
 
@@ -189,7 +190,7 @@ async function create(
   const [reached] = await run<{ used: number | null }>(statements.premium, [accountId, rulesMax]);
   if (reached?.used) throw new Error('too many rules');
   await run(statements.insertRule, [id, accountId, keyId, name, rule.intent]);
-  const hash = createHash('sha256').update(`x\n${translatedValue}`).digest();
+  const hash = valueHash('x', translatedValue);
   const [found] = await run<{ id: string }>(statements.equivalent, [id, accountId, hash, translatedValue]);
   const platformRuleId = `1${randomInt(2 ** 47)}`;
   const [slot] = await run<{ platform_rule_id: string; live: boolean }>(statements.takeSlot, [

@@ -136,6 +136,7 @@ export const commandExamples: PageWithCommands = {
     'earshot rules validate': 5,
     'earshot rules delete': 2,
     'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p --yes': 0,
+    'earshot matches get': 3,
     'earshot keys revoke': 2,
     'earshot readers delete': 2,
     // The cursor of the example, and an endpoint that does not listen.

@@ -21,6 +21,8 @@ const oneOfEach = { xApps: [{ token: xToken }], taps: [{ token: tapToken }] };
 export interface World extends AsyncDisposable {
   readonly sandbox: SandboxClient;
   readonly databaseUrl: string;
+  /** The logins of a node, as its settings. */
+  readonly logins: Readonly<Record<string, string>>;
   /** Direct access to the servers' database; connects with its first query. */
   readonly database: Pool;
   readonly nats: Nats;
@@ -79,14 +81,20 @@ export async function startWorld({
   // other connections report their own.
   behind.on('error', () => undefined).on('connect', (client) => client.on('error', () => undefined));
   stack.defer(() => behind.end());
-  const admin = stack.use(await openAdmin(database.url));
+  const admin = stack.use(await openAdmin(database.urls.owner));
   // Tests send more requests than people do. Tests of limits set their own limits.
   await admin.setPlanLimits('paid', { requests: 1_000_000, changes: 1_000_000 });
-  const servers = stack.use(serverStarter({ database, nats, sandboxUrl: sandbox.url, logFile }));
+  const logins = {
+    EARSHOT_DATABASE_URL: database.urls.runtime,
+    EARSHOT_ACCOUNT_DATABASE_URL: database.urls.account,
+    EARSHOT_MIGRATION_DATABASE_URL: database.urls.owner,
+  };
+  const servers = stack.use(serverStarter({ logins, nats, sandboxUrl: sandbox.url, logFile }));
   const running = stack.move();
   return {
     sandbox: createSandboxClient(sandbox.url),
     databaseUrl: database.url,
+    logins,
     database: behind,
     nats,
     admin,
@@ -97,19 +105,12 @@ export async function startWorld({
   };
 }
 
-function serverStarter(common: {
-  database: Pick<TestDatabase, 'urls'>;
-  nats: Nats;
-  sandboxUrl: string;
-  logFile: string;
-}) {
+function serverStarter(common: { logins: World['logins']; nats: Nats; sandboxUrl: string; logFile: string }) {
   const started = new Set<Program<ServerReady>>();
   const start = async (env: Record<string, string> = {}): Promise<ServerUnderTest> => {
     const program = await startServerProgram({
       env: {
-        EARSHOT_DATABASE_URL: common.database.urls.runtime,
-        EARSHOT_ACCOUNT_DATABASE_URL: common.database.urls.account,
-        EARSHOT_MIGRATION_DATABASE_URL: common.database.urls.owner,
+        ...common.logins,
         EARSHOT_NATS_URL: common.nats.url,
         EARSHOT_X_TOKENS: `main=${xToken}`,
         EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,

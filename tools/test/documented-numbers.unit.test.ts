@@ -105,6 +105,7 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   [/retry: (\d+) id:/g, server('http/sse-writer.ts', 'reconnectAfterMs')],
   [/the client has read nothing for (\d+) s/g, server('http/sse-writer.ts', 'drainWithinMs') / second],
   [/a key (?:can|may) have (\w+) open streams/gi, switches.streamsPerKeyMax],
+  [/arrives (\d+) ms after the request at the earliest/g, server('readers/read-or-wait.ts', 'lingerMs')],
   [/refuses to count more than ([\d,]+) matches/g, server('readers/count-matches.ts', 'countedMax')],
   [
     /A text is cut at ([\d,]+) characters/g,
@@ -188,10 +189,11 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
     server('ingest/volume.ts', 'quietBelow') * 100,
     server('ingest/volume.ts', 'windowMinutes'),
   ],
+  [/has received nothing for (\d+) s/g, server('coverage/notify-gaps.ts', 'disconnectedAfterSeconds')],
   [
-    /Up to ([\d,]+) spans wait in memory, a batch is dropped after (\d+) s/g,
-    server('observability/span-export.ts', 'waitingMax'),
-    server('observability/span-export.ts', 'sendWithinMs') / second,
+    /gaps under (\d+) s that were repaired within (\d+) minutes/g,
+    server('ingest/coverage-intervals.sql.ts', 'shortGapSeconds'),
+    server('coverage/notify-gaps.ts', 'repairedWithinMinutes'),
   ],
   [
     /Every (\d+) s it reads from the database when each source/g,

@@ -50,6 +50,16 @@ test('a comment may name a platform', () => {
   expect(findStructureProblems([...rooms, file('room1/b.ts', "  // As on 'x'.")])).toEqual([]);
 });
 
+test('reports a timer whose steps can overlap, in any package', () => {
+  const timer = 'setInterval(async () => await write(), 1_000);';
+  const rows = [...rooms, file('room1/b.ts', timer), { path: 'packages/sdk/src/b.ts', text: timer }];
+  const allowed = [file('runtime/worker.ts', timer), file('room1/b.unit.test.ts', timer)];
+  expect(findStructureProblems([...rows, ...allowed])).toEqual([
+    'apps/server/src/room1/b.ts uses setInterval: use repeat() or every() of runtime/worker.ts',
+    'packages/sdk/src/b.ts uses setInterval: use repeat() or every() of runtime/worker.ts',
+  ]);
+});
+
 test('a tree without a server is an error', () => {
   expect(() => findStructureProblems([])).toThrow('there are no sources');
 });

@@ -1,23 +1,31 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { jsonLine } from './output/printable.ts';
 
 /** Time for a command to end before it gets SIGTERM, and again before SIGKILL. */
 export const graceMs = 5_000;
 
 /**
- * Runs a command line with a text on its standard input. Returns its exit code, or the name of the signal that ended it.
+ * Runs a command line with a value on its standard input, as one line of JSON that a terminal can print. Returns its exit code, or the
+ * name of the signal that ended it.
  *
- * The command has its own process group, so that Ctrl+C does not interrupt it, and so that its children end with it.
+ * The command has its own process group, so that Ctrl+C does not interrupt it, and so that its children end with it. It does not get the
+ * API key: it works on untrusted content, which may make an agent print its environment.
  */
 export async function runCommand(
   commandLine: string,
-  { input, signal }: { readonly input: string; readonly signal: AbortSignal },
+  { input, signal }: { readonly input: object; readonly signal: AbortSignal },
 ): Promise<number | string> {
-  const child = spawn('sh', ['-c', commandLine], { stdio: ['pipe', 'inherit', 'inherit'], detached: true });
+  const { EARSHOT_API_KEY: _, ...env } = process.env;
+  const child = spawn('sh', ['-c', commandLine], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+    detached: true,
+    env,
+  });
   const ended = once(child, 'close');
   // A command may close its input without reading it.
-  child.stdin.on('error', () => undefined).end(input);
+  child.stdin.on('error', () => undefined).end(`${jsonLine(input)}\n`);
   const over = new AbortController();
   const stop = async () => {
     for (const name of ['SIGTERM', 'SIGKILL'] as const) {

@@ -1,6 +1,7 @@
 import type { Match } from '@earshot/sdk';
 import { expect, test } from 'vitest';
 import { matchLine } from '../src/output/match-line.ts';
+import { matchText } from '../src/output/match-text.ts';
 import { fitWidth, printable } from '../src/output/printable.ts';
 import type { Style } from '../src/output/screen.ts';
 
@@ -134,4 +135,12 @@ test('a line is never wider than the terminal, also with wide characters', () =>
     text: 'x'.repeat(400),
   });
   expect(matchLine(hit, plain(80))).toHaveLength(80);
+});
+
+test('a single match has its whole text, and no control characters', () => {
+  const text = `${'a long text '.repeat(30)}\u001b[31mend`;
+  const shown = matchText({ ...post, payload: { ...post.payload, text } }, { paint: (_, words) => words });
+  expect(shown).toContain('id        mat_1\nrule      rule_1, version 1\n');
+  expect(shown).toMatch(/\n\na long text .*end$/);
+  expect(shown).not.toContain('\u001b');
 });

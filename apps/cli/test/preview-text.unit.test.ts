@@ -5,7 +5,7 @@ type Previewed = Parameters<typeof previewText>[1];
 
 const screen = { columns: 100, paint: (_: unknown, text: string) => text };
 const estimate = {
-  matches_per_day: { average: 1_240, busiest: 1_710, days: 7 },
+  matches_per_day: { average: 1_240, busiest: null, days: 7 },
   busiest_hour: null,
   usd_per_day: { min: 6.2, max: 18.6 },
   basis: 'counts',
@@ -45,12 +45,16 @@ test('a preview shows bounds, cost, basis and changes', () => {
   const previewed = { translated_value: 'aurora', estimate, sample: { ...sample, matches: [] }, against };
   expect(previewText('x', previewed, { screen, days: 7 }).split('\n')).toEqual([
     'aurora on x',
-    '  a day         at least 1,240 matches, 1,710 on the busiest of 7 days',
+    '  a day         at least 1,240 matches',
     '  costs         at least $6.20 to $18.60 a day',
     '  based on      counts: By the platform’s counts of the last 7 days. The estimate cost $0.005.',
     '  stored items  206 of 2,000 match (a random sample of about 20,480), 3 undecided, of the last 7 days',
     '  would change  about +14, −203 of the last 7 days',
   ]);
+  const exact = { ...estimate, bound: null, matches_per_day: { average: 1_240, busiest: 1_710, days: 7 } };
+  expect(previewText('x', { ...previewed, estimate: exact }, { screen, days: 7 })).toContain(
+    '  a day         1,240 matches, 1,710 on the busiest of 7 days\n',
+  );
 });
 
 test('a preview shows unknown figures, and escapes control characters of items', () => {

@@ -23,6 +23,7 @@ const rule: Rule = {
     remaining: 5,
     resets_at: null,
     reserved: 0,
+    forecast: null,
   },
   pause: null,
   examples: null,

@@ -1,9 +1,20 @@
+import type { Notice } from '@earshot/sdk';
 import { expect, test } from 'vitest';
 import { noticeTitle, subjectPath } from '../src/screens/notices/notice-words.ts';
 
+const unknown = JSON.parse('{ "type": "moon.full", "data": {} }');
+
 test('describes a type in words, and shows an unknown type as it is', () => {
-  expect(noticeTitle('rule.expired')).toBe('The rule has expired');
-  expect(noticeTitle('moon.full')).toBe('moon.full');
+  expect(noticeTitle({ type: 'rule.expired', data: {} })).toBe('The rule has expired');
+  expect(noticeTitle(unknown)).toBe('moon.full');
+});
+
+test('a budget that paused a rule early is not called spent', () => {
+  const title = (data: Notice['data']) => noticeTitle({ type: 'budget.reached', data });
+  expect(title({ spent: 22, limit: 40, on_reached: 'pause' })).toBe('Paused early for a budget');
+  expect(title({ spent: 40, limit: 40, on_reached: 'pause' })).toBe('A budget is spent');
+  expect(title({ spent: 39, limit: 40, on_reached: 'notify' })).toBe('A budget is reached');
+  expect(title({ budget: 'installation', on_reached: 'pause' })).toBe('A budget is reached');
 });
 
 test('a notice links to the page of its subject', () => {

@@ -42,6 +42,7 @@ const budget = {
   remaining: 0,
   resets_at: null,
   reserved: 0,
+  forecast: null,
 } as const;
 
 test('a budget is near at 80%, spent at 100%, and its bar is never longer than 100%', () => {

@@ -107,7 +107,10 @@ create table deliveries (
   latency_ms integer,
   message text,
   response text,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- Attempts with this answer in a row, and the last of them.
+  times integer not null default 1,
+  last_at timestamptz not null default now()
 );
 create index deliveries_by_webhook on deliveries (webhook_id, id desc);
 create index deliveries_not_delivered on deliveries (webhook_id, outcome, id desc) where outcome <> 'delivered';

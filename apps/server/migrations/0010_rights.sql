@@ -133,7 +133,8 @@ grant select, update on event_log, match_log, match_progress to earshot_runtime;
 grant select, insert on audit, posts, removals to earshot_runtime;
 grant select, insert, update (name) on accounts to earshot_runtime;
 grant select, insert, update (last_used_at, revoked_at) on api_keys to earshot_runtime;
-grant select, insert, delete on console_links, deliveries, matches, settled_batches, upstream_calls to earshot_runtime;
+grant select, insert, update (times, last_at), delete on deliveries to earshot_runtime;
+grant select, insert, delete on console_links, matches, settled_batches, upstream_calls to earshot_runtime;
 grant select, insert, update (last_used_at), delete on console_sessions to earshot_runtime;
 grant select, insert, update (payload, account_id, expires_at, consumed_at), delete on oauth_artefacts to earshot_runtime;
 grant select, insert, update on budget_marks, compliance_checks, coverage, gap_repairs, leases, match_times, notice_log,

@@ -2,6 +2,7 @@ import type { Budget } from '@earshot/contract';
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { defaultPrices } from '../src/billing/prices.ts';
+import { forecastAtEnd, periodAt } from '../src/billing/spending.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { budgetOf, dyingAt, openBudgetWorld } from './budget-world.ts';
 import { changeBy } from './changes.ts';
@@ -14,9 +15,7 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 const tomorrowMs = 24 * 3_600_000;
-/** Without forecasts, which depend on the time of day. */
-const types = (notices: ReadonlyArray<{ type: string }>) =>
-  notices.flatMap(({ type }) => (type === 'budget.forecast' ? [] : [type])).toSorted();
+const types = (notices: ReadonlyArray<{ type: string }>) => notices.map(({ type }) => type).toSorted();
 
 describe('a rule with a budget', () => {
   test('raises a notice on the way, is paused before the budget is spent, and stores no more matches', async () => {
@@ -36,6 +35,8 @@ describe('a rule with a budget', () => {
     expect((await world.store.get('acc_1', ruleId))?.effective_budget).toMatchObject({
       spent: 0.8,
       reserved: 0.35,
+      // The rule is younger than an hour.
+      forecast: null,
     });
     await check();
     const stopped = await world.store.get('acc_1', ruleId);
@@ -49,9 +50,35 @@ describe('a rule with a budget', () => {
     expect(notices.find(({ type }) => type === 'budget.reached')).toMatchObject({
       severity: 'critical',
       subject: { kind: 'rule', id: ruleId, name: 'cats' },
-      data: { budget: 'usd=1/day', spent: 0.8, on_reached: 'pause', resets_at: midnight },
+      data: {
+        budget: 'usd=1/day',
+        limit: 1,
+        spent: 0.8,
+        reserved: 0.35,
+        on_reached: 'pause',
+        resets_at: midnight,
+      },
+      what_to_do: `Paused early, at $0.80 of $1.00 a day. At the rate of the last minute, $0.35 more can arrive before a pause takes effect, which would pass the budget. Raise the budget, or narrow the rules. Otherwise they resume automatically at ${midnight.slice(0, 10)} 00:00 UTC.`,
       resolved_at: null,
     });
+  });
+
+  test('is forecast from the time when it began to listen in the period', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('matches=1000/month') });
+    await world.match('cats', 5);
+    const since = new Date(Date.now() - 20 * 3_600_000);
+    await world.database.run(`update watches set from_at = $1`, [since]);
+    // What ended before the period does not count.
+    await world.database.run(
+      `insert into watches select rule_id, account_id, platform, slot_id, from_at - interval '90 days',
+         from_at - interval '80 days' from watches`,
+    );
+    const now = new Date();
+    const expected = forecastAtEnd({ spent: 5, period: periodAt('month', now), since }, now);
+    const shown = (await world.store.get('acc_1', ruleId))?.effective_budget?.forecast ?? null;
+    if (expected === null) expect(shown).toBeNull();
+    else expect((shown ?? 0) / expected).toBeCloseTo(1, 2);
   });
 
   test("is limited by the operator's budget if it has none, and shows it", async () => {

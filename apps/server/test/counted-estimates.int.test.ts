@@ -43,8 +43,8 @@ afterEach(() => stack?.disposeAsync());
 
 const setSource = (state: string) =>
   world.database.run(
-    `update sources set state = $1, live_until = now() + interval '1 minute' where id = 'x:main'`,
-    [state],
+    `update sources set state = $1, live_until = now() + $2 * interval '1 minute' where id = 'x:main'`,
+    [state, state === 'live' ? 1 : 0],
   );
 /** Two in each hour of three days, a day ago. */
 const posts = (text: string) =>
@@ -68,6 +68,18 @@ test('the platform counts a week by hour, and its fee is on the bill of the sour
   expect(estimate.matches_per_day?.average).toBeLessThan(30);
   const billed = await world.database.one(`select source_id, kind, at_least, at_most from source_usage`);
   expect(billed).toEqual({ source_id: 'x:main', kind: 'counts_recent', at_least: 1, at_most: 1 });
+});
+
+test('counts that miss what the account has stored give way to it', async () => {
+  await publish(posts('an aurora'));
+  await world.store(
+    Array.from({ length: 60 }, (_, n) => ({ text: 'aurora', rules: ['rule_1'], hoursAgo: n / 120 })),
+  );
+  const { estimate } = await world.preview({ value: 'aurora -is:retweet -is:quote' });
+  expect(estimate).toMatchObject({ matches_per_day: { average: 60 }, bound: 'at_least', fee_usd: 0.005 });
+  expect(estimate.basis_note).toBe(
+    'From the platform’s counts of the last 7 days. Already 60 matches in the last 30 minutes.',
+  );
 });
 
 test.each([

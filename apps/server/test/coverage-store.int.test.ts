@@ -191,7 +191,7 @@ test('is not shortened by a proof that is stored late', async () => {
   const { database } = world;
   const store = createCoverageIntervals(database);
   const opened = await store.openCoverage('x:main');
-  await using delay = await delayNextUpdate(database, 'sources');
+  await using delay = await delayNextUpdate(database, 'coverage');
   const late = store.proveCoverage('x:main', opened, 0);
   await delay.waits();
   const newer = await store.proveCoverage('x:main', opened, 0);
@@ -213,6 +213,40 @@ test('is not made live again by a proof that is stored after its end', async () 
   const before = await proofOf(database);
   expect(await store.proveCoverage('x:main', opened, 0)).toBeNull();
   expect(await proofOf(database)).toEqual(before);
+});
+
+test('is not made live again by a proof that began before its end and is stored after it', async () => {
+  await using world = await openLedger();
+  const { database } = world;
+  const store = createCoverageIntervals(database);
+  const opened = await store.openCoverage('x:main');
+  await using delay = await delayNextUpdate(database, 'coverage');
+  const late = store.proveCoverage('x:main', opened, 0);
+  await delay.waits();
+  await store.closeCoverage('x:main', opened.id, { because: 'dropped', uncoveredMs: 0 });
+  const before = await proofOf(database);
+  await delay.release();
+  expect(await late).toBeNull();
+  expect(await proofOf(database)).toEqual(before);
+});
+
+test('ends when its stream ended, although the database answers later', async () => {
+  await using clone = await template.clone();
+  await using database = openTestDatabase(clone.url, 1);
+  await seedLedger(database);
+  const store = createCoverageIntervals(database);
+  const opened = await store.openCoverage('x:main');
+  const [busy, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = database.transaction(async () => {
+    busy.resolve();
+    await free.promise;
+  });
+  await busy.promise;
+  const endedAt = Date.now();
+  const closing = store.closeCoverage('x:main', opened.id, { because: 'dropped', uncoveredMs: 0 });
+  setTimeout(free.resolve, 300);
+  await Promise.all([holding, closing]);
+  expect((await proofOf(database))?.proven_until.getTime()).toBeLessThan(endedAt + 100);
 });
 
 test('of a process that crashes while its stream is silent leaves the silence to the gap', async () => {

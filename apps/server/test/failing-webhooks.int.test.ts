@@ -110,8 +110,8 @@ describe('a failing endpoint', () => {
       }),
   );
 
-  test('is retried at once after a successful test, even if an attempt hangs meanwhile', () =>
-    withWebhookWorld(async (world) => {
+  test('is retried at once after a successful test, even if an attempt hangs meanwhile, and the test is audited', () =>
+    withWebhookWorld(async (world, database) => {
       const hangs = Promise.withResolvers<void>();
       const over = Promise.withResolvers<void>();
       let messages = 0;
@@ -126,12 +126,15 @@ describe('a failing endpoint', () => {
       await using _sender = world.startSender({ timeoutMs: 60_000 });
       await hangs.promise;
       expect(await world.webhooks.test(webhook.id)).toMatchObject({ outcome: 'delivered' });
+      expect(
+        await database.many(`select target_id, after from audit where operation = 'TestWebhook'`),
+      ).toEqual([{ target_id: webhook.id, after: { outcome: 'delivered', status: 200 } }]);
       over.resolve();
       await eventually(() => expect(endpoint.received).toHaveLength(3), within);
       expect(endpoint.received[2]?.body).toBe(endpoint.received[0]?.body);
     }));
 
-  test('lists its first three failures, one in sixty, and each with another answer', () =>
+  test('lists its first three failures, one in sixty and each with another answer, and counts the others', () =>
     withWebhookWorld(async (world, database) => {
       let status = 503;
       await using endpoint = await startEndpoint(() => status);
@@ -140,8 +143,17 @@ describe('a failing endpoint', () => {
       await using _sender = world.startSender();
       const rows = async () =>
         (await world.deliveries(webhook.id)).map(({ attempt, status: got }) => [attempt, got]).toReversed();
+      const everyAttemptIsCounted = async () => {
+        const times = (await world.deliveries(webhook.id)).map((one) => one.times);
+        expect(times.reduce((total, one) => total + one)).toBe(endpoint.received.length);
+      };
       await attempted(world, endpoint, 10);
       expect(await rows()).toEqual([1, 2, 3].map((attempt) => [attempt, 503]));
+      await everyAttemptIsCounted();
+      const [latest] = await world.deliveries(webhook.id);
+      expect(Date.parse(latest?.last_at ?? '')).toBeGreaterThan(
+        Date.parse(latest?.created_at ?? '') + 5 * 60_000,
+      );
       status = 500;
       const changedAt = endpoint.received.length + 1;
       await attempted(world, endpoint, changedAt);
@@ -165,6 +177,7 @@ describe('a failing endpoint', () => {
         [expect.any(Number), 500],
         [expect.any(Number), 200],
       ]);
+      await everyAttemptIsCounted();
     }));
 });
 

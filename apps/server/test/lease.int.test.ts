@@ -61,6 +61,19 @@ describe('the lease store', () => {
     expect(await end()).toEqual(before);
   });
 
+  test('is free after its release although a renewal is stored late', async () => {
+    await using leases = await openLeases();
+    const { database, store } = leases;
+    const lease = await taken(store, 'first');
+    await using delay = await delayNextUpdate(database, 'leases');
+    const late = store.renew(lease, 60_000);
+    await delay.waits();
+    await store.release(lease);
+    await delay.release();
+    expect(await late).toBe(false);
+    expect(await store.acquire('work', 'second', 60_000)).toMatchObject({ holder: 'second' });
+  });
+
   test('gives a free or expired lease to exactly one of twenty concurrent nodes, with a later epoch', async () => {
     await using leases = await openLeases();
     let epoch = 0;

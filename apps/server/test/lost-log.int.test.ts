@@ -162,6 +162,26 @@ describe('an event log', () => {
     expect(hasty).toMatchObject({ fate: 'restored' });
   });
 
+  test('whose former leader answers this node is the same log, although another node has recorded more', async () => {
+    await using world = await open();
+    const { database, nats } = world;
+    const log = createEventLog(nats);
+    const store = createMatchedThrough(database, certainAfterMs);
+    const { signal } = new AbortController();
+    await coverTenMinutes(world);
+    await log.append(xEvent(1), null);
+    const outdated = await readEventLog(nats);
+    await log.append(xEvent(2), null);
+    let checks = 0;
+    // The other node reads the log from the new leader, and writes first.
+    const followed = await store.follow(async () => {
+      if (checks++ === 0) await store.follow(() => readEventLog(nats), signal);
+      return checks <= 2 ? outdated : await readEventLog(nats);
+    }, signal);
+    expect(followed).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
+    expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);
+  });
+
   test('that was restored from an older copy is detected before anything in it counts as matched', async () => {
     await using world = await open();
     const { database, nats } = world;

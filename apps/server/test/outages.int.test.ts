@@ -100,9 +100,7 @@ test.each([
     node[proxy].refuse(false);
     await eventually(async () => expect(await node.metrics(gauge)).toEqual([`${name} 1`]), soon);
     expect(node.messages()).toContain(back);
-    // Besides the refusal of our own request.
-    const trouble = node.trouble().slice(before);
-    expect(trouble.filter((msg) => msg !== 'request refused')).toEqual([lost]);
+    expect(node.trouble().slice(before)).toEqual([lost]);
     expect(await node.metrics(workerFailures)).toEqual([]);
     const disconnects = proxy === 'natsProxy' ? 1 : 0;
     expect(await node.metrics(natsDisconnects)).toEqual([`earshot_nats_disconnects_total ${disconnects}`]);

@@ -27,9 +27,16 @@ async function openEngines(databaseUrl: string, natsUrl: string) {
   const database = stack.use(openTestDatabase(databaseUrl));
   const nats = stack.use(await connectNats(natsUrl, 'test'));
   await makeEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
-  const isReady = await createReadiness({ database, nats, appendWatch: createAppendWatch() });
+  let clockMs = 0;
+  const nowMs = () => clockMs;
+  const isReadyNow = await createReadiness({ database, nats, appendWatch: createAppendWatch(), nowMs });
+  /** One second after the previous call. */
+  const isReady = () => {
+    clockMs += 1_000;
+    return isReadyNow();
+  };
   const all = stack.move();
-  return { database, nats, isReady, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { database, nats, isReady, isReadyNow, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 describe('a node is ready only if PostgreSQL and NATS have all that it needs', () => {
@@ -37,10 +44,12 @@ describe('a node is ready only if PostgreSQL and NATS have all that it needs', (
     await using server = await startTestNats();
     await using clone = await migratedTemplate().clone();
     await using engines = await openEngines(clone.url, server.url);
-    const { database, nats, isReady } = engines;
+    const { database, nats, isReady, isReadyNow } = engines;
     expect(await isReady()).toEqual([]);
 
     await nats.manager.streams.delete(eventsStream);
+    // Both are queried at most once a second.
+    expect(await isReadyNow()).toEqual([]);
     expect(await isReady()).toEqual(['nats lacks the stream EVENTS']);
     await makeEventsStream(nats, { replicas: 1, bytesMax: 1024 ** 3 });
 

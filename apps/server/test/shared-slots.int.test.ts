@@ -43,7 +43,7 @@ async function openShared(alices: readonly string[]) {
     },
   ]);
   await createCoverageIntervals(database).openCoverage('x:main');
-  await database.run(`update sources set live_until = now() + interval '1 hour'`);
+  await database.run(`update sources set state = 'live', live_until = now() + interval '1 hour'`);
   await database.run(`update coverage set proven_until = now() + interval '1 hour'`);
   const polls = { count: 0 };
   const store = createRegistrarStore(database, { ruleDelayMs: applyDelayMs });

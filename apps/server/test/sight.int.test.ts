@@ -1,8 +1,11 @@
 import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { showFreshness } from '../src/coverage/freshness-metrics.ts';
+import { budgetExhausted, createRepairStore } from '../src/coverage/repair-store.sql.ts';
 import type { Database } from '../src/engines/database.ts';
 import { openDatabase } from '../src/engines/database.ts';
+import { createLeaseStore } from '../src/engines/leases.ts';
+import { createCoverageIntervals } from '../src/ingest/coverage-intervals.sql.ts';
 import { createMetrics, type Metrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import { showBacklog } from '../src/webhooks/backlog-metrics.ts';
@@ -88,6 +91,28 @@ test('the time up to which all events are matched is unknown until it is read, a
   await database.run(`update match_progress set matched_through = ${minutesAgo(7)}`);
   await showFreshness(world);
   expect(await matched()).toEqual(['7']);
+});
+
+test('gaps that wait for the search budget of the next day are counted, until they are repaired or given up', async () => {
+  await using world = await open();
+  const { database, metrics } = world;
+  const waiting = async () => {
+    await showFreshness(world);
+    return await samplesOf(metrics, 'gaps_waiting_for_budget');
+  };
+  const intervals = createCoverageIntervals(database);
+  const { id } = await intervals.openCoverage('x:main');
+  const leases = createLeaseStore(database);
+  const lease = await leases.acquire('repair:x:main', 'me', 60_000);
+  if (!lease) throw new Error('there is no lease');
+  const store = createRepairStore(database);
+  const gap = { id, from: new Date(1), to: new Date(2), planned: false };
+  await store.plan(lease, gap, [{ slotId: 'slot_1', state: 'waiting', because: null, fidelity: [] }]);
+  expect(await waiting()).toEqual(['0']);
+  await store.recordWaiting(lease, gap, budgetExhausted);
+  expect(await waiting()).toEqual(['1']);
+  await store.settle(lease, gap);
+  expect(await waiting()).toEqual(['0']);
 });
 
 describe('the backlog of webhooks', () => {

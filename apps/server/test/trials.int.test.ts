@@ -219,7 +219,7 @@ describe('after a trial that ended', () => {
     await check();
     const later = (await reached()).find(({ resolved_at }) => resolved_at === null);
     expect(later?.data).not.toHaveProperty('trial');
-    expect(later?.what_to_do).toMatch('The budget matches=51/lifetime is spent');
+    expect(later?.what_to_do).toMatch('The budget is spent: 51 of 51 matches in total. ');
   });
 
   test('the estimate stays that of the trial, whatever the rule matches later', async () => {

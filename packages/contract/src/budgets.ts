@@ -78,6 +78,10 @@ export const budgetState = budgetTerms
       description:
         'What may still arrive until the platforms apply a pause, at the rate of the last minute, in the unit of the budget. The rule is paused when `spent` plus `reserved` reaches the budget.',
     }),
+    forecast: z.number().min(0).nullable().meta({
+      description:
+        'Spent at the end of the period at the rate since its start, or since the rule began to listen in it, in the unit of the budget. Null in the first hour of either, in the first 2% of the period, while the rule is paused, and for `lifetime`.',
+    }),
     resets_at: timestamp
       .nullable()
       .meta({ description: 'When the next period begins; null for `lifetime`.' }),

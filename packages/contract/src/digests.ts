@@ -23,9 +23,12 @@ const askedDigestId = text({ max: 100, description: 'Id of the digest.' });
 const name = text({ max: 200, description: 'A name that no other digest of the account has.' });
 
 const addressesMax = 10;
-/** One plain address: no display name, no quotes, no comments, nothing that could begin another header. */
+/**
+ * One plain address: no display name, no quotes, no comments, nothing that could begin another header. Also no "%" and "!": some mail
+ * servers relay a%other.example@example.com and other.example!a@example.com to other.example.
+ */
 export const mailAddress =
-  /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}$/;
+  /^[A-Za-z0-9.#$&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.)+[A-Za-z0-9-]{2,63}$/;
 
 const address = text({ max: 254, description: 'One address, such as `team@example.com`.' }).superRefine(
   (value, context) => {

@@ -9,7 +9,8 @@ export const estimateSchema = z
       .strictObject({
         average: z.number().min(0).meta({ description: 'On an average day.' }),
         busiest: z.number().min(0).nullable().meta({
-          description: 'On the busiest of these days; null if fewer than two whole days are known.',
+          description:
+            'On the busiest of these days; null if fewer than two whole days are known, or if the numbers are a bound.',
         }),
         days: z.int().min(0).meta({
           description: 'How many whole days are known; with 0 the average is scaled up from a part of a day.',
@@ -25,7 +26,7 @@ export const estimateSchema = z
       .nullable()
       .meta({
         description:
-          'The busiest hour of those that the estimate is based on; null if only a part of them was evaluated.',
+          'The busiest hour of these days; null if only a part of them was evaluated, or if the numbers are a bound.',
       }),
     usd_per_day: z
       .strictObject({
@@ -39,7 +40,7 @@ export const estimateSchema = z
       }),
     basis: z.enum(['counts', 'history', 'trial', 'bound', 'unknown']).meta({
       description:
-        "`history`: matches of an account's rule with this query. `counts`: the platform's own counts. `bound`: stored items only. `trial`: matches of a trial with this query.",
+        "`history`: matches of an account's rule with this query. `counts`: the platform's own counts. `bound`: stored items only, or what already matched in the last 24 hours if the rest shows less. `trial`: matches of a trial with this query.",
     }),
     bound: z.enum(['at_least', 'at_most']).nullable().meta({
       description: 'Whether the numbers are an upper or a lower bound; null if they are not a bound.',

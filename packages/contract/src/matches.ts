@@ -166,6 +166,39 @@ function tooManySteps(request: unknown): RequestIssue[] {
   return [requestIssue('invalid_value', message, ['step'])];
 }
 
+const exampleMatch = {
+  id: 'mat_0000000002rs',
+  rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+  rule_version: 1,
+  created_at: '2026-11-14T22:51:09.120Z',
+  platform: 'x',
+  platform_post_id: '1989472511223344556',
+  via: 'stream',
+  payload: {
+    url: 'https://x.com/ferris/status/1989472511223344556',
+    title: null,
+    text: 'Rust 2027 release day! Nothing broke.',
+    author: { id: '2244994945', name: 'Ferris', handle: 'ferris' },
+    published_at: '2026-11-14T22:51:08.000Z',
+    language: 'en',
+    raw: { data: { id: '1989472511223344556', text: 'Rust 2027 release day! Nothing broke.' } },
+  },
+  why: {
+    verdict: 'match',
+    confidence: 'exact',
+    evidence: [
+      {
+        rule_span: { start: 0, end: 11 },
+        field: 'phrase',
+        path: 'data.text',
+        text_span: { start: 0, end: 9 },
+        text: 'Rust 2027',
+      },
+    ],
+    undecided: [],
+  },
+} as const;
+
 export const matchOperations = defineOperations('Matches', {
   ListMatches: {
     path: '/matches',
@@ -204,40 +237,7 @@ export const matchOperations = defineOperations('Matches', {
     example: {
       request: { rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p', order: 'oldest', limit: 50, wait_seconds: 20 },
       answer: {
-        matches: [
-          {
-            id: 'mat_0000000002rs',
-            rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
-            rule_version: 1,
-            created_at: '2026-11-14T22:51:09.120Z',
-            platform: 'x',
-            platform_post_id: '1989472511223344556',
-            via: 'stream',
-            payload: {
-              url: 'https://x.com/ferris/status/1989472511223344556',
-              title: null,
-              text: 'Rust 2027 release day! Nothing broke.',
-              author: { id: '2244994945', name: 'Ferris', handle: 'ferris' },
-              published_at: '2026-11-14T22:51:08.000Z',
-              language: 'en',
-              raw: { data: { id: '1989472511223344556', text: 'Rust 2027 release day! Nothing broke.' } },
-            },
-            why: {
-              verdict: 'match',
-              confidence: 'exact',
-              evidence: [
-                {
-                  rule_span: { start: 0, end: 11 },
-                  field: 'phrase',
-                  path: 'data.text',
-                  text_span: { start: 0, end: 9 },
-                  text: 'Rust 2027',
-                },
-              ],
-              undecided: [],
-            },
-          },
-        ],
+        matches: [exampleMatch],
         next_cursor: exampleCursor,
         coverage: {
           complete_through: '2026-11-14T22:51:10.000Z',
@@ -253,6 +253,17 @@ export const matchOperations = defineOperations('Matches', {
         },
       },
     },
+  },
+  GetMatch: {
+    scope: 'matches:read',
+    changes: false,
+    summary: 'Get a match',
+    description:
+      'Returns one stored match. A match that was removed, whose rule was deleted, or that is older than the retention period does not exist.',
+    request: requestObject({ match_id: text({ max: 100, description: 'Id of the match.' }) }),
+    answer: matchSchema,
+    errors: ['not_found'],
+    example: { request: { match_id: exampleMatch.id }, answer: exampleMatch },
   },
   CountMatches: {
     scope: 'matches:read',

@@ -19,6 +19,7 @@ const noticeTypes = [
   'coverage.gap',
   'coverage.repaired',
   'source.action_required',
+  'source.disconnected',
   'rule.paused',
   'rule.expired',
   'rule.refused',

@@ -235,7 +235,7 @@ export const ruleSchema = z
       .strictObject({
         reason: z.enum(['request', 'expired', 'budget', 'suspension']).meta({
           description:
-            '`request`: PauseRule. `expired`: `expires_at` has passed. `budget`: a budget is spent. `suspension`: the operator suspended the account.',
+            '`request`: PauseRule. `expired`: `expires_at` has passed. `budget`: a budget of the rule, its key or the account is reached. `suspension`: the operator suspended the account.',
         }),
         resumes_at: timestamp
           .nullable()

@@ -16,6 +16,7 @@ import { ruleExamples } from './rule-examples.ts';
 import {
   acceptEstimate,
   acceptSuspicious,
+  emptyOverrides,
   expiresAt,
   ifVersion,
   managedBy,
@@ -52,6 +53,7 @@ const exampleRule = {
     spent: 0.045,
     remaining: 4.955,
     reserved: 0.0175,
+    forecast: 0.98,
     resets_at: '2026-11-15T00:00:00.000Z',
   },
   pause: null,
@@ -128,7 +130,13 @@ export const ruleOperations = defineOperations('Rules', {
       answer: {
         ...exampleRule,
         rule_id: exampleId,
-        effective_budget: { ...exampleRule.effective_budget, spent: 0, remaining: 5, reserved: 0 },
+        effective_budget: {
+          ...exampleRule.effective_budget,
+          spent: 0,
+          remaining: 5,
+          reserved: 0,
+          forecast: null,
+        },
         platforms: {
           x: { ...exampleRule.platforms.x, ...notMatchedYet },
           firehose: {
@@ -199,7 +207,7 @@ export const ruleOperations = defineOperations('Rules', {
       expires_at: expiresAt.optional(),
       budget: budget.nullable().optional().meta({
         description:
-          'Replaces the current one; null for none. A rule that was paused for its budget resumes within seconds when the new one is not spent.',
+          'Replaces the current one; null for none. A rule that was paused for its budget resumes within seconds when the new one is not reached.',
       }),
       accept_estimate: acceptEstimate,
       examples: ruleExamples.nullable().optional().meta({
@@ -219,8 +227,7 @@ export const ruleOperations = defineOperations('Rules', {
       } = request ?? {};
       if (Object.keys(changes).length === 0)
         context.addIssue(requestIssue('required', 'Name at least one field to change.'));
-      if (changes.overrides !== undefined && Object.keys(changes.overrides ?? {}).length === 0)
-        context.addIssue(requestIssue('required', 'Needs a value for at least one platform.', ['overrides']));
+      for (const issue of emptyOverrides(request)) context.addIssue(issue);
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
       for (const issue of optionMismatches(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),

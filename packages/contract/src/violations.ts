@@ -49,21 +49,33 @@ function codeAndMessage(issue: z.core.$ZodIssue): [ViolationCode, string] {
     case 'custom':
       return [violationCode(issue.params?.['code']), issue.message];
     case 'invalid_type':
-      return ['wrong_type', `Must be ${typeNames[issue.expected] ?? issue.expected}.`];
+      return wrongType([issue]);
     case 'invalid_value':
       return ['invalid_value', `Must be ${issue.values.map((value) => quote(String(value))).join(' or ')}.`];
     case 'too_big':
       return ['too_long', 'Has far too many entries.'];
     case 'unrecognized_keys':
       return ['unknown_field', `Unknown: ${issue.keys.slice(0, 3).map(quote).join(', ')}.`];
+    case 'invalid_union':
+      return wrongTypeOfUnion(issue.errors.flat()) ?? ['invalid_value', 'Not a valid value.'];
     case 'too_small':
     case 'invalid_format':
     case 'not_multiple_of':
-    case 'invalid_union':
     case 'invalid_key':
     case 'invalid_element':
       return ['invalid_value', 'Not a valid value.'];
   }
+}
+
+function wrongType(issues: readonly z.core.$ZodIssueInvalidType[]): [ViolationCode, string] {
+  const expected = issues.map((issue) => typeNames[issue.expected] ?? issue.expected);
+  return ['wrong_type', `Must be ${expected.join(' or ')}.`];
+}
+
+/** Null if the value has the type of one member and fails for another reason. */
+function wrongTypeOfUnion(issues: readonly z.core.$ZodIssue[]): [ViolationCode, string] | null {
+  const wrongTypes = issues.filter((issue) => issue.code === 'invalid_type');
+  return wrongTypes.length > 0 && wrongTypes.length === issues.length ? wrongType(wrongTypes) : null;
 }
 
 function violationCode(code: unknown): ViolationCode {

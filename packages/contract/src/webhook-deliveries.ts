@@ -35,7 +35,7 @@ export const deliverySchema = z
       .string()
       .regex(/^dlv_[0-9A-Za-z]+$/)
       .meta({ description: 'Id of the attempt.' }),
-    created_at: timestamp.meta({ description: 'When the attempt was made.' }),
+    created_at: timestamp.meta({ description: 'When the attempt was made, the first of `times`.' }),
     message_id: z.string().nullable().meta({
       description: 'The `webhook-id` header: the same on every attempt. Null for a parked match.',
     }),
@@ -46,10 +46,18 @@ export const deliverySchema = z
       .meta({ description: 'Matches in it, and removals of matches; 0 for a notice.' }),
     first_match_id: matchId.nullable().meta({ description: 'Null for a notice.' }),
     last_match_id: matchId.nullable().meta({ description: 'Null for a notice.' }),
+    times: z.int().min(1).meta({
+      description:
+        'How many attempts in a row had this answer. Repeated failures are counted here, and get another entry about once an hour.',
+    }),
+    last_at: timestamp.meta({ description: 'When the last of them was made.' }),
     notice_id: z.string().optional().meta({ description: 'Only for a notice.' }),
     ...attemptFields,
   })
-  .meta({ description: 'One attempt to deliver a batch, or one match that was parked.' });
+  .meta({
+    description:
+      'One attempt to deliver a batch, or several with the same answer, or one match that was parked.',
+  });
 
 export type Delivery = z.output<typeof deliverySchema>;
 
@@ -65,13 +73,14 @@ const exampleAttempt = {
 export const deliveryOperations = defineOperations('Webhooks', {
   TestWebhook: {
     scope: 'webhooks:write',
-    changes: false,
+    // It sends a request to an address that the caller chose, so the stricter limit applies, and it is audited.
+    changes: true,
     summary: 'Send a test message',
     description:
-      'Posts a test message in the format of the webhook once, now, and returns the answer of the endpoint. If the endpoint accepts it, Earshot retries a waiting delivery at once.',
+      'Posts a test message in the format of the webhook once, now, and returns the answer of the endpoint. If the endpoint accepts it, Earshot retries a waiting delivery at once. Counts as a change.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({ webhook_id: webhookId, ...attemptFields }),
-    errors: ['not_found', 'failed_precondition'],
+    errors: ['not_found', 'failed_precondition', 'aborted'],
     example: {
       request: { webhook_id: exampleWebhookId },
       answer: { webhook_id: exampleWebhookId, ...exampleAttempt },
@@ -82,7 +91,7 @@ export const deliveryOperations = defineOperations('Webhooks', {
     changes: false,
     summary: 'List deliveries of a webhook',
     description:
-      'Lists attempts with their outcome, and the matches that were parked. Newest first. Of failures in a row with the same answer only the first three and then one in sixty are listed.',
+      'Lists attempts with their outcome, and the matches that were parked. Newest first. Of failures in a row with the same answer, the first three and then one in sixty have an entry, and `times` counts the others.',
     request: requestObject({
       webhook_id: askedWebhookId,
       outcome: outcome
@@ -110,6 +119,8 @@ export const deliveryOperations = defineOperations('Webhooks', {
             match_count: 2,
             first_match_id: 'mat_0000000002rs',
             last_match_id: 'mat_0000000002rt',
+            times: 1,
+            last_at: '2026-11-14T22:47:00.000Z',
             ...exampleAttempt,
           },
         ],

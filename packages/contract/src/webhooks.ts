@@ -47,7 +47,7 @@ const windowDescription = 'Seconds. A chat gets at most one message with matches
 
 const secret = z.string().nullable().meta({
   description:
-    'The signing secret, `whsec_…`. It is shown this once: when the answer is repeated for an `Idempotency-Key`, it is null.',
+    'The signing secret, `whsec_…`. It is shown this once. Null for a chat, and when the answer is repeated for an `Idempotency-Key`.',
 });
 
 export const webhookSchema = z
@@ -117,7 +117,7 @@ export const webhookOperations = defineOperations('Webhooks', {
     changes: true,
     summary: 'Create a webhook',
     description:
-      'Posts every match from now on to the URL: signed by Standard Webhooks, in order, at least once. The secret is shown once. Messages for a chat are not signed.',
+      'Posts every match from now on to the URL: signed by Standard Webhooks, in order, at least once. The secret is shown once. Messages for a chat are not signed, so a chat has no secret.',
     request: requestObject({
       name,
       url,
@@ -163,7 +163,7 @@ export const webhookOperations = defineOperations('Webhooks', {
       url: url.optional(),
       format: format.optional().meta({
         description:
-          'A new format. To change from a chat format to `standard` or `cloudevents`, also send a `url`.',
+          'A new format. To change from a chat format to `standard` or `cloudevents`, also send a `url`, then rotate the secret to get one.',
       }),
       window_seconds: windowSeconds.optional().meta({ description: windowDescription }),
       rule_id: ruleFilter.nullable().optional().meta({ description: 'Only this rule; null: every rule.' }),
@@ -208,7 +208,8 @@ export const webhookOperations = defineOperations('Webhooks', {
     scope: 'webhooks:write',
     changes: true,
     summary: 'Rotate a webhook secret',
-    description: 'For 24 hours, messages have the signatures of both secrets.',
+    description:
+      'For 24 hours, messages have the signatures of both secrets. Refused for a chat, whose messages are not signed.',
     request: requestObject({ webhook_id: askedWebhookId }),
     answer: z.strictObject({
       webhook_id: webhookId,

@@ -28,6 +28,8 @@ describe('recipients', () => {
     'a@localhost',
     'a@exämple.com',
     '@example.com',
+    'a%other.example@example.com',
+    'other.example!a@example.com',
     `${'a'.repeat(65)}@example.com`,
     `a@${'b.'.repeat(130)}example.com`,
   ])('refuse %j', (address) => {

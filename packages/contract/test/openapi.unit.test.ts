@@ -189,6 +189,11 @@ test('each operation has its scope, only the open paths need no key, and every s
   expect(new Set(rows.flatMap(({ scope }) => scope ?? []))).toEqual(new Set(scopes));
 });
 
+test('every operation with a scope to write counts as a change, except the list of keys', () => {
+  const differing = rows.filter(({ scope, changes }) => (scope?.endsWith(':write') ?? false) !== changes);
+  expect(differing.map(({ id }) => id)).toEqual(['ListKeys']);
+});
+
 test('only operations that change something have an Idempotency-Key, and all have rate limit headers', () => {
   for (const row of rows) {
     const { parameters = [], responses } = describedAs(row);

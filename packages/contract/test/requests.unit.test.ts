@@ -189,7 +189,7 @@ describe('ListRules', () => {
   });
 
   test('refuses a repeated parameter', () => {
-    expect(violations('ListRules', { limit: ['1', '2'] })).toEqual(['limit: invalid_value']);
+    expect(violations('ListRules', { limit: ['1', '2'] })).toEqual(['limit: wrong_type']);
   });
 
   test('reads the limit of a JSON body as a number', () => {

@@ -1,6 +1,7 @@
 export { compileCache } from './compile-cache.ts';
 export { fetchFromDebian } from './debian-program.ts';
 export { freePorts } from './free-port.ts';
+export { MissingProgram } from './missing-program.ts';
 export type { Nats, NatsNode, NatsPorts, NatsSettings } from './nats.ts';
 export { startNats } from './nats.ts';
 export { findNatsServer } from './nats-server-binary.ts';

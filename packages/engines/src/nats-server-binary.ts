@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { fetchFromDebian } from './debian-program.ts';
+import { MissingProgram } from './missing-program.ts';
 import { outputOf } from './process.ts';
 
 /** Older servers can lose acknowledged messages. */
@@ -36,9 +37,10 @@ export async function findNatsServer(options: FindOptions): Promise<string> {
       target: cached,
     });
   } catch (error) {
-    throw new Error(
-      `No nats-server ${oldestVersion.join('.')} or newer is on PATH, and it could not be fetched with apt. ` +
-        'Install one from https://nats.io/download, or set EARSHOT_NATS_SERVER to its path.',
+    throw new MissingProgram(
+      `nats-server ${oldestVersion.join('.')} or newer is missing, and apt could not fetch it from Debian.
+  macOS: brew install nats-server
+  Other systems: download it from https://nats.io/download, and put it on PATH or set EARSHOT_NATS_SERVER to its path`,
       { cause: error },
     );
   }

@@ -1,22 +1,27 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { MissingProgram } from './missing-program.ts';
 import { outputOf } from './process.ts';
 
 const oldestMajor = 15;
-const debianRoot = '/usr/lib/postgresql';
+const usualDebianRoot = '/usr/lib/postgresql';
 
 /** The folder with `initdb` and `postgres`, 15 or newer. Debian keeps it off PATH, one folder per major version. */
-export async function findPostgresBinaries(): Promise<string> {
-  for (const dir of await candidates()) {
-    if ((await majorVersion(dir)) >= oldestMajor) return dir;
+export async function findPostgresBinaries(debianRoot = usualDebianRoot): Promise<string> {
+  let tooOld = '';
+  for (const dir of await candidates(debianRoot)) {
+    const major = await majorVersion(dir);
+    if (major >= oldestMajor) return dir;
+    if (major > 0) tooOld = ` PostgreSQL ${major} in ${dir} is too old.`;
   }
-  throw new Error(
-    `PostgreSQL ${oldestMajor} or newer is not on this machine (initdb and postgres were looked for). ` +
-      'Install it, for example: apt-get install postgresql, or: brew install postgresql@17',
-  );
+  throw new MissingProgram(`The programs of PostgreSQL ${oldestMajor} or newer are missing (initdb, postgres).${tooOld}
+  Debian, Ubuntu: sudo apt-get install postgresql
+  Fedora: sudo dnf install postgresql-server
+  macOS: brew install postgresql@17 && export PATH="$(brew --prefix postgresql@17)/bin:$PATH"
+  If your system has only an older one: https://www.postgresql.org/download/`);
 }
 
-async function candidates(): Promise<string[]> {
+async function candidates(debianRoot: string): Promise<string[]> {
   const [bindir, initdb, majors] = await Promise.all([
     outputOf('pg_config', ['--bindir']),
     outputOf('/bin/sh', ['-c', 'command -v initdb']),

@@ -135,9 +135,10 @@ export function toRuleOutput(rule: Rule): z.output<typeof ruleOutput> {
 
 function budgetWords({ budget, effective_budget }: Rule): string | undefined {
   if (!effective_budget) return undefined;
-  const { spent, remaining, resets_at, reserved: _, ...terms } = effective_budget;
+  const { spent, remaining, reserved, resets_at, forecast: _, ...terms } = effective_budget;
   const whose = budget ? '' : ' (default of the operator)';
-  return `${formatBudget(terms)}${whose}: ${spent} spent, ${remaining} left${resets_at === null ? '' : ` until ${resets_at}`}`;
+  const still = reserved > 0 ? ` (${reserved} may still arrive)` : '';
+  return `${formatBudget(terms)}${whose}: ${spent} spent, ${remaining} left${still}${resets_at === null ? '' : ` until ${resets_at}`}`;
 }
 
 function pauseWords(pause: Rule['pause']): string | undefined {

@@ -275,7 +275,7 @@ describe('budgets', () => {
     expect(requests[0]?.body).toMatchObject({ budget: null });
     const { structuredContent } = await server.client.callTool({ name: 'get_rule', arguments: oneRule });
     expect(structuredContent).toMatchObject({
-      budget: 'usd=5/day: 0.045 spent, 4.955 left until 2026-11-15T00:00:00.000Z',
+      budget: 'usd=5/day: 0.045 spent, 4.955 left (0.0175 may still arrive) until 2026-11-15T00:00:00.000Z',
     });
   });
 });

@@ -42,8 +42,14 @@ export interface LeafNode {
 }
 
 export type Test =
-  | { readonly type: 'term'; readonly value: string }
-  | { readonly type: 'phrase'; readonly words: readonly string[]; readonly slop: number }
+  | { readonly type: 'term'; readonly value: string; readonly written?: string }
+  | {
+      readonly type: 'phrase';
+      readonly words: readonly string[];
+      readonly slop: number;
+      /** The text, where it is not the words with spaces: a platform may find other words in it. */
+      readonly written?: string;
+    }
   | { readonly type: 'prefix'; readonly value: string }
   | { readonly type: 'wildcard'; readonly pattern: string }
   | { readonly type: 'regex'; readonly source: string }

@@ -128,7 +128,7 @@ const pages: readonly Row[] = [
     ['https://energy.news.example.co.uk/2026/heat-pumps'],
     ['added'],
   ],
-  ['title:pumps AND shop', page(inserted('visit shop.example now')), ['pumps'], ['added']],
+  ['title:pumps AND shop', page(inserted('visit shop.example now')), ['pumps', 'shop'], ['added']],
   ['("heat pumps" AND dr:[50 TO *]) OR "gas boiler"', page(), ['heat pumps'], ['dr', 'added']],
 ];
 

@@ -14,7 +14,7 @@ const usage = `Usage: node packages/sandbox/src/main.ts [options]
   --management-key <k>  the Firehose management key
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
-  --feed <posts,pages>  invented posts and pages per second, for example 5,1
+  --feed <posts,pages>  invented posts and pages per second, for example 5,1; X's counts also have a week of such posts
   --seed <n>            seed of the feed (default 1)
   --tls-key <file>      with --tls-cert: also by TLS on a separate port, in HTTP/2 or HTTP/1.1
   --tls-cert <file>     a certificate for localhost

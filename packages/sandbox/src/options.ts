@@ -35,7 +35,7 @@ export interface SandboxOptions {
   readonly excerptChars?: number;
   /** Whether both services limit rates. Default true. */
   readonly rateLimits?: boolean;
-  /** Invented posts and pages. Default none. */
+  /** Invented posts and pages. X's counts include the same rate of posts in the week before the start. Default none. */
   readonly feed?: FeedRates;
   /** The same seed makes the same feed. Default 1. */
   readonly seed?: number;

@@ -8,6 +8,7 @@ import { xControlRoutes } from './control/x-control.ts';
 import type { Deps } from './deps.ts';
 import { createFaults } from './faults.ts';
 import { createFeed } from './feed/feed.ts';
+import { writeHistory } from './feed/history.ts';
 import { firehoseKnobs } from './firehose/knobs.ts';
 import { type Organization, toMicroUsd } from './firehose/organization.ts';
 import { firehoseRoutes } from './firehose/routes.ts';
@@ -62,6 +63,7 @@ function createDeps(options: SandboxOptions): Deps {
   const speed = options.speed ?? 1;
   if (!(speed > 0)) throw new RangeError('speed must be above 0');
   const clock = createClock(speed);
+  const startedMs = clock.nowMs();
   const nextId = createSnowflakes();
   const rateLimits = options.rateLimits ?? true;
   const ruleDelayMs = options.ruleDelayMs ?? clock.realMs(2_000);
@@ -80,7 +82,15 @@ function createDeps(options: SandboxOptions): Deps {
     apps: new Map(
       xApps.map((app) => [app.token, createXApp({ ...app, clock, nextId, ruleDelayMs, rateLimits })]),
     ),
-    archive: createArchive(),
+    archive: createArchive(() =>
+      writeHistory({
+        postsPerSecond: options.feed?.postsPerSecond ?? 0,
+        // Its own generator, so that counts do not change what the feed publishes.
+        random: createRandom((options.seed ?? 1) + 1),
+        nextId,
+        untilMs: startedMs,
+      }),
+    ),
     organization,
     clock,
     random: createRandom(options.seed ?? 1),

@@ -161,3 +161,24 @@ test('each call is billed, also without results or with the same result', async 
     archive_counts: { made: 1, refused: 0 },
   });
 });
+
+test.each([2, 4])(
+  'a feed of %i posts per second adds a week at that rate to counts, and nothing to search',
+  async (rate) => {
+    await using fed = await startSandbox({ feed: { postsPerSecond: rate, pagesPerSecond: 0 } });
+    const { x } = createClient(fed);
+    const query = new URLSearchParams({
+      query: 'rocket OR goal',
+      end_time: time(Date.now() - 60_000),
+    }).toString();
+    const { body } = await x('GET', `/2/tweets/counts/recent?${query}&granularity=day`);
+    const wholeDays = listAt(body, 'data')
+      .slice(1, -1)
+      .map((bucket) => Number(at(bucket, 'tweet_count')) / ((rate * day) / 1_000));
+    expect(wholeDays).toHaveLength(6);
+    // With this seed. The share of the feed is the same at every rate.
+    expect(Math.min(...wholeDays)).toBeGreaterThan(0.05);
+    expect(Math.max(...wholeDays)).toBeLessThan(0.1);
+    expect(at((await x('GET', `/2/tweets/search/recent?${query}`)).body, 'meta', 'result_count')).toBe(0);
+  },
+);

@@ -25,16 +25,17 @@ interface AdminCommand<Named extends Options, Placed extends Options>
 export const databaseUrl = {
   'database-url': text(
     '<url>',
-    'PostgreSQL of the installation (default: EARSHOT_DATABASE_URL, or the file that EARSHOT_DATABASE_URL_FILE names)',
+    'PostgreSQL of the installation (default: EARSHOT_MIGRATION_DATABASE_URL, or else EARSHOT_DATABASE_URL; both also with _FILE)',
   ),
 };
 
 export async function databaseOf(given: string | undefined, env: Context['env']): Promise<string> {
   const { readSetting } = await loadLocal(() => import('../local/admin-work.ts'));
-  const url = given || readSetting('databaseUrl', env);
+  // The login of the server may not change accounts.
+  const url = given || readSetting('migrationDatabaseUrl', env) || readSetting('databaseUrl', env);
   if (url) return url;
   throw usageFailure(
-    'Specify the database with --database-url postgres://…, or set EARSHOT_DATABASE_URL or EARSHOT_DATABASE_URL_FILE.',
+    'Specify the database with --database-url postgres://…, or set EARSHOT_MIGRATION_DATABASE_URL or EARSHOT_DATABASE_URL, also with _FILE.',
   );
 }
 

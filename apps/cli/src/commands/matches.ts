@@ -2,9 +2,20 @@ import type { Removal } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
-import { cursor, integer, oneOf, platformFilter, ruleFilter, time, timeOrNow } from '../options.ts';
+import {
+  cursor,
+  integer,
+  oneOf,
+  platformFilter,
+  required,
+  ruleFilter,
+  text,
+  time,
+  timeOrNow,
+} from '../options.ts';
 import { countsText } from '../output/counts-text.ts';
 import { matchLine } from '../output/match-line.ts';
+import { matchText } from '../output/match-text.ts';
 import { matchesText } from '../output/matches-text.ts';
 import { jsonLine } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
@@ -31,6 +42,16 @@ const list = apiCommand({
   doing: 'Listing matches',
   call: (earshot, { options: { rule, ...rest } }) => earshot.listMatches({ rule_id: rule, ...rest }),
   show: matchesText,
+});
+
+const get = apiCommand({
+  name: 'get',
+  summary: 'show one match',
+  args: { match: required(text('<match id>', 'as `earshot matches list --json` shows it')) },
+  examples: ['earshot matches get mat_0000000002rs'],
+  doing: 'Reading the match',
+  call: (earshot, { args }) => earshot.getMatch({ match_id: args.match }),
+  show: matchText,
 });
 
 const hourMs = 3_600_000;
@@ -103,6 +124,6 @@ const tail = command({
 
 export const matches: CommandGroup = {
   name: 'matches',
-  summary: 'list, count and follow matches',
-  commands: [list, count, tail],
+  summary: 'list, show, count and follow matches',
+  commands: [list, get, count, tail],
 };

@@ -18,7 +18,7 @@ export const watch = command({
   name: 'watch',
   summary: 'run a command for each batch of new matches',
   details:
-    'The shell sh runs the command, which gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. If it exits with 0, the batch is acknowledged. Otherwise it runs again, first after 1 s, later after up to 5 minutes. A match may arrive twice: remember its id. Ctrl+C gives a running command 5 s to end.',
+    'The shell sh runs the command, which gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. It does not get EARSHOT_API_KEY. If it exits with 0, the batch is acknowledged. Otherwise it runs again, first after 1 s, later after up to 5 minutes. A match may arrive twice: remember its id. Ctrl+C gives a running command 5 s to end.',
   options: {
     exec: required(text('<command>', 'command to run')),
     reader: required(text('<name>', 'named reader that stores the position')),
@@ -45,10 +45,7 @@ export const watch = command({
           .catch((error) => skipTo(earshot, reader, { error, note: screen.note }));
         if (batch === null || batch.cursor === null) continue;
         const { matches, removed = [], cursor } = batch;
-        const exit = await runCommand(exec, {
-          input: `${JSON.stringify({ reader, matches, removed })}\n`,
-          signal,
-        });
+        const exit = await runCommand(exec, { input: { reader, matches, removed }, signal });
         const acknowledged = exit === 0;
         if (acknowledged) await acknowledge(earshot, { reader, cursor }, signal);
         if (isJson) screen.print(jsonLine({ ...summaryOf(batch), exit, acknowledged }));

@@ -46,11 +46,21 @@ export const deliveries = apiCommand({
       one.outcome,
       one.status?.toString() ?? '–',
       one.latency_ms === null ? '–' : `${one.latency_ms} ms`,
+      one.times === 1 ? '1' : `${one.times} until ${shortTime(one.last_at)}`,
       String(one.match_count),
       one.first_match_id ?? one.notice_id ?? '–',
       one.message ?? one.response ?? '',
     ]);
-    const headings = ['CREATED', 'OUTCOME', 'STATUS', 'TOOK', 'MATCHES', 'FIRST MATCH', 'MESSAGE'];
+    const headings = [
+      'CREATED',
+      'OUTCOME',
+      'STATUS',
+      'TOOK',
+      'ATTEMPTS',
+      'MATCHES',
+      'FIRST MATCH',
+      'MESSAGE',
+    ];
     const table = renderTable(headings, rows, screen);
     return next_cursor === null ? table : `${table}\n\nMore: the same with --cursor ${next_cursor}`;
   },

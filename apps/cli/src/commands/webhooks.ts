@@ -40,10 +40,21 @@ const list = apiCommand({
   doing: 'Listing webhooks',
   call: (earshot, { options }) => earshot.listWebhooks(options),
   show: ({ webhooks: found, next_cursor }, screen) => {
-    const headings = ['ID', 'STATE', 'RULE', 'PLATFORM', 'FAILING SINCE', 'NEXT ATTEMPT', 'NAME', 'URL'];
+    const headings = [
+      'ID',
+      'STATE',
+      'FORMAT',
+      'RULE',
+      'PLATFORM',
+      'FAILING SINCE',
+      'NEXT ATTEMPT',
+      'NAME',
+      'URL',
+    ];
     const rows = found.map((one) => [
       one.id,
       stateText(one),
+      one.format,
       one.rule_id ?? 'any',
       one.platform ?? 'any',
       shortTime(one.failing_since),
@@ -57,7 +68,7 @@ const list = apiCommand({
 
 const create = apiCommand({
   name: 'create',
-  summary: 'post new matches to a URL, signed',
+  summary: 'post new matches to a URL, signed, or to a chat',
   options: {
     name: required(text('<name>', 'unique name in the account')),
     url: required(text('<url>', 'URL to post to')),
@@ -74,10 +85,12 @@ const create = apiCommand({
   doing: 'Creating the webhook',
   call: (earshot, { options: { rule, window: window_seconds, ...rest } }) =>
     earshot.createWebhook({ rule_id: rule, window_seconds, ...rest }),
-  show: ({ webhook_id, secret }) =>
-    [secretText(secret), '', `Its id is ${webhook_id}. Try it: earshot webhooks test ${webhook_id}`].join(
-      '\n',
-    ),
+  show: ({ webhook_id, secret, format: chosen }) =>
+    [
+      isChat(chosen) ? 'The webhook is created.' : secretText(secret),
+      '',
+      `Its id is ${webhook_id}. Try it: earshot webhooks test ${webhook_id}`,
+    ].join('\n'),
 });
 
 const update = apiCommand({
@@ -145,6 +158,11 @@ const rotateSecret = apiCommand({
       `Messages are also signed with the previous one until ${shortTime(previous_expires_at)}.`,
     ].join('\n'),
 });
+
+/** Messages for a chat have a window and no signature. */
+function isChat(given: Webhook['format']): boolean {
+  return given === 'slack' || given === 'discord' || given === 'teams';
+}
 
 function secretText(secret: string | null): string {
   if (secret === null) return 'A repeated answer does not have the secret. Rotate it.';

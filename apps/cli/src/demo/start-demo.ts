@@ -6,6 +6,7 @@ import { findNatsServer, type Nats, startNats, startPostgres } from '@earshot/en
 import { type Admin, migrate, openAdmin } from '@earshot/server/admin';
 import { buildConsole, isConsoleBuilt } from './console-build.ts';
 import { startDemoSandbox, startDemoServer } from './programs.ts';
+import { together } from './together.ts';
 
 const natsServerCache = resolve(import.meta.dirname, '../../../../.earshot/cache');
 
@@ -108,14 +109,6 @@ async function use<Resource extends AsyncDisposable>(
   starting: Promise<Resource>,
 ): Promise<Resource> {
   return stack.use(await starting);
-}
-
-/** Waits for all parts even if one fails, because a part that is still starting could not be stopped. */
-async function together<Parts extends Promise<unknown>[]>(
-  ...parts: Parts
-): Promise<{ [Index in keyof Parts]: Awaited<Parts[Index]> }> {
-  await Promise.allSettled(parts);
-  return Promise.all(parts);
 }
 
 type Stopwatch = <Result>(name: string, work: Promise<Result>) => Promise<Result>;

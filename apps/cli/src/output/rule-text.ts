@@ -65,7 +65,8 @@ export function ruleText(rule: Rule, screen: Screen): string {
 function budgetText(rule: Rule, budget: NonNullable<Rule['effective_budget']>): string {
   const whose = rule.budget === null ? ' (default of the operator)' : '';
   const resets = budget.resets_at === null ? '' : `, next period ${shortTime(budget.resets_at)}`;
-  return `${formatBudget(budget)}${whose}, spent ${budget.spent}${resets}`;
+  const still = budget.reserved > 0 ? ` (${budget.reserved} may still arrive)` : '';
+  return `${formatBudget(budget)}${whose}, spent ${budget.spent}, left ${budget.remaining}${still}${resets}`;
 }
 
 function pauseText({ reason, resumes_at }: NonNullable<Rule['pause']>): string {

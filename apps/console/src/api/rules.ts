@@ -2,9 +2,12 @@ import { unhidden } from '@earshot/mcp/visible';
 import type { Rule } from '@earshot/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from './api.tsx';
+import { disconnectedPlatforms } from './disconnected.ts';
 
 export const rulesKey = ['rules'];
 const refreshMs = 15_000;
+/** Shorter while a source does not receive, so that the end of an outage is seen soon. */
+const outageRefreshMs = 5_000;
 
 /**
  * All rules of the account, newest first. Hidden characters in names and intents are made visible: an agent that
@@ -18,6 +21,7 @@ export function useRules() {
       const { rules } = await api.listRules({}, { signal });
       return rules.map((rule) => ({ ...rule, name: unhidden(rule.name), intent: unhidden(rule.intent) }));
     },
-    refetchInterval: refreshMs,
+    refetchInterval: ({ state }) =>
+      disconnectedPlatforms(state.data ?? []).length > 0 ? outageRefreshMs : refreshMs,
   });
 }

@@ -6,6 +6,7 @@ import styles from './frame.module.css';
 import { type Destination, isAt, navigation } from './navigation.ts';
 import { NoticesBadge } from './notices-badge.tsx';
 import { useShortcuts } from './shortcuts.tsx';
+import { SourcesBadge } from './sources-badge.tsx';
 import { ThemeSwitch } from './theme-switch.tsx';
 
 export function Frame({ session, children }: { session: Session; children: ReactNode }) {
@@ -81,6 +82,7 @@ function NavigationItem({
       >
         {destination.label}
         {destination.path === '/notices' && <NoticesBadge />}
+        {destination.path === '/sources' && <SourcesBadge />}
       </Link>
     </li>
   );

@@ -1,14 +1,13 @@
 import { useState } from 'react';
 import { Button } from './button.tsx';
+import { copyText } from './copy-text.ts';
 import styles from './shown-once.module.css';
 
 /** Shows a key or secret that the server does not return again. */
 export function ShownOnce({ what, value }: { what: string; value: string }) {
   const [state, setState] = useState<'shown' | 'copied' | 'refused'>('shown');
   const copy = () => {
-    // The clipboard is available only over HTTPS or from localhost.
-    const written = navigator.clipboard?.writeText(value) ?? Promise.reject(new Error('no clipboard'));
-    written.then(
+    copyText(value).then(
       () => setState('copied'),
       () => setState('refused'),
     );

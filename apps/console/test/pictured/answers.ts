@@ -1,7 +1,7 @@
 import type { Answers } from '@earshot/sdk';
 import { audit, keys, notices, session, sources, usageOf } from './account.ts';
 import { coverageOf } from './coverage.ts';
-import { countsOf, matches } from './matches.ts';
+import { countsOf, matches, olderMatch } from './matches.ts';
 import { releaseValue, rules } from './rules.ts';
 import { ago } from './time.ts';
 import { deliveriesOf, webhookId, webhooks } from './webhooks.ts';
@@ -23,6 +23,7 @@ export const fullAnswers: FixedAnswers = {
     return found;
   }),
   '/api.CountMatches': answer('CountMatches', countsOf),
+  '/api.GetMatch': answer('GetMatch', () => olderMatch),
   '/api.GetCoverage': answer('GetCoverage', coverageOf),
   '/api.GetUsage': answer('GetUsage', usageOf),
   '/api.ListSources': answer('ListSources', () => ({ sources })),
@@ -58,6 +59,7 @@ export const emptyAnswers: FixedAnswers = {
   ...fullAnswers,
   '/api.ListRules': answer('ListRules', () => ({ rules: [], next_cursor: null })),
   '/api.GetRule': 'not_found',
+  '/api.GetMatch': 'not_found',
   '/api.CountMatches': answer('CountMatches', ({ from, to, step }: Answers['CountMatches']) => ({
     from,
     to,

@@ -20,6 +20,9 @@ export const matches: readonly Match[] = Array.from({ length: 24 }, (_, index) =
   index === 3 || index === 9 ? page(index) : post(index, texts[index % texts.length] ?? ''),
 );
 
+/** A match that no list has. */
+export const olderMatch: Match = { ...post(90, 'An older rust 2027 release.'), created_at: ago(9, 'day') };
+
 function post(index: number, text: string): Match {
   return {
     ...common(index),

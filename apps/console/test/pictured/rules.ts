@@ -37,7 +37,7 @@ const paused: Partial<RulePlatform> = {
 };
 
 function budget(differs: Partial<Budget>): Pick<Rule, 'budget' | 'effective_budget'> {
-  const { spent, remaining, resets_at, reserved, ...terms }: Budget = {
+  const { spent, remaining, resets_at, reserved, forecast, ...terms }: Budget = {
     period: 'day',
     usd: 5,
     on_reached: 'pause',
@@ -45,9 +45,10 @@ function budget(differs: Partial<Budget>): Pick<Rule, 'budget' | 'effective_budg
     remaining: 3.14,
     resets_at: ahead(9, 'hour'),
     reserved: 0.0175,
+    forecast: 2.98,
     ...differs,
   };
-  return { budget: terms, effective_budget: { ...terms, spent, remaining, resets_at, reserved } };
+  return { budget: terms, effective_budget: { ...terms, spent, remaining, resets_at, reserved, forecast } };
 }
 
 const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({

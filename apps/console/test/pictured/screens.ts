@@ -7,6 +7,7 @@ import {
   silentAnswers,
   waitingAnswers,
 } from './answers.ts';
+import { olderMatch } from './matches.ts';
 import { ruleIds } from './rules.ts';
 import { webhookId } from './webhooks.ts';
 
@@ -45,10 +46,16 @@ const press = (name: string | RegExp) => (page: Page) =>
     .first()
     .click();
 
+const onlyChecked = (screen: PicturedScreen): PicturedScreen => ({ ...screen, isOnlyChecked: true });
 const inDark = (screen: PicturedScreen): PicturedScreen => ({ ...screen, inDark: true });
 
 export const withData: readonly PicturedScreen[] = [
   inDark(full('feed', `/feed?peek=mat_01kb2mj3s6d9f2g5h8k1m4n701`, 'own evaluation of the rule agrees')),
+  onlyChecked(
+    full('older-match', `/feed?peek=${olderMatch.id}`, 'An older', async (page) => {
+      await page.getByRole('button', { name: 'Copy link' }).waitFor();
+    }),
+  ),
   full('rules', '/rules', 'Autumn campaign'),
   inDark(
     full('editor', `/rules/${ruleIds.release}`, 'Registered as', async (page) => {
@@ -82,6 +89,7 @@ export const empties: readonly PicturedScreen[] = [
   empty('audit', '/audit', 'No changes yet.'),
   { ...empty('not-found', '/rules/a/b', 'The page does not exist.'), name: 'not-found' },
   { ...empty('all-notices', '/notices?show=all', 'There are no notices, or'), isOnlyChecked: true },
+  onlyChecked(empty('match', '/feed?peek=mat_unknown', 'The match does not exist')),
   { ...empty('webhook', '/webhooks/whk_unknown', 'The webhook does not exist.'), isOnlyChecked: true },
   { ...empty('rule', '/rules/rule_unknown', 'The rule does not exist.'), isOnlyChecked: true },
   {

@@ -37,12 +37,21 @@ export const webhooks: readonly Webhook[] = [
     name: 'warehouse',
     url: 'https://ingest.example.com/v1/streams/earshot/production?tenant=acme',
   }),
-  webhook('whk_01kb2n0a4c7q5t8w3y6z1v0n4p', { name: 'chat', state: 'disabled', reason: 'gone' }),
+  webhook('whk_01kb2n0a4c7q5t8w3y6z1v0n4p', {
+    name: 'chat',
+    url: 'https://hooks.slack.com/…',
+    format: 'slack',
+    window_seconds: 60,
+    state: 'disabled',
+    reason: 'gone',
+  }),
 ];
 
 const delivery = (id: number, differs: Partial<Delivery>): Delivery => ({
   id: `dlv_01kb2n0a4c7q5t8w3y6z1v0n${id}p`,
   created_at: ago(id * 9, 'minute'),
+  last_at: ago(id * 9, 'minute'),
+  times: 1,
   message_id: `msg_01kb2n0a4c7q5t8w3y6z1v0n${id}`,
   attempt: 1,
   match_count: 12,
@@ -78,8 +87,8 @@ const parked = delivery(6, {
 
 export function deliveriesOf(outcome: Delivery['outcome'] | undefined): readonly Delivery[] {
   const all = [
-    delivery(1, { ...failed, attempt: 2 }),
-    delivery(2, { ...failed, attempt: 1 }),
+    delivery(1, { ...failed, attempt: 3, times: 7, last_at: ago(1, 'minute') }),
+    delivery(2, { ...failed, attempt: 2 }),
     delivery(3, {}),
     delivery(4, { match_count: 1, last_match_id: 'mat_01kb2mj3s6d9f2g5h8k1m4n7q0', latency_ms: 64 }),
     delivery(5, {

@@ -11,6 +11,12 @@ export function periodStart(budget: string): string {
     when 'month' then date_trunc('month', ${today})::date else '-infinity'::date end`;
 }
 
+/** SQL: when a rule first listened in the period that begins with a day. */
+export function listeningSince(ruleId: string, firstDay: string): string {
+  return `(select min(from_at) from watches where watches.rule_id = ${ruleId}
+    and (to_at is null or to_at > (${firstDay})::timestamp at time zone 'UTC'))`;
+}
+
 /** Sums over rows of `usage`. */
 export const sums = ['matches', 'items', 'users', 'referenced_posts'].map((name) => ({
   name,

@@ -31,6 +31,28 @@ export function periodAt(kind: Budget['period'], now: Date): Period {
   }
 }
 
+/** The shortest time from which a rate is projected, and the same as a part of the period. */
+const projectedFromMs = 3_600_000;
+const projectedFromPart = 0.02;
+
+/** How long something has spent in a period; null if that is too short for a rate. `since` is null if it has not begun. */
+export function spendingMs({ start, end }: Period, since: Date | null, now: Date): number | null {
+  if (since === null || end === null) return null;
+  const elapsedMs = now.getTime() - Math.max(start.getTime(), since.getTime());
+  const lengthMs = end.getTime() - start.getTime();
+  return elapsedMs < Math.max(projectedFromMs, lengthMs * projectedFromPart) ? null : elapsedMs;
+}
+
+/** The amount that will be spent at the end of the period at the rate so far; null if there is no rate or no end. */
+export function forecastAtEnd(
+  { spent, period, since }: { readonly spent: number; readonly period: Period; readonly since: Date | null },
+  now: Date,
+): number | null {
+  const elapsedMs = spendingMs(period, since, now);
+  if (elapsedMs === null || period.end === null) return null;
+  return micro(spent + (spent * (period.end.getTime() - now.getTime())) / elapsedMs);
+}
+
 /** Amounts in matches, or in dollars at the highest reading: a cap must hold whichever reading is right. */
 export interface SpentAmounts {
   readonly spent: number;

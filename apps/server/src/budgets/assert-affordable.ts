@@ -1,11 +1,11 @@
 import { type Budget, type Estimate, formatBudget, isLooserBudget, type Platform } from '@earshot/contract';
 import { itemPrice } from '../billing/prices.ts';
-import { betterBasis, type EstimateValueOptions } from '../estimates/estimate-value.ts';
+import { type EstimateValueOptions, readKnowledge } from '../estimates/estimate-value.ts';
 import { toEstimate } from '../estimates/estimate-volume.ts';
 import type { AssertAffordable, SpendingChange } from '../rules/create-rule.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
-import { decide, isAbove } from './budget.ts';
+import { decide, isAbove, type Standing } from './budget.ts';
 import { readSpending, readStanding, type Spending, type Subject, wasReached } from './budgets.sql.ts';
 
 export interface AssertAffordableOptions extends EstimateValueOptions {
@@ -25,7 +25,7 @@ const usualAnswerWithinMs = 1_500;
  * Decides for every change that may cost more, from every interface, before anything is spent.
  *
  * 1. A key with a budget changes only rules that spend this budget. Otherwise the budget would not bound what the key spends.
- * 2. A rule does not start while one of its budgets is spent: it would spend until the next check of the budgets stops it.
+ * 2. A rule does not start while one of its budgets is reached: it would spend until the next check of the budgets stops it.
  * 3. A rule that a budget will probably pause is refused, unless the caller accepts the estimate. The estimate must be based on the
  *    history of the same query or from the platform's counts. Stored items and upper bounds are not enough to refuse a rule.
  */
@@ -67,7 +67,7 @@ async function assertNotReached(
     const now = new Date(nowMs());
     const standing = await readStanding(database, subject, { prices, now });
     if (decide(standing, now).isReached || (await wasReached(database, subject, standing)))
-      throw spent(subject, standing.period.end);
+      throw alreadyReached(subject, standing);
   }
 }
 
@@ -88,9 +88,9 @@ async function estimate(
 ): Promise<Estimate | null> {
   const nowMs = options.nowMs();
   const query = { accountId, value, since: new Date(nowMs - weekMs), nowMs };
-  const basis = await betterBasis(options, query);
+  const { basis, seen } = await readKnowledge(options, query);
   if (!('basis' in basis)) return null;
-  return toEstimate(basis, itemPrice(options.prices, options.config, value.platform));
+  return toEstimate(basis, { seen, nowMs, price: itemPrice(options.prices, options.config, value.platform) });
 }
 
 /** Null when it takes longer. Counts that arrive later are kept for the next call; a later failure is ignored. */
@@ -148,11 +148,12 @@ const instead: Readonly<Record<Subject['kind'], string>> = {
   account: 'Ask the operator of the service for a larger budget',
 };
 
-function spent({ kind, budget }: Subject, resetsAt: Date | null): Failure {
-  const wait = resetsAt === null ? '' : `, or wait until ${resetsAt.toISOString()}`;
+function alreadyReached({ kind, budget }: Subject, { cap, spent, period }: Standing): Failure {
+  const wait = period.end === null ? '' : `, or wait until ${period.end.toISOString()}`;
+  const why = spent >= cap ? 'is spent' : `paused its rules early, with ${spent} of ${cap} spent`;
   return new Failure(
     'failed_precondition',
-    `The rule cannot start, because ${whose[kind]} (${formatBudget(budget)}) is spent. ${instead[kind]}${wait}.`,
+    `The rule cannot start, because ${whose[kind]} (${formatBudget(budget)}) ${why}. ${instead[kind]}${wait}.`,
     { details: { reason: 'budget_reached', budget } },
   );
 }

@@ -5,6 +5,7 @@ import {
   type Period,
   periodAt,
   type SpentAmounts,
+  spendingMs,
   spentAmounts,
 } from '../billing/spending.ts';
 
@@ -12,17 +13,19 @@ import {
 export interface Standing extends SpentAmounts {
   readonly cap: number;
   readonly period: Period;
+  /** Since when it is spent in this period; null if it is not. */
+  readonly since: Date | null;
 }
 
 export function standingOf(
   budget: Budget,
   counted: readonly CountedSpending[],
-  prices: Prices,
-  now: Date,
+  { prices, now, since }: { readonly prices: Prices; readonly now: Date; readonly since: Date | null },
 ): Standing {
   return {
     cap: budget.usd ?? budget.matches ?? 0,
     period: periodAt(budget.period, now),
+    since,
     ...spentAmounts(budget.usd === undefined ? 'matches' : 'usd', counted, prices),
   };
 }
@@ -35,7 +38,7 @@ export interface Decision {
   readonly isReached: boolean;
   /** The thresholds that are passed. */
   readonly passed: readonly number[];
-  /** When the budget will be reached at this period's rate; null if that is after the period. */
+  /** When the budget will be spent at this period's rate; null if that is after the period. */
   readonly forecastAt: Date | null;
 }
 
@@ -52,12 +55,14 @@ export function decide(standing: Standing, now: Date): Decision {
   };
 }
 
-function forecastOf({ cap, spent, period: { start, end } }: Standing, now: Date): Date | null {
-  if (end === null || spent >= cap) return null;
-  const [elapsedMs, lengthMs] = [now.getTime() - start.getTime(), end.getTime() - start.getTime()];
+function forecastOf({ cap, spent, period, since }: Standing, now: Date): Date | null {
+  const { start, end } = period;
+  const elapsedMs = spendingMs(period, since, now);
+  if (end === null || elapsedMs === null || spent >= cap) return null;
+  const lengthMs = end.getTime() - start.getTime();
   if (elapsedMs < lengthMs * forecastFrom || spent < cap * forecastFrom) return null;
-  const neededMs = (elapsedMs * cap) / spent;
-  return neededMs < lengthMs ? new Date(start.getTime() + Math.ceil(neededMs)) : null;
+  const spentAt = new Date(now.getTime() + Math.ceil((elapsedMs * (cap - spent)) / spent));
+  return spentAt < end ? spentAt : null;
 }
 
 const dayMs = 86_400_000;

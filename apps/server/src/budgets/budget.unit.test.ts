@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { whole } from '../billing/divide.ts';
 import { defaultPrices } from '../billing/prices.ts';
-import { type CountedSpending, periodAt, recentMs } from '../billing/spending.ts';
+import { type CountedSpending, forecastAtEnd, periodAt, recentMs } from '../billing/spending.ts';
 import { platforms } from '../upstream/platforms.ts';
 import { decide, isAbove, type Standing, standingOf } from './budget.ts';
 
@@ -35,6 +35,7 @@ describe('periodAt', () => {
 });
 
 const now = new Date('2026-11-16T12:00:00Z');
+const context = { prices: defaultPrices(), now, since: new Date('2026-11-01') };
 const counted = (more: Partial<CountedSpending>): CountedSpending => ({
   platform: 'x',
   matches: 0,
@@ -49,18 +50,13 @@ describe('spentAmounts', () => {
   const posts = counted({ matches: 10, items: 10 * whole, users: 20 * whole, referenced_posts: 10 * whole });
 
   test('counts included resources: a cap holds at the highest reading of the prices', () => {
-    const { spent } = standingOf(
-      { period: 'day', usd: 5, on_reached: 'pause' },
-      [posts],
-      defaultPrices(),
-      now,
-    );
+    const { spent } = standingOf({ period: 'day', usd: 5, on_reached: 'pause' }, [posts], context);
     expect(spent).toBe(10 * 0.005 + 20 * 0.01 + 10 * 0.005);
   });
 
   test('counts matches for a budget in matches', () => {
     const budget = { period: 'day', matches: 5, on_reached: 'pause' } as const;
-    expect(standingOf(budget, [posts], defaultPrices(), now)).toMatchObject({ spent: 10, cap: 5 });
+    expect(standingOf(budget, [posts], context)).toMatchObject({ spent: 10, cap: 5 });
   });
 
   test('reserves what arrives at the rate of the last minute until each platform applies a stop', () => {
@@ -70,7 +66,7 @@ describe('spentAmounts', () => {
       counted({ platform: 'firehose', matches: 100, items: 100 * whole, recent_matches: 60 }),
     ];
     const perSecond = 60 / (recentMs / 1_000);
-    const { reserved } = standingOf(budget, recent, defaultPrices(), now);
+    const { reserved } = standingOf(budget, recent, context);
     const matchesOf = (platform: 'x' | 'firehose') => (platforms[platform].stopsWithinMs / 1_000) * perSecond;
     expect(reserved).toBeCloseTo(matchesOf('x') * 0.005 + matchesOf('firehose') * 0.005, 9);
   });
@@ -78,7 +74,34 @@ describe('spentAmounts', () => {
   test('reserves matches for a budget in matches', () => {
     const budget = { period: 'day', matches: 500, on_reached: 'pause' } as const;
     const recent = [counted({ matches: 100, items: 100 * whole, recent_matches: 60 })];
-    expect(standingOf(budget, recent, defaultPrices(), now).reserved).toBeCloseTo(70, 9);
+    expect(standingOf(budget, recent, context).reserved).toBeCloseTo(70, 9);
+  });
+});
+
+describe('forecastAtEnd', () => {
+  const at = (time: string) => new Date(`2026-11-16T${time}Z`);
+  const forecast = (kind: 'day' | 'month' | 'lifetime', since: string | null, time: string) =>
+    forecastAtEnd(
+      { spent: 2, period: periodAt(kind, at(time)), since: since === null ? null : new Date(since) },
+      at(time),
+    );
+
+  test('continues at the rate since the period began', () => {
+    expect(forecast('day', '2026-11-01', '06:00')).toBe(8);
+    expect(forecast('month', '2026-10-01', '00:00')).toBe(4);
+  });
+
+  test('continues at the rate since the rule began in the period', () => {
+    expect(forecast('day', '2026-11-16T10:00Z', '12:00')).toBe(2 + 12);
+    expect(forecast('month', '2026-11-15T00:00Z', '00:00')).toBe(2 + 30);
+  });
+
+  test('is unknown in the first hour of the period or the rule, without a rule, and for a lifetime', () => {
+    expect(forecast('day', '2026-11-01', '00:59')).toBeNull();
+    expect(forecast('day', '2026-11-16T11:01Z', '12:00')).toBeNull();
+    expect(forecast('month', '2026-11-16T00:00Z', '12:00')).toBeNull();
+    expect(forecast('day', null, '12:00')).toBeNull();
+    expect(forecast('lifetime', '2026-11-01', '12:00')).toBeNull();
   });
 });
 
@@ -88,6 +111,7 @@ const standings: fc.Arbitrary<Standing> = fc
     spent: fc.double({ min: 0, max: 2_000, noNaN: true }),
     reserved: fc.double({ min: 0, max: 100, noNaN: true }),
     kind: kinds,
+    since: fc.option(fc.date({ min: new Date('2026-10-01'), max: now, noInvalidDate: true })),
   })
   .map(({ kind, ...amounts }) => ({
     ...amounts,
@@ -120,7 +144,11 @@ describe('decide', () => {
       fc.property(standings, dates, (standing, at) => {
         const period = periodAt('month', at);
         const { forecastAt } = decide({ ...standing, period }, at);
+        const begunMs =
+          at.getTime() - Math.max(period.start.getTime(), standing.since?.getTime() ?? at.getTime());
+        if (begunMs < 3_600_000) expect(forecastAt).toBeNull();
         if (forecastAt === null) return;
+        expect(forecastAtEnd({ ...standing, period }, at)).toBeGreaterThanOrEqual(standing.cap);
         expect(forecastAt.getTime()).toBeGreaterThan(at.getTime());
         expect(forecastAt.getTime()).toBeLessThanOrEqual(period.end?.getTime() ?? 0);
       }),
@@ -130,12 +158,15 @@ describe('decide', () => {
   test('forecasts the day on which a monthly budget will be spent', () => {
     const period = periodAt('month', now);
     // 15.5 days of 30 have passed.
-    const at = (spent: number) => decide({ cap: 31, spent, reserved: 0, period }, now).forecastAt;
+    const at = (spent: number) =>
+      decide({ cap: 31, spent, reserved: 0, period, since: new Date(0) }, now).forecastAt;
     expect(at(25)?.toISOString().slice(0, 10)).toBe('2026-11-20');
     expect(at(15.5)).toBeNull();
     expect(at(31)).toBeNull();
     const early = new Date('2026-11-02T00:00:00Z');
-    expect(decide({ cap: 31, spent: 25, reserved: 0, period }, early).forecastAt).toBeNull();
+    expect(
+      decide({ cap: 31, spent: 25, reserved: 0, period, since: new Date(0) }, early).forecastAt,
+    ).toBeNull();
   });
 });
 

@@ -1,6 +1,6 @@
-import { type Budget, formatBudget, type Platform } from '@earshot/contract';
+import { type Budget, formatBudget } from '@earshot/contract';
 import type { Prices } from '../billing/prices.ts';
-import { recentMatches, sums } from '../billing/spending.sql.ts';
+import { listeningSince, recentMatches, sums } from '../billing/spending.sql.ts';
 import { type CountedSpending, periodAt } from '../billing/spending.ts';
 import type { Sql } from '../engines/database.ts';
 import type { NoticeData } from '../notices/notice-kinds.ts';
@@ -108,8 +108,10 @@ function subjectsOf(row: RuleRow, fallback: Budget | null): Subject[] {
 
 const counted = `usage.platform, ${sums.map(({ name, sum }) => `${sum} as ${name}`).join(', ')}`;
 
+/** `since` is when the first of the rules began, as far as it is cheap to read. */
 const countSpent: Readonly<Record<Subject['kind'], string>> = {
-  rule: `select ${counted}, ${recentMatches('matches.rule_id = $1 and matches.platform = usage.platform')} as recent_matches
+  rule: `select ${counted}, ${recentMatches('matches.rule_id = $1 and matches.platform = usage.platform')} as recent_matches,
+      ${listeningSince('$1', '$2::date')} as since
     from usage where rule_id = $1 and day >= $2::date group by platform`,
   // The audit has every creation, also of deleted rules.
   key: `with made as materialized (
@@ -117,9 +119,10 @@ const countSpent: Readonly<Record<Subject['kind'], string>> = {
       where operation = 'CreateRule' and actor in (select id from api_keys where spends_from = $1)
     )
     select ${counted}, ${recentMatches('matches.rule_id in (select rule_id from made) and matches.platform = usage.platform')}
-      as recent_matches
+      as recent_matches, (select created_at from rules where id in (select rule_id from made) order by id limit 1) as since
     from usage where rule_id in (select rule_id from made) and day >= $2::date group by platform`,
-  account: `select ${counted}, ${recentMatches('matches.account_id = $1 and matches.platform = usage.platform')} as recent_matches
+  account: `select ${counted}, ${recentMatches('matches.account_id = $1 and matches.platform = usage.platform')} as recent_matches,
+      (select created_at from rules where account_id = $1 order by id limit 1) as since
     from usage where account_id = $1 and day >= $2::date group by platform`,
 };
 
@@ -130,8 +133,8 @@ export async function readStanding(
 ): Promise<Standing> {
   const { start } = periodAt(budget.period, now);
   const firstDay = budget.period === 'lifetime' ? '-infinity' : dayOf(start);
-  const rows = await sql.prepared<CountedSpending & { platform: Platform }>(countSpent[kind], [id, firstDay]);
-  return standingOf(budget, rows, prices, now);
+  const rows = await sql.prepared<CountedSpending & { since: Date | null }>(countSpent[kind], [id, firstDay]);
+  return standingOf(budget, rows, { prices, now, since: rows[0]?.since ?? null });
 }
 
 function dayOf(date: Date): string {

@@ -1,3 +1,4 @@
+import { repeat } from '../runtime/worker.ts';
 import { StreamEnded, type UpstreamStream } from '../upstream/upstream-stream.ts';
 import type { Allowance, InstallationBudget } from './installation-budget.ts';
 
@@ -60,19 +61,15 @@ function ended(resetsAt: Date, waitMs: number): StreamEnded {
 function watchBudget(budget: InstallationBudget, pollIntervalMs: number) {
   const controller = new AbortController();
   let reached: Allowance['reached'] = null;
-  const timer = setInterval(() => {
-    budget.read().then(
-      (allowance) => {
-        if (!allowance.reached || controller.signal.aborted) return;
-        reached = allowance.reached;
-        controller.abort();
-      },
-      () => undefined,
-    );
-  }, pollIntervalMs);
+  const polling = repeat(pollIntervalMs, async () => {
+    const allowance = await budget.read();
+    if (!allowance.reached || controller.signal.aborted) return;
+    reached = allowance.reached;
+    controller.abort();
+  });
   return {
     signal: controller.signal,
     reached: () => reached,
-    [Symbol.dispose]: () => clearInterval(timer),
+    [Symbol.dispose]: () => polling[Symbol.dispose](),
   };
 }

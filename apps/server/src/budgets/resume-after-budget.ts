@@ -3,6 +3,7 @@ import { allowedColumns, ofPlan, type PlanAndLimits } from '../accounts/plans.ts
 import type { Sql } from '../engines/database.ts';
 import { type ChangeRuleOptions, changeRule } from '../rules/change-rule.ts';
 import { beginResume } from '../rules/resume-rule.ts';
+import type { PauseReason } from '../rules/rule-rows.sql.ts';
 import { createConcurrencyLimit } from '../runtime/concurrency.ts';
 import { Failure } from '../runtime/failure.ts';
 import { decide } from './budget.ts';
@@ -15,7 +16,7 @@ export interface ResumeAfterBudgetOptions extends ChangeRuleOptions {
 interface DueRule extends PlanAndLimits {
   readonly id: string;
   readonly account_id: string;
-  readonly pause_reason: 'budget' | 'suspension';
+  readonly pause_reason: PauseReason;
   readonly read_at: Date;
 }
 

@@ -173,8 +173,9 @@ function bySubject(rules: readonly WatchedRule[]): Map<Subject, WatchedRule[]> {
   return spenders;
 }
 
-function factsOf({ budget }: Subject, { spent, period }: Standing) {
-  return { budget: formatBudget(budget), spent, resets_at: period.end?.toISOString() ?? null };
+function factsOf({ budget }: Subject, { cap, spent, reserved, period }: Standing) {
+  const resetsAt = period.end?.toISOString() ?? null;
+  return { budget: formatBudget(budget), limit: cap, spent, reserved, resets_at: resetsAt };
 }
 
 /** Remembers which notices exist, so that this node does not query the database for them again. */

@@ -19,12 +19,14 @@ import { previewRule } from '../estimates/preview-rule.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { listSources } from '../ingest/list-sources.ts';
+import type { ParsedRules } from '../language/explain-match.ts';
 import { syntaxGuides } from '../language/rule-language.ts';
 import { createNoticeReader, type NoticeReader } from '../notices/notice-reader.sql.ts';
 import { ackMatches } from '../readers/ack-matches.ts';
 import { countMatches } from '../readers/count-matches.ts';
 import { createFollowing } from '../readers/follow-matches.ts';
 import { createNoticeFollowing, type NoticeFollowing } from '../readers/follow-notices.ts';
+import { getMatch } from '../readers/get-match.ts';
 import { listMatches } from '../readers/list-matches.ts';
 import { listNotices } from '../readers/list-notices.ts';
 import { deleteReader, listReaders } from '../readers/manage-readers.ts';
@@ -119,6 +121,7 @@ interface Common {
   readonly database: Database;
   readonly rules: ReturnType<typeof createRuleStore>;
   readonly reader: MatchReader;
+  readonly parsedRules: ParsedRules;
   readonly cursors: Cursors;
   readonly contact: string;
 }
@@ -182,6 +185,7 @@ function handlersOf(
     }),
     ListSources: listSources(shared),
     ListMatches: listMatches(forReaders),
+    GetMatch: getMatch(common),
     CountMatches: countMatches(common),
     StreamMatches: streamMatches(forReaders),
     ListNotices: listNotices(forReaders),

@@ -9,19 +9,26 @@ import type { Shared } from './shared.ts';
 export type Readiness = () => Promise<string[]>;
 
 const natsAnswersWithinMs = 1_000;
+const reuseMs = 1_000;
 
 /**
  * Ready means that the node can serve requests. A node with the role `ingest` also needs an event log that takes its events. The
- * upstreams are not part of it.
+ * upstreams are not part of it. Anyone may request it, so PostgreSQL and NATS are queried once a second at most.
  */
 export async function createReadiness({
   database,
   nats,
   appendWatch,
-}: Pick<Shared, 'database' | 'nats' | 'appendWatch'>): Promise<Readiness> {
+  nowMs = () => performance.now(),
+}: Pick<Shared, 'database' | 'nats' | 'appendWatch'> & {
+  readonly nowMs?: () => number;
+}): Promise<Readiness> {
   const migration = await newestMigration();
+  const query = () => Promise.all([postgresProblems(database, migration), natsProblems(nats)]);
+  let queried: { readonly atMs: number; readonly problems: ReturnType<typeof query> } | null = null;
   return async () => {
-    const [postgres, events] = await Promise.all([postgresProblems(database, migration), natsProblems(nats)]);
+    if (queried === null || nowMs() - queried.atMs >= reuseMs) queried = { atMs: nowMs(), problems: query() };
+    const [postgres, events] = await queried.problems;
     const refused = appendWatch.refusing() === null ? [] : ['the event log takes no events'];
     return [...postgres, ...events, ...refused];
   };

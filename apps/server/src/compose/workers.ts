@@ -12,6 +12,7 @@ import { createBudgetWatch } from '../budgets/watch-budgets.ts';
 import type { RoleName } from '../config/values.ts';
 import { forgetLedger } from '../coverage/forget-ledger.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
+import { createGapNotifier } from '../coverage/notify-gaps.ts';
 import { createMatchedThrough, recordMatchedThrough } from '../coverage/progress.ts';
 import { isRecoverable, recoverGap } from '../coverage/recover-gap.ts';
 import { repairGap } from '../coverage/repair-gap.ts';
@@ -84,7 +85,10 @@ export async function workersOf(
     await showBacklog({ ...shared, reader });
   };
   return [
-    every('database-clock', syncClockEveryMs, () => shared.clock.sync()),
+    every('database-clock', syncClockEveryMs, async () => {
+      const { aheadMs } = await shared.clock.sync();
+      shared.metrics.clockOffset.set(aheadMs / 1000);
+    }),
     every('freshness', freshnessEveryMs, showAll),
     ...workers.flat(),
   ];
@@ -259,6 +263,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     // A full log refuses new events. While there is room, matched events stay for three days.
     every('make-room', 5_000, async () => telemetry.logSpace(await space.makeRoom())),
     ...budgetWorkers(shared),
+    everyUnderLease(leases, 'gap-notices', 5_000, createGapNotifier(shared)),
     everyUnderLease(leases, 'unusual-rates', 30_000, () => notifyUnusualRates(shared)),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });

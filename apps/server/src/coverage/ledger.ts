@@ -1,4 +1,5 @@
 import type { Platform } from '@earshot/contract';
+import { provenForSeconds } from '../slots/receiving.sql.ts';
 import {
   bestOf,
   clip,
@@ -61,8 +62,7 @@ export interface SlotRepair extends Repair {
   readonly slotId: string;
 }
 
-/** An open interval without a proof for this long belongs to a crashed process. */
-const provenForMs = 10_000;
+const provenForMs = provenForSeconds * 1000;
 
 export interface PlatformCoverage {
   readonly platform: Platform;

@@ -24,13 +24,25 @@ type ReadLog = () => Promise<EventLogState | null>;
 
 /**
  * Compares the event log with the one that belongs to the database. If the log is lost, its unmatched events become a
- * gap on the ledger. Returns null if the signal is aborted before the loss is certain.
+ * gap on the ledger. Returns null if the signal is aborted before the comparison is certain.
  */
 export async function followLog(
   database: Database,
-  { readLog, certainAfterMs }: { readLog: ReadLog; certainAfterMs: number },
+  options: { readLog: ReadLog; certainAfterMs: number },
   signal: AbortSignal,
 ): Promise<LogComparison | null> {
+  for (;;) {
+    const comparison = await compareLog(database, options, signal);
+    if (comparison !== 'uncertain') return comparison;
+    if (signal.aborted) return null;
+  }
+}
+
+async function compareLog(
+  database: Database,
+  { readLog, certainAfterMs }: { readLog: ReadLog; certainAfterMs: number },
+  signal: AbortSignal,
+): Promise<LogComparison | 'uncertain' | null> {
   const bound = await readBoundLog(database);
   const { readAt: since } = bound;
   let seen = await readLog();
@@ -43,21 +55,19 @@ export async function followLog(
   // Nothing new was logged: skip the write and its disk flush.
   if (seen?.createdAt === bound.createdAt && seen?.lastSequence === bound.lastSequence)
     return { fate: 'same', log: seen, since };
-  return { ...(await database.transaction((sql) => bindSeenLog(sql, seen, readLog))), since };
-}
-
-async function bindSeenLog(
-  sql: Sql,
-  seen: EventLogState | null,
-  readLog: ReadLog,
-): Promise<Omit<LogComparison, 'since'>> {
-  const bound = await lockBoundLog(sql);
-  // Another node may have read the log later and written first. A loss counts only if it is seen under the lock.
-  const log = fateOf(bound, seen) === 'same' ? seen : await readLog();
-  const fate = fateOf(bound, log);
-  if (fate !== 'same') await loseLog(sql);
-  await bindLog(sql, log);
-  return { fate, log };
+  const isCertain = fateOf(bound, seen) !== 'same';
+  const bindSeenLog = async (sql: Sql) => {
+    const locked = await lockBoundLog(sql);
+    // Another node may have read the log later and written first. A loss counts only if it is seen under the lock.
+    const log = fateOf(locked, seen) === 'same' ? seen : await readLog();
+    const fate = fateOf(locked, log);
+    // Seen for the first time: it may be an outdated log.
+    if (fate !== 'same' && !isCertain) return 'uncertain';
+    if (fate !== 'same') await loseLog(sql);
+    await bindLog(sql, log);
+    return { fate, log, since };
+  };
+  return await database.transaction(bindSeenLog);
 }
 
 export function fateOf(

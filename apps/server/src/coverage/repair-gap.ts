@@ -7,13 +7,14 @@ import { slotTag } from '../slots/slot.ts';
 import type { Item } from '../upstream/item.ts';
 import type { PostSearch } from '../upstream/platform.ts';
 import { readItem } from '../upstream/read-item.ts';
-import type {
-  AffectedSlot,
-  Gap,
-  PlannedRepair,
-  RepairProgress,
-  RepairStore,
-  WaitingRepair,
+import {
+  type AffectedSlot,
+  budgetExhausted,
+  type Gap,
+  type PlannedRepair,
+  type RepairProgress,
+  type RepairStore,
+  type WaitingRepair,
 } from './repair-store.sql.ts';
 
 /** The stream delivers some seconds late, so a post from shortly before the gap may have been lost in it. */
@@ -68,7 +69,7 @@ export async function repairGap(
     }
     const size = Math.min(search.pageSize.max, options.postsPerDay - (await store.spentToday()));
     if (size < search.pageSize.min) {
-      await store.recordWaiting(lease, gap, 'budget_exhausted');
+      await store.recordWaiting(lease, gap, budgetExhausted);
       return false;
     }
     await repairPage(options, { gap, lease, size }, next, signal);

@@ -6,6 +6,8 @@ import type { RepairVia } from './timeline.ts';
 
 const gapsMax = 100;
 const ruleGone = 'rule_gone';
+/** Why a search waits for the next day. */
+export const budgetExhausted = 'budget_exhausted';
 const today = `(now() at time zone 'UTC')::date`;
 
 /** A gap that has ended, identified by the interval that ended it. */

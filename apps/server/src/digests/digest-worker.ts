@@ -1,4 +1,5 @@
 import type { Logger } from '../observability/logger.ts';
+import { DatabaseUnreachable } from '../runtime/failure.ts';
 import { pause, type Worker } from '../runtime/worker.ts';
 import type { DigestMessageStore, LeasedDigestMessage } from './digest-messages.sql.ts';
 
@@ -20,7 +21,8 @@ export function createDigestWorker(options: {
     try {
       await options.send(leased);
     } catch (error) {
-      log.warn({ err: error, digestId: leased.digestId }, 'a digest message could not be sent or recorded');
+      if (!(error instanceof DatabaseUnreachable))
+        log.warn({ err: error, digestId: leased.digestId }, 'a digest message could not be sent or recorded');
       // If this fails, the lease expires.
       await store.release(leased).catch(() => undefined);
     }

@@ -1,4 +1,5 @@
 import { visible } from '@earshot/mcp/visible';
+import { webAddress } from '../webhooks/formats/chat-content.ts';
 import type { DigestContent, ShownMatch } from './message-content.ts';
 
 export interface RenderedMail {
@@ -15,12 +16,12 @@ interface Part {
 
 interface Line {
   readonly text: string;
-  /** Only http and https. */
+  /** Checked by `webAddress`. */
   readonly link?: string;
 }
 
 export function renderMail(content: DigestContent): RenderedMail {
-  const name = visible(content.name);
+  const name = oneLine(content.name);
   const parts = [periodOf(content), countsOf(content), coverageOf(content), ...matchesOf(content)];
   const title = `${name}, message ${content.number}`;
   return {
@@ -50,7 +51,7 @@ export function countsOf(content: DigestContent): Part {
     return { heading: null, lines: [{ text }] };
   }
   const lines = counts.map(({ rule_name, rule_id, platform, matches }) => ({
-    text: `${matches.toLocaleString('en')}  ${visible(rule_name)} (${rule_id}) on ${platform}`,
+    text: `${matches.toLocaleString('en')}  ${oneLine(rule_name)} (${rule_id}) on ${platform}`,
   }));
   return { heading: totalText(content), lines };
 }
@@ -89,15 +90,28 @@ function matchLines(
   { created_at, platform, author, title, text, url, why, id }: ShownMatch,
   zone: string,
 ): Line[] {
-  const head = `${localTime(created_at, zone)}  ${platform}${author === null ? '' : `  ${visible(author)}`}  ${id}`;
-  const isLink = url !== null && /^https?:\/\//i.test(url);
+  const head = `${localTime(created_at, zone)}  ${platform}${author === null ? '' : `  ${oneLine(author)}`}  ${id}`;
+  const link = webAddress(url);
   return [
     { text: head },
-    ...(title === null ? [] : [{ text: visible(title) }]),
-    ...(text === null ? [] : [{ text: visible(text) }]),
-    ...(url === null ? [] : [{ text: visible(url), ...(isLink && { link: url }) }]),
-    ...(why.length === 0 ? [] : [{ text: `Matched: ${why.map((word) => visible(word)).join('; ')}` }]),
+    ...(title === null ? [] : [{ text: oneLine(title) }]),
+    ...(text === null ? [] : linesOf(text).map((line) => ({ text: line }))),
+    // The text of a link is its target, so that it cannot look like another one.
+    ...(link === null ? [] : [{ text: oneLine(link), link }]),
+    ...(link === null && url !== null ? [{ text: oneLine(url) }] : []),
+    ...(why.length === 0 ? [] : [{ text: `Matched: ${why.map(oneLine).join('; ')}` }]),
   ];
+}
+
+/** Line breaks of the text stay, but not several blank lines. Each line is indented like the others. */
+function linesOf(text: string): string[] {
+  return visible(text.trim(), { lines: true })
+    .replace(/\n\s*\n/g, '\n\n')
+    .split('\n');
+}
+
+function oneLine(text: string): string {
+  return visible(text.trim().replace(/\s*\n\s*/g, ' / '));
 }
 
 function localTime(iso: string, timeZone: string): string {
@@ -115,7 +129,9 @@ function localTime(iso: string, timeZone: string): string {
 }
 
 function toText({ heading, lines }: Part): string {
-  return [...(heading === null ? [] : [heading]), ...lines.map(({ text }) => `  ${text}`)].join('\n');
+  return [...(heading === null ? [] : [heading]), ...lines.map(({ text }) => `  ${text}`.trimEnd())].join(
+    '\n',
+  );
 }
 
 function toHtml({ heading, lines }: Part): string {
@@ -123,7 +139,8 @@ function toHtml({ heading, lines }: Part): string {
   const body = lines.map(({ text, link }) =>
     link === undefined ? escape(text) : `<a href="${escape(link)}" rel="noreferrer">${escape(text)}</a>`,
   );
-  return `${head}<p>${body.join('<br>\n')}</p>`;
+  // Untrusted content never begins a line of the mail.
+  return `${head}<p>${body.join('<br>\n  ')}</p>`;
 }
 
 const entities: Readonly<Record<string, string>> = {

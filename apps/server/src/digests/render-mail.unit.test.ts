@@ -87,6 +87,27 @@ describe('a mail without matches', () => {
   });
 });
 
+test('line breaks of a text stay, and no field shows the code of one', () => {
+  const [match] = content.matches;
+  if (!match) throw new Error('there is one');
+  const { text, html, subject } = renderMail({
+    ...content,
+    name: 'morning\nreport',
+    matches: [
+      {
+        ...match,
+        title: 'A long\n title',
+        author: 'a\nb',
+        text: 'First.\r\n\n\n\nSecond.\nThird.\n',
+        why: ['a\nb'],
+      },
+    ],
+  });
+  expect(text).toContain('  A long / title\n  First.\n\n  Second.\n  Third.\n  https://');
+  expect(html).toContain('A long / title<br>\n  First.<br>\n  <br>\n  Second.<br>\n  Third.<br>\n');
+  for (const written of [text, html, subject]) expect(written).not.toContain('\\u{');
+});
+
 test('untrusted content is plain text: no markup, hidden characters or other links', () => {
   const [match] = content.matches;
   if (!match) throw new Error('there is one');
@@ -121,4 +142,15 @@ test('untrusted content is plain text: no markup, hidden characters or other lin
     expect(written).not.toContain('\nFrom');
     expect(written).not.toContain('<img');
   }
+});
+
+test.each([
+  ['https://bank.example@evil.example/', undefined],
+  ['https://evil.example/\u202Egpj.exe', 'https://evil.example/%E2%80%AEgpj.exe'],
+  ['HTTPS://Example.com/a b', 'https://example.com/a%20b'],
+])('a mail links %j only if the link shows where it leads', (url, link) => {
+  const matches = content.matches.map((match) => ({ ...match, url }));
+  const { html } = renderMail({ ...content, matches });
+  const [, href, shown] = /<a href="([^"]*)"[^>]*>([^<]*)</.exec(html) ?? [];
+  expect([href, shown]).toEqual([link, link]);
 });

@@ -21,8 +21,11 @@ export function clockFrom(time: Date): () => number {
 export interface DatabaseClock {
   /** The time of the database, without a query. */
   readonly nowMs: () => number;
-  /** Reads the time again: clocks drift apart, and the clock of a suspended machine stops. */
-  sync(): Promise<void>;
+  /**
+   * Reads the time again: clocks drift apart, and the clock of a suspended machine stops. Returns how far the clock of the node
+   * is ahead of the database.
+   */
+  sync(): Promise<{ aheadMs: number }>;
 }
 
 export async function openDatabaseClock(database: Pick<Sql, 'one'>): Promise<DatabaseClock> {
@@ -30,7 +33,18 @@ export async function openDatabaseClock(database: Pick<Sql, 'one'>): Promise<Dat
   return {
     nowMs: () => nowMs(),
     async sync() {
-      nowMs = clockFrom(await databaseTime(database));
+      const beforeMs = Date.now();
+      const time = await databaseTime(database);
+      nowMs = clockFrom(time);
+      return { aheadMs: aheadMs(time.getTime(), { beforeMs, afterMs: Date.now() }) };
     },
   };
+}
+
+/** The smallest difference that explains an answer which arrived between two readings of the clock. Negative: behind. */
+export function aheadMs(
+  databaseMs: number,
+  { beforeMs, afterMs }: { readonly beforeMs: number; readonly afterMs: number },
+): number {
+  return Math.max(0, beforeMs - databaseMs) + Math.min(0, afterMs - databaseMs);
 }

@@ -53,9 +53,10 @@ export function createLeaseStore(database: Database) {
       );
       return renewed.length === 1;
     },
+    /** Ends the epoch too. Otherwise a late renewal would take the lease again, and no node would work under it. */
     async release(lease: Lease): Promise<void> {
       await database.run(
-        `update leases set expires_at = now() - interval '1 second' where ${isHeld}`,
+        `update leases set expires_at = now() - interval '1 second', epoch = epoch + 1 where ${isHeld}`,
         keyOf(lease),
       );
     },

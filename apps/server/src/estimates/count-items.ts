@@ -3,6 +3,7 @@ import { limitOf, ofPlan } from '../accounts/plans.ts';
 import { recordCall } from '../billing/meter.sql.ts';
 import { type Prices, priceOf } from '../billing/prices.ts';
 import type { Database } from '../engines/database.ts';
+import { isReceiving, sourceState } from '../slots/receiving.sql.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { Countability, ItemCounts } from '../upstream/platform.ts';
 import { UpstreamUnavailable } from '../upstream/upstream-rules.ts';
@@ -64,7 +65,7 @@ async function findLive(
 ): Promise<{ counter: ItemCounts } | NotCounted> {
   if ((await installationBudget?.read())?.reached) return { notCounted: "the operator's budget is spent" };
   const rows = await database.many<{ id: string; state: string; well: boolean }>(
-    `select id, state, state = 'no_rules' or (state = 'live' and live_until > now()) as well
+    `select id, ${sourceState} as state, ${isReceiving} or state = 'no_rules' as well
      from sources where id = any($1) order by id`,
     [counters.map(({ sourceId }) => sourceId)],
   );

@@ -3,6 +3,7 @@ import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { UpstreamSettings } from '../upstream/platforms.ts';
 import { type CountItemsOptions, countItems, type NotCounted } from './count-items.ts';
+import { noneSeen, type SeenMatches } from './estimate.ts';
 import { type Basis, fromHistory, fromTrial } from './estimate-volume.ts';
 import { readHistory } from './rule-history.sql.ts';
 import { readTrial } from './trials.sql.ts';
@@ -19,17 +20,24 @@ interface ValueQuery {
   readonly nowMs: number;
 }
 
-/** A basis from the history of the same query, or else from the platform's counts or a trial. The reason if there is none. */
-export async function betterBasis(
+/** What is known about a query, apart from the account's stored items. */
+export interface QueryKnowledge {
+  /** From the history of the same query, or else from the platform's counts or a trial. The reason if there is none. */
+  readonly basis: Basis | NotCounted;
+  readonly seen: SeenMatches;
+}
+
+export async function readKnowledge(
   options: EstimateValueOptions,
   query: ValueQuery,
-): Promise<Basis | NotCounted> {
+): Promise<QueryKnowledge> {
   const history = await readHistory(options.database, query, query.nowMs).catch(orNull);
-  if (history) return fromHistory(history);
+  const seen = history?.seen ?? noneSeen;
+  if (history?.series) return { basis: fromHistory(history.series), seen };
   const counted = await countItems(options, query);
-  if ('basis' in counted) return counted;
+  if ('basis' in counted) return { basis: counted, seen };
   const trial = await readTrial(options, query).catch(orNull);
-  return trial ? fromTrial(trial) : counted;
+  return { basis: trial ? fromTrial(trial) : counted, seen };
 }
 
 /** A basis that cannot be read in time counts as unknown. */

@@ -1,5 +1,13 @@
 import type { Estimate } from '@earshot/contract';
-import { type HourlySeries, seriesOf, type Volume, volumeOf, volumeOfTrial } from './estimate.ts';
+import {
+  type HourlySeries,
+  type SeenMatches,
+  seriesOf,
+  type Volume,
+  volumeOf,
+  volumeOfTrial,
+  withSeen,
+} from './estimate.ts';
 import type { EvaluatedItems } from './evaluate-items.ts';
 import type { TrialResult } from './trials.sql.ts';
 
@@ -50,7 +58,7 @@ export function fromStoredItems({ matchedAt, earliest, scale }: EvaluatedItems, 
     return unknown('Nothing is stored for this period, so there is no item to evaluate the query on.');
   if (matchedAt.length === 0)
     return unknown('No stored item matches. Items that none of your rules matched are not known.');
-  const series = { ...seriesOf(matchedAt, startOfHour(earliest), nowMs), scale };
+  const series = { ...seriesOf(matchedAt, earliest.getTime(), nowMs), scale };
   return {
     basis: 'bound',
     bound: 'at_least',
@@ -64,30 +72,54 @@ function unknown(note: string): Basis {
   return { basis: 'unknown', bound: null, note, volume: null, feeUsd: 0 };
 }
 
+/** The only way from a basis to the figures that are shown. None of them is below what was counted. */
 export function toEstimate(
-  { basis, bound, note, volume, feeUsd }: Basis,
-  price: { readonly min: number; readonly max: number },
+  basis: Basis,
+  {
+    seen,
+    nowMs,
+    price,
+  }: {
+    readonly seen: SeenMatches;
+    readonly nowMs: number;
+    readonly price: { readonly min: number; readonly max: number };
+  },
 ): Estimate {
-  const common = { basis, bound, basis_note: note, fee_usd: feeUsd };
+  const { basis: kind, bound, note, volume, feeUsd } = notBelow(basis, seen, nowMs);
+  const common = { basis: kind, bound, basis_note: note, fee_usd: feeUsd };
   if (volume === null) return { matches_per_day: null, busiest_hour: null, usd_per_day: null, ...common };
   const { average, busiest, days, busiestHour } = volume;
+  // A bound of an average says nothing about a busy day.
+  const isBound = bound !== null;
   return {
     matches_per_day: {
       average: perDay(average),
-      busiest: busiest === null ? null : perDay(busiest),
+      busiest: busiest === null || isBound ? null : perDay(busiest),
       days,
     },
-    busiest_hour: busiestHour && {
-      starts_at: new Date(busiestHour.startsAtMs).toISOString(),
-      matches: busiestHour.matches,
-    },
+    busiest_hour:
+      busiestHour === null || isBound
+        ? null
+        : { starts_at: new Date(busiestHour.startsAtMs).toISOString(), matches: busiestHour.matches },
     usd_per_day: { min: dollars(average * price.min), max: dollars(average * price.max) },
     ...common,
   };
 }
 
-function startOfHour(time: Date): number {
-  return Math.floor(time.getTime() / 3_600_000) * 3_600_000;
+function notBelow(basis: Basis, seen: SeenMatches, nowMs: number): Basis {
+  const { lastDay, firstAgoMs } = seen;
+  if (lastDay === 0) return basis;
+  const compared =
+    basis.bound === null || basis.volume === null ? basis.volume : { ...basis.volume, busiest: null };
+  const volume = compared && withSeen(compared, seen, nowMs);
+  if (volume) return { ...basis, volume };
+  return {
+    basis: 'bound',
+    bound: 'at_least',
+    note: `${basis.note} Already ${lastDay} match${lastDay > 1 ? 'es' : ''} in the last ${inTime(firstAgoMs)}.`,
+    volume: { average: lastDay, busiest: null, days: 0, busiestHour: null },
+    feeUsd: basis.feeUsd,
+  };
 }
 
 function inDays({ counts }: HourlySeries): string {
@@ -97,7 +129,12 @@ function inDays({ counts }: HourlySeries): string {
 }
 
 function inTime(ms: number): string {
-  const [amount, unit] = ms < 120_000 ? [ms / 1_000, 'second'] : [ms / 60_000, 'minute'];
+  const [amount, unit] =
+    ms < 120_000
+      ? [ms / 1_000, 'second']
+      : ms < 7_200_000
+        ? [ms / 60_000, 'minute']
+        : [ms / 3_600_000, 'hour'];
   const rounded = Math.max(1, Math.round(amount));
   return `${rounded} ${unit}${rounded === 1 ? '' : 's'}`;
 }

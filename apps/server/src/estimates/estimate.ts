@@ -21,25 +21,52 @@ const hourMs = 3_600_000;
 const dayHours = 24;
 const dayMs = dayHours * hourMs;
 
-/** Days are counted back from the end of the series. */
+/** Days are counted back from the end of the series. The busiest hour is one of these days, so no day is below it. */
 export function volumeOf({ fromMs, counts, scale = 1 }: HourlySeries): Volume {
   const days = wholeDays(counts).map((day) => day * scale);
   const average =
     days.length === 0
       ? (sum(counts) * scale * dayHours) / Math.max(1, counts.length)
       : sum(days) / days.length;
-  const busiest = counts.reduce((best, count, hour) => (count > (counts[best] ?? 0) ? hour : best), 0);
-  const matches = counts[busiest] ?? 0;
+  const first = days.length === 0 ? 0 : counts.length - days.length * dayHours;
+  const counted = counts.slice(first);
+  const busiest = counted.reduce((best, count, hour) => (count > (counted[best] ?? 0) ? hour : best), 0);
+  const matches = Math.floor(counted[busiest] ?? 0);
   return {
     average,
     busiest: days.length < 2 ? null : Math.max(...days),
     days: days.length,
     // With a sample, the highest count may be the hour of which most was evaluated.
     busiestHour:
-      matches === 0 || scale > 1
-        ? null
-        : { startsAtMs: fromMs + busiest * hourMs, matches: Math.round(matches) },
+      matches === 0 || scale > 1 ? null : { startsAtMs: fromMs + (first + busiest) * hourMs, matches },
   };
+}
+
+/** Matches that were counted in the last 24 hours. */
+export interface SeenMatches {
+  readonly lastDay: number;
+  readonly lastHour: number;
+  /** How long ago the first of them arrived. */
+  readonly firstAgoMs: number;
+}
+
+export const noneSeen: SeenMatches = { lastDay: 0, lastHour: 0, firstAgoMs: 0 };
+
+export function seenMatches(times: readonly Date[], nowMs: number): SeenMatches {
+  const ages = times.map((time) => Math.max(0, nowMs - time.getTime())).filter((age) => age <= dayMs);
+  return {
+    lastDay: ages.length,
+    lastHour: ages.filter((age) => age <= hourMs).length,
+    firstAgoMs: ages.reduce((longest, age) => Math.max(longest, age), 0),
+  };
+}
+
+/** The volume with the hour that was just counted, if it was busier. Null if more was counted in a day than the volume has. */
+export function withSeen(volume: Volume, { lastDay, lastHour }: SeenMatches, nowMs: number): Volume | null {
+  if (lastDay > (volume.busiest ?? volume.average)) return null;
+  const { busiestHour } = volume;
+  if (busiestHour === null || lastHour <= busiestHour.matches) return volume;
+  return { ...volume, busiestHour: { startsAtMs: nowMs - hourMs, matches: lastHour } };
 }
 
 /** If this many matches are expected, there is none in one of twenty cases. */
@@ -51,17 +78,17 @@ export function volumeOfTrial(matches: number, coveredMs: number): Volume {
   return { average, busiest: null, days: 0, busiestHour: null };
 }
 
-/** Groups times into complete hours. Times before the first one are left out. */
-export function seriesOf(times: readonly Date[], fromMs: number, untilMs: number): HourlySeries {
-  const first = Math.ceil(fromMs / hourMs);
-  const hours = Math.max(1, Math.floor(untilMs / hourMs) - first);
+/** Groups times into complete hours that end now, or into one hour. Times before the first one are left out. */
+export function seriesOf(times: readonly Date[], fromMs: number, nowMs: number): HourlySeries {
+  const hours = Math.max(1, Math.floor((nowMs - fromMs) / hourMs));
+  const firstMs = nowMs - hours * hourMs;
   const counts = Array.from({ length: hours }, () => 0);
   for (const time of times) {
-    const hour = Math.floor(time.getTime() / hourMs) - first;
+    const hour = Math.min(hours - 1, Math.floor((time.getTime() - firstMs) / hourMs));
     const count = counts[hour];
     if (count !== undefined) counts[hour] = count + 1;
   }
-  return { fromMs: first * hourMs, counts };
+  return { fromMs: firstMs, counts };
 }
 
 function wholeDays(counts: readonly number[]): number[] {

@@ -13,7 +13,8 @@ import { matchIdOf } from '../runtime/ids.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
 import type { UpstreamSettings } from '../upstream/platforms.ts';
 import type { NotCounted } from './count-items.ts';
-import { betterBasis, type EstimateValueOptions } from './estimate-value.ts';
+import { seenMatches } from './estimate.ts';
+import { type EstimateValueOptions, readKnowledge } from './estimate-value.ts';
 import { type Basis, fromStoredItems, toEstimate } from './estimate-volume.ts';
 import { type EvaluatedItems, evaluateItems } from './evaluate-items.ts';
 import { createStoredItems, type StoredItem } from './stored-items.sql.ts';
@@ -71,16 +72,24 @@ async function previewOn(options: PreviewRuleOptions, call: PlatformCall): Promi
   const nowMs = options.nowMs();
   const since = new Date(nowMs - request.days * dayMs);
   const { accountId } = principal;
-  const [evaluation, better] = await Promise.all([
+  const [evaluation, known] = await Promise.all([
     evaluate(options, call, since),
-    betterBasis(options, { accountId, value, since, nowMs }),
+    readKnowledge(options, { accountId, value, since, nowMs }),
   ]);
-  const basis = 'basis' in better ? better : withReason(fromStoredItems(evaluation, nowMs), better);
+  const basis =
+    'basis' in known.basis ? known.basis : withReason(fromStoredItems(evaluation, nowMs), known.basis);
   const { evaluated, scale, matchedAt, undecided } = evaluation;
+  const stored = seenMatches(matchedAt, nowMs);
+  // A history has the platform's own verdict on the same items.
+  const hasMoreStored = basis.basis !== 'history' && stored.lastDay > known.seen.lastDay;
   const isSampled = scale > 1;
   return {
     translated_value: translatedValue,
-    estimate: toEstimate(basis, itemPrice(options.prices, options.config, platform)),
+    estimate: toEstimate(basis, {
+      seen: hasMoreStored ? stored : known.seen,
+      nowMs,
+      price: itemPrice(options.prices, options.config, platform),
+    }),
     sample: {
       evaluated,
       stored: Math.round(evaluated * scale),

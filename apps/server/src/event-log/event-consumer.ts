@@ -1,5 +1,6 @@
 import type { JsMsg } from '@nats-io/jetstream';
 import type { Nats } from '../engines/nats.ts';
+import { pause, repeat } from '../runtime/worker.ts';
 import type { LogEvent } from './event-log.ts';
 import { unpackBodies } from './event-message.ts';
 import { eventsStream, eventsUnacknowledgedMax, matchConsumer } from './events-stream.ts';
@@ -41,6 +42,9 @@ export interface EventConsumerOptions {
   readonly stalledAfterMs?: number;
 }
 
+/** Time between two checks which must both find that the client receives nothing. */
+const confirmAfterMs = 1_000;
+
 /** Prefetches while a batch is being stored. A single event is returned at once, and batches grow under load. */
 export function createEventConsumer(
   nats: Nats,
@@ -70,13 +74,14 @@ export function createEventConsumer(
         ended = true;
         wake();
       });
-      const hold = setInterval(() => {
-        if (performance.now() - inFlightSince > holdForMs) return;
-        for (const message of [...inFlight.open, ...waiting]) message.working();
-      }, holdEveryMs);
       const stop = () => messages.stop();
       signal.addEventListener('abort', stop, { once: true });
+      const isStuck = async () => waiting.length === 0 && (await isStalled(nats));
       try {
+        using _hold = repeat(holdEveryMs, () => {
+          if (performance.now() - inFlightSince > holdForMs) return;
+          for (const message of [...inFlight.open, ...waiting]) message.working();
+        });
         while (!signal.aborted) {
           const batch = inFlight.takeDue();
           while (waiting.length > 0 && batch.length < max) batch.push(...inFlight.take(waiting.splice(0, 1)));
@@ -89,13 +94,15 @@ export function createEventConsumer(
           else if (performance.now() - lastAt < stalledAfterMs) {
             await woken((resolve) => (wake = resolve), stalledAfterMs);
           } else {
-            if ((await isStalled(nats)) && waiting.length === 0)
-              throw new Error('the event log stopped delivering');
+            if (await isStuck()) {
+              // An event that has just been logged is pending too.
+              await pause(confirmAfterMs, signal);
+              if (!signal.aborted && (await isStuck())) throw new Error('the event log stopped delivering');
+            }
             lastAt = performance.now();
           }
         }
       } finally {
-        clearInterval(hold);
         signal.removeEventListener('abort', stop);
         await messages.close();
         // Prefetched events that are not in flight are released to the next worker.

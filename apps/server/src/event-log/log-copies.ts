@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConsumerInfo, StoredMsg, StreamInfo } from '@nats-io/jetstream';
-import type { Nats } from '../engines/nats.ts';
+import { isNatsAway, type Nats } from '../engines/nats.ts';
 import { type LoggedEvent, readMessage } from './event-consumer.ts';
 import { eventsStream, matchConsumer } from './events-stream.ts';
 
@@ -96,7 +96,7 @@ async function hasNewLeader(
   return false;
 }
 
-/** Skips messages that this copy cannot return. */
+/** Skips messages that this copy cannot return. Fails if the server does not answer, because then nothing is known. */
 async function fetchAll(
   sequences: readonly number[],
   get: (sequence: number) => Promise<StoredMsg | null>,
@@ -104,8 +104,13 @@ async function fetchAll(
   const found: LoggedEvent[] = [];
   for (let at = 0; at < sequences.length; at += fetchesAtOnce) {
     const some = sequences.slice(at, at + fetchesAtOnce);
-    const messages = await Promise.all(some.map((sequence) => get(sequence).catch(() => null)));
+    const messages = await Promise.all(some.map((sequence) => get(sequence).catch(explainMissing)));
     for (const message of messages) if (message) found.push(...readMessage(message, fetched));
   }
   return found;
+}
+
+function explainMissing(error: unknown): null {
+  if (isNatsAway(error)) throw error;
+  return null;
 }

@@ -6,20 +6,15 @@ import {
   type Scope,
   scopes,
 } from '@earshot/contract';
-import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { testLimits } from '../../test/call-of.ts';
+import { serverWith, testPrincipal, uncalledHandlers } from '../../test/http-server.ts';
 import { keyRefused } from '../accounts/keys.ts';
-import { createMetrics } from '../observability/metrics.ts';
-import { createTelemetry } from '../observability/telemetry.ts';
 import { refuseRemoved, scopeOfFilter } from '../readers/offset.ts';
 import { failureOf } from '../rules/await-registration.ts';
 import { type ChangeRuleOptions, changeRule, type RuleChange } from '../rules/change-rule.ts';
 import { changeUnderWay, noSuchRule, placementRefusal } from '../rules/refusals.ts';
 import { createCursors } from '../runtime/cursor.ts';
 import { nameTaken } from '../webhooks/refusals.ts';
-import type { Handlers } from './handlers.ts';
-import { createHttpServer } from './server.ts';
 
 const requestId = 'req_01kb2mp8r4t7v1x5z9b3c6d0fg';
 
@@ -38,34 +33,13 @@ interface Cause {
 
 /** An answer of the HTTP server, without a database. */
 async function answerTo({ operation = 'GetRule', body, method, granted, authenticate, thrown }: Cause) {
-  const log = pino({ level: 'silent' });
   const handler = async () => {
     throw await thrown?.();
   };
   const { path, method: usualMethod, example } = operations[operation];
-  await using server = createHttpServer({
-    handlers: { [operation]: handler } as unknown as Handlers,
-    authenticate:
-      authenticate ??
-      (async () => ({
-        accountId: 'acc_1',
-        keyId: 'key_1',
-        plan: 'paid',
-        limits: testLimits,
-        scopes: granted ?? scopes,
-      })),
-    keyWatch: { watch: () => ({ ended: new AbortController().signal, [Symbol.dispose]: () => undefined }) },
-    limits: { admit: () => ({ headers: {}, refusal: null, release: () => undefined }) },
-    answerOnce: () => Promise.reject(new Error('not expected')),
-    isReady: async () => [],
-    mcpConfirmUsd: 5,
-    resourceServer: null,
-    authorizationServer: null,
-    sessions: null,
-    consoleFolder: '/nowhere',
-    trustedProxies: [],
-    telemetry: createTelemetry(log, createMetrics()),
-    log,
+  await using server = serverWith({
+    handlers: { ...uncalledHandlers, [operation]: handler },
+    authenticate: authenticate ?? (async () => ({ ...testPrincipal, scopes: granted ?? scopes })),
   });
   const url = await server.listen('127.0.0.1', 0);
   const response = await fetch(new URL(path, url), {

@@ -8,7 +8,7 @@ import type { Principal } from '../accounts/call.ts';
 import type { AuthorizationServer } from '../oauth/authorization-server.ts';
 import type { ResourceServer } from '../oauth/resource-server.ts';
 import type { Logger } from '../observability/logger.ts';
-import { Failure } from '../runtime/failure.ts';
+import { DatabaseUnreachable, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import { addAuthorize } from './authorize.ts';
 import { addConsoleFiles } from './console-files.ts';
@@ -238,7 +238,8 @@ function sendError(
   const answer = errorAnswer(error, request.id);
   if (answer.isOurFault)
     log.error({ err: error, requestId: request.id }, 'request failed with an internal error');
-  else if (error instanceof Error && error.cause) {
+  // An outage of PostgreSQL is one log line, however many requests it refuses.
+  else if (error instanceof Error && error.cause && !(error instanceof DatabaseUnreachable)) {
     log.warn({ err: error.cause, requestId: request.id, code: answer.body.code }, 'request refused');
   }
   return reply

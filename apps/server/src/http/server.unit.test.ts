@@ -6,48 +6,13 @@ import { text } from 'node:stream/consumers';
 import { scopes as allScopes, openApiDocument, operations } from '@earshot/contract';
 import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
-import { testLimits } from '../../test/call-of.ts';
+import { serverWith, testPrincipal, uncalledHandlers } from '../../test/http-server.ts';
 import type { Principal } from '../accounts/call.ts';
 import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { createTelemetry } from '../observability/telemetry.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Handlers } from './handlers.ts';
 import { startMetricsServer } from './metrics-server.ts';
-import { createHttpServer, type HttpServerOptions } from './server.ts';
-
-/** Handlers that a test does not expect to be called. */
-const handlers = Object.fromEntries(
-  Object.keys(operations).map((id) => [id, () => Promise.reject(new Error(`${id} was called`))]),
-) as unknown as Handlers;
-
-const principal: Principal = {
-  accountId: 'acc_1',
-  keyId: 'key_1',
-  plan: 'paid',
-  limits: testLimits,
-  scopes: ['keys:write', 'rules:read'],
-};
-
-function serverWith(options: Partial<HttpServerOptions>, log = pino({ level: 'silent' })) {
-  return createHttpServer({
-    handlers,
-    authenticate: async () => principal,
-    keyWatch: { watch: () => ({ ended: new AbortController().signal, [Symbol.dispose]: () => undefined }) },
-    limits: { admit: () => ({ headers: {}, refusal: null, release: () => undefined }) },
-    answerOnce: () => Promise.reject(new Error('not expected')),
-    isReady: () => Promise.resolve([]),
-    mcpConfirmUsd: 5,
-    resourceServer: null,
-    authorizationServer: null,
-    sessions: null,
-    consoleFolder: '/nowhere',
-    trustedProxies: [],
-    telemetry: createTelemetry(log, createMetrics()),
-    log,
-    ...options,
-  });
-}
 
 test('a caller that disconnects while its key is looked up frees its place', async () => {
   const started = Promise.withResolvers<void>();
@@ -68,7 +33,7 @@ test('a caller that disconnects while its key is looked up frees its place', asy
   await once(socket, 'close');
   // When these answers arrive, the server has seen the other connection end.
   for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
-  known.resolve(principal);
+  known.resolve(testPrincipal);
   await expect(released.promise).resolves.toBeUndefined();
 });
 
@@ -86,7 +51,7 @@ describe('a key that ends while it is in use', () => {
       watched.add(keyId);
       return { ended: key.signal, [Symbol.dispose]: () => void watched.delete(keyId) };
     };
-    const server = serverWith({ handlers: { ...handlers, ...handler }, keyWatch: { watch } });
+    const server = serverWith({ handlers: { ...uncalledHandlers, ...handler }, keyWatch: { watch } });
     return { server, key, watched };
   };
 
@@ -142,8 +107,8 @@ test('the log has the address of every request, and the key that was accepted', 
   const { key } = newKey();
   await using server = serverWith(
     {
-      handlers: { ...handlers, ListKeys: async () => ({ keys: [], next_cursor: null }) },
-      authenticate: (sent) => (sent ? Promise.resolve(principal) : Promise.reject(keyRefused())),
+      handlers: { ...uncalledHandlers, ListKeys: async () => ({ keys: [], next_cursor: null }) },
+      authenticate: (sent) => (sent ? Promise.resolve(testPrincipal) : Promise.reject(keyRefused())),
     },
     log,
   );
@@ -217,7 +182,7 @@ test('data that follows a request without a known end is not processed', async (
     carriedOut.push('ListKeys');
     return { keys: [], next_cursor: null };
   };
-  await using server = serverWith({ handlers: { ...handlers, ListKeys } });
+  await using server = serverWith({ handlers: { ...uncalledHandlers, ListKeys } });
   const url = new URL(await server.listen('127.0.0.1', 0));
   const next =
     'POST /api.ListKeys HTTP/1.1\r\nhost: e\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}';
@@ -236,7 +201,7 @@ test('data that follows a request without a known end is not processed', async (
 
 test('every answer has `nosniff`, so that browsers do not guess its type', async () => {
   await using server = serverWith({
-    handlers: { ...handlers, ListRules: async () => Readable.from(['{}']) },
+    handlers: { ...uncalledHandlers, ListRules: async () => Readable.from(['{}']) },
   });
   const url = await server.listen('127.0.0.1', 0);
   await using metrics = await startMetricsServer({
@@ -325,8 +290,8 @@ test('a server that closes does not wait for idle or silent connections, but for
     return { matches: [], next_cursor: null, coverage: null };
   };
   const server = serverWith({
-    authenticate: async () => ({ ...principal, scopes: ['matches:read'] }),
-    handlers: { ...handlers, ListMatches },
+    authenticate: async () => ({ ...testPrincipal, scopes: ['matches:read'] }),
+    handlers: { ...uncalledHandlers, ListMatches },
   });
   const url = new URL(await server.listen('127.0.0.1', 0));
   const agent = new Agent({ keepAlive: true });
@@ -388,9 +353,9 @@ describe('a POST without a body', () => {
     const requests: unknown[] = [];
     const scopes = [...new Set(posts.flatMap(({ scope }) => scope ?? []))];
     await using server = serverWith({
-      authenticate: async () => ({ ...principal, scopes }),
+      authenticate: async () => ({ ...testPrincipal, scopes }),
       handlers: {
-        ...handlers,
+        ...uncalledHandlers,
         ListReaders: async ({ request }) => {
           requests.push(request);
           return { readers: [], next_cursor: null };
@@ -425,10 +390,10 @@ describe('the routes of operations', () => {
         throw new Failure('not_found', 'recorded');
       },
     ]),
-  ) as unknown as typeof handlers;
+  ) as unknown as typeof uncalledHandlers;
   const open = () =>
     serverWith({
-      authenticate: async () => ({ ...principal, scopes: [...allScopes] }),
+      authenticate: async () => ({ ...testPrincipal, scopes: [...allScopes] }),
       handlers: recording,
     });
 
@@ -456,9 +421,9 @@ describe('the routes of operations', () => {
   test('ListRules also takes POST, with its parameters in the body', async () => {
     const requests: unknown[] = [];
     await using server = serverWith({
-      authenticate: async () => ({ ...principal, scopes: [...allScopes] }),
+      authenticate: async () => ({ ...testPrincipal, scopes: [...allScopes] }),
       handlers: {
-        ...handlers,
+        ...uncalledHandlers,
         ListRules: async ({ request }) => {
           requests.push(request);
           return { rules: [], next_cursor: null };

@@ -2,11 +2,9 @@ import type { Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { fenced, type Lease } from '../engines/leases.ts';
 import { raiseNotices } from '../notices/notice-log.sql.ts';
+import { provenForSeconds } from '../slots/receiving.sql.ts';
 import { accountsOn } from '../slots/slot-holding.sql.ts';
 import type { EndingKind } from '../upstream/upstream-stream.ts';
-
-/** A ledger entry stays open after a crash; the source counts as live for this long after the last proof. */
-const provenForSeconds = 10;
 
 export interface CoverageEnd {
   readonly because: string;
@@ -36,33 +34,44 @@ export function createCoverageIntervals(database: Database) {
       { id, provenUntil }: OpenInterval,
       silentMs: number,
     ): Promise<Date | null> {
-      // One statement, because every source runs it every second. It locks the source first, like all statements
-      // here.
+      // One statement, because every source runs it every second. The interval is locked before the source, like in
+      // all statements here: a proof that waited for the end of the interval finds it closed.
       const [row] = await database.prepared<{ proven_until: Date }>(
-        `with live as (${staysLive} and exists (select 1 from coverage where id = $3 and ended_because is null) returning 1)
+        `with open as (
+           select from coverage where id = $3 and ended_because is null and proven_until >= $5 for update
+         ), live as (${staysLive} and exists (select from open))
          update coverage set proven_until = greatest(proven_until, now()),
            received_until = greatest(from_at, received_until, now() - $4 * interval '1 ms')
-         from (select count(*) from live) as first
-         where id = $3 and ended_because is null and proven_until >= $5 returning proven_until`,
+         where id = $3 and exists (select from open) returning proven_until`,
         [sourceId, provenForSeconds, id, silentMs, provenUntil],
       );
       return row?.proven_until ?? null;
     },
-    closeCoverage: (
+    /** The interval ends at the time of the call, although the database may answer later. */
+    async closeCoverage(
       sourceId: string,
       coverageId: number,
       { because, uncoveredMs }: CoverageEnd,
-    ): Promise<void> =>
-      database.transaction(async (sql) => {
-        await sql.run('update sources set live_until = now(), updated_at = now() where id = $1', [sourceId]);
+    ): Promise<void> {
+      const calledAt = performance.now();
+      await database.transaction(async (sql) => {
+        const uncoveredByNowMs = uncoveredMs === null ? null : uncoveredMs + performance.now() - calledAt;
         await sql.run(
           `update coverage set ended_because = $2,
              proven_until = case when $3::float8 is null then coalesce(received_until, proven_until)
                else greatest(from_at, now() - $3 * interval '1 ms') end
            where id = $1 and ended_because is null`,
-          [coverageId, because, uncoveredMs],
+          [coverageId, because, uncoveredByNowMs],
         );
-      }),
+        // After a planned end, the platform replays what the source misses, so it stays live while it reconnects.
+        await sql.run(
+          `update sources set updated_at = now(),
+             live_until = case when $2 then live_until else now() - coalesce($3::float8, 0) * interval '1 ms' end
+           where id = $1`,
+          [sourceId, because === 'finished', uncoveredByNowMs],
+        );
+      });
+    },
     /**
      * Start of the time that a source may have missed: the end of its last coverage, or the registration of its first
      * rule. Null if there was nothing to miss.
@@ -99,7 +108,6 @@ export function createCoverageIntervals(database: Database) {
  * before it, for the repair.
  */
 async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
-  await stayLive(sql, sourceId);
   await sql.run(
     `update coverage set ended_because = 'process_died', proven_until = coalesce(received_until, proven_until)
      where source_id = $1 and ended_because is null`,
@@ -115,7 +123,9 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   );
   if (!row) throw new Error('the ledger did not take an interval');
   const { id, proven_until: provenUntil, gap_because: reason, platform } = row;
-  if (since !== null && !silentReasons.has(reason)) {
+  await sql.run(staysLive, [sourceId, provenForSeconds]);
+  const isLong = since !== null && provenUntil.getTime() - since.getTime() >= shortGapSeconds * 1000;
+  if (isLong && !silentReasons.has(reason)) {
     await raiseNotices(sql, await accountsOn(sql, sourceId), {
       type: 'coverage.gap',
       subject: { kind: 'platform', id: platform, name: platform },
@@ -126,8 +136,15 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   return { id, provenUntil };
 }
 
+/** SQL: when the source last received something; null if never. After a crash, the last byte that it recorded. */
+export const receivedUntil = `(select coalesce(received_until, proven_until) from coverage
+  where coverage.source_id = sources.id order by from_at desc, id desc limit 1)`;
+
+/** A shorter gap raises a notice only if it is not repaired. */
+export const shortGapSeconds = 5;
+
 /** No notice for these: the platform replays planned ends, and before its first rule a source misses nothing. */
-const silentReasons: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listening_yet']);
+export const silentReasons: ReadonlySet<string> = new Set(['finished', 'no_rules', 'not_listening_yet']);
 
 /**
  * Cuts the coverage at `from`, because later events are lost. Later intervals become empty. A connected source
@@ -153,7 +170,3 @@ async function uncoveredSince(sql: Sql, sourceId: string): Promise<Date | null> 
 }
 
 const staysLive = `update sources set live_until = greatest(live_until, now() + $2 * interval '1 second'), updated_at = now() where id = $1`;
-
-async function stayLive(sql: Sql, sourceId: string): Promise<void> {
-  await sql.run(staysLive, [sourceId, provenForSeconds]);
-}

@@ -1,7 +1,9 @@
 import type { Platform, SourceState } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import type { Database } from '../engines/database.ts';
+import type { Database, Sql } from '../engines/database.ts';
+import { isReceiving, receivingSince, sourceState } from '../slots/receiving.sql.ts';
 import { whatToDo } from '../upstream/protocol.ts';
+import { receivedUntil } from './coverage-intervals.sql.ts';
 
 interface SourceRow {
   readonly id: string;
@@ -12,20 +14,10 @@ interface SourceRow {
   readonly message: string | null;
 }
 
-/**
- * All accounts get the same answer. After a crash, the `live_until` of a source passes and it is shown as stopped.
- */
+/** All accounts get the same answer. */
 export function listSources({ database }: { readonly database: Database }): Handler<'ListSources'> {
   return async () => {
-    const rows = await database.many<SourceRow>(
-      `select id, platform, state_detail as message, received.until as received_until,
-         case when state = 'live' and live_until < now() then 'stopped' else state end as state,
-         case when state = 'live' and live_until < now() then live_until else state_since end as since
-       from sources left join lateral (
-         select proven_until as until from coverage where source_id = sources.id order by from_at desc limit 1
-       ) as received on true
-       where enabled or slots > 0 order by platform, id`,
-    );
+    const rows = await readSources(database);
     return {
       sources: rows.map(({ id, platform, state, since, received_until, message }) => ({
         platform,
@@ -38,4 +30,12 @@ export function listSources({ database }: { readonly database: Database }): Hand
       })),
     };
   };
+}
+
+export async function readSources(sql: Sql): Promise<SourceRow[]> {
+  return await sql.many<SourceRow>(
+    `select id, platform, state_detail as message, ${receivedUntil} as received_until, ${sourceState} as state,
+       case when ${isReceiving} or state = 'live' then ${receivingSince} else state_since end as since
+     from sources where enabled or slots > 0 order by platform, id`,
+  );
 }

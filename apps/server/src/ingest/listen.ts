@@ -4,6 +4,7 @@ import type { EventLog } from '../event-log/event-log.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { createEventLoopYield } from '../runtime/concurrency.ts';
+import { repeat } from '../runtime/worker.ts';
 import type { Item } from '../upstream/item.ts';
 import { platforms } from '../upstream/platforms.ts';
 import { dropItem, readItem } from '../upstream/read-item.ts';
@@ -21,11 +22,8 @@ const giveUpAfterMs = 3_000;
 const refusedMsMax = 60_000;
 /** The ends of a gap are accurate to 2 s, even after a crash. Half of that leaves room for delays. */
 const proveEveryMs = 1_000;
-/**
- * Proofs run one at a time. After this long, a proof is considered stuck. It is half of the time for which a proof
- * keeps the source live.
- */
-const proofOverdueMs = 5_000;
+/** After this long, a proof is stuck. It is half of the time for which a proof keeps the source live. */
+const proofStuckAfterMs = 5_000;
 /** A single refused proof may come from a database server that was replaced. Two in a row mean a loss. */
 const refusalsUntilLost = 2;
 
@@ -181,7 +179,7 @@ function createCoverage(
   from: string,
 ) {
   let id: number | null = null;
-  let timer: NodeJS.Timeout | undefined;
+  const periodic = new DisposableStack();
   let uncertainMs = () => 0;
   const { sendsKeepAlives } = platforms[platform];
   let receivedAt = 0;
@@ -194,33 +192,26 @@ function createCoverage(
       id = interval.id;
       let { provenUntil } = interval;
       let refusals = 0;
-      let provingSince = Number.NEGATIVE_INFINITY;
       const suspension = createSuspensionDetector(() => performance.now());
       uncertainMs = () => suspension.uncertainMs();
-      timer = setInterval(() => {
+      const watch = () => {
+        suspension.check();
         if (appender.behindMs() > refusedMsMax) logFailed.abort();
+      };
+      const prove = async () => {
         // Items that are not in the log yet are not covered. A skipped proof makes a gap longer, never shorter.
         const behindMs = Math.max(appender.behindMs(), lag.behindMs());
         if (!suspension.check() || behindMs > proveEveryMs) return;
-        const now = performance.now();
-        if (now - provingSince < proofOverdueMs) return;
-        provingSince = now;
-        const silentMs = sendsKeepAlives ? now - receivedAt : 0;
-        intervals
-          .proveCoverage(sourceId, { ...interval, provenUntil }, silentMs)
-          .then(
-            (proven) => {
-              checkpoint?.('ingest.proven');
-              if (proven !== null && proven > provenUntil) provenUntil = proven;
-              refusals = proven === null ? refusals + 1 : 0;
-              if (refusals === refusalsUntilLost) ledgerLost.abort();
-            },
-            () => undefined,
-          )
-          .finally(() => {
-            if (provingSince === now) provingSince = Number.NEGATIVE_INFINITY;
-          });
-      }, proveEveryMs);
+        const silentMs = sendsKeepAlives ? performance.now() - receivedAt : 0;
+        const proven = await intervals.proveCoverage(sourceId, { ...interval, provenUntil }, silentMs);
+        checkpoint?.('ingest.proven');
+        if (proven !== null && proven > provenUntil) provenUntil = proven;
+        refusals = proven === null ? refusals + 1 : 0;
+        if (refusals === refusalsUntilLost) ledgerLost.abort();
+      };
+      // Separate, because the detector of suspensions must not wait for a proof.
+      periodic.use(repeat(proveEveryMs, watch));
+      periodic.use(repeat(proveEveryMs, prove, { stuckAfterMs: proofStuckAfterMs }));
       checkpoint?.('ingest.opened');
       telemetry.streamOpened({ platform, sourceId, from });
       onOpened?.();
@@ -228,7 +219,7 @@ function createCoverage(
       bells.ring('notices');
     },
     async close(ending: StreamEnding): Promise<void> {
-      clearInterval(timer);
+      periodic.dispose();
       const silentMs = ending.kind === 'stalled' ? ending.silentMs : 0;
       const uncoveredMs = Math.max(silentMs, appender.behindMs(), lag.behindMs(), uncertainMs());
       const end = { because: ending.kind, uncoveredMs: ending.kind === 'log_lost' ? null : uncoveredMs };

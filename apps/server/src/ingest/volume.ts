@@ -1,5 +1,6 @@
 import type { EventLog } from '../event-log/event-log.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
+import { repeat } from '../runtime/worker.ts';
 
 /**
  * The usual volume of a stream and whether it went quiet: some streams stay up and send keep-alives but no posts.
@@ -71,7 +72,7 @@ export function watchVolume(options: VolumeWatchOptions): Disposable & { readonl
   let volume = newVolume(options.usual);
   let items = 0;
   let minutes = 0;
-  const timer = setInterval(() => {
+  const counting = repeat(options.minuteMs, () => {
     const count = items;
     items = 0;
     if (!wasOpen()) return;
@@ -86,8 +87,8 @@ export function watchVolume(options: VolumeWatchOptions): Disposable & { readonl
       });
     }
     // If this fails, it is stored five minutes later.
-    if (++minutes % keepEveryMinutes === 0) keep(volume.usual).catch(() => undefined);
-  }, options.minuteMs);
+    return ++minutes % keepEveryMinutes === 0 ? keep(volume.usual) : undefined;
+  });
   return {
     eventLog: {
       ...eventLog,
@@ -96,6 +97,6 @@ export function watchVolume(options: VolumeWatchOptions): Disposable & { readonl
         return eventLog.append(event, consumed, giveUp);
       },
     },
-    [Symbol.dispose]: () => clearInterval(timer),
+    [Symbol.dispose]: () => counting[Symbol.dispose](),
   };
 }

@@ -27,6 +27,8 @@ export interface CheckLogOptions {
 export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckLogOptions) {
   let idleBefore = 0;
   let firstSeenAt = new Map<number, number>();
+  /** Sequences that no copy had at the previous check. */
+  let missingBefore: ReadonlySet<number> = new Set();
   return async (): Promise<void> => {
     const state = await log.state();
     const { from, forgottenThrough } = await settled.begin(state);
@@ -44,29 +46,36 @@ export function createCheckLog({ log, settled, store, telemetry, nowMs }: CheckL
     if (leftOut.length > 0) telemetry.logGapFound({ ...spanOf(leftOut), consumerLeader: state.deliverer });
     firstSeenAt = new Map(gaps.map((sequence) => [sequence, firstSeenAt.get(sequence) ?? nowMs()]));
     if (state.copies > 1 && !gaps.every(isForgotten)) await log.changeDeliverer();
-    const left = gaps.length > 0 ? await recover(gaps) : [];
-    const lost = left.filter((sequence) => isGivenUp(sequence, state));
+    const { missing, unstored } = await recover(gaps);
+    const left = [...missing, ...unstored];
+    const missingTwice = new Set(missing.filter((sequence) => missingBefore.has(sequence)));
+    // A single server has no other copy that may return, but it may be busy or have just started.
+    const isLost = (sequence: number) =>
+      isOverdue(sequence) || (state.copies === 1 && missingTwice.has(sequence));
+    const lost = left.filter(isLost);
     if (lost.length > 0) telemetry.logGapLost(spanOf(lost));
-    const open = left.filter((sequence) => !isGivenUp(sequence, state));
+    const open = left.filter((sequence) => !isLost(sequence));
+    missingBefore = new Set(missing);
     const reached = open.length > 0 ? Math.min(...open) - 1 : through;
     await settled.advance(reached);
     telemetry.logChecked(reached);
   };
 
-  function isGivenUp(sequence: number, { copies }: LogState): boolean {
-    return copies === 1 || nowMs() - (firstSeenAt.get(sequence) ?? nowMs()) > giveUpAfterMs;
+  function isOverdue(sequence: number): boolean {
+    return nowMs() - (firstSeenAt.get(sequence) ?? nowMs()) > giveUpAfterMs;
   }
 
   /** Returns the sequences that are still unsettled. */
-  async function recover(gaps: readonly number[]): Promise<number[]> {
-    const left: number[] = [];
+  async function recover(gaps: readonly number[]): Promise<{ missing: number[]; unstored: number[] }> {
+    const left = { missing: [] as number[], unstored: [] as number[] };
     for (let at = 0; at < gaps.length; at += fetchedAtOnceMax) {
       const { found, missing } = await log.fetch(gaps.slice(at, at + fetchedAtOnceMax));
       await store(found);
       const open = new Set(found.filter(({ message }) => message.open > 0).map(({ sequence }) => sequence));
       const recovered = new Set(found.map(({ sequence }) => sequence)).size - open.size;
       if (recovered > 0) telemetry.logGapRecovered({ count: recovered });
-      left.push(...missing, ...open);
+      left.missing.push(...missing);
+      left.unstored.push(...open);
     }
     return left;
   }

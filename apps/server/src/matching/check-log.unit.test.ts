@@ -145,12 +145,34 @@ describe('a sequence that the log has passed', () => {
     expect(await log.holes()).toMatchObject({ found: 1, recovered: 0, lost: 1 });
   });
 
-  test('is lost at once if there is only one copy', async () => {
+  test('is lost if two checks do not find it in the only copy', async () => {
     log = openLog({ copies: 1, settledThrough: 1 });
+    await log.check();
+    expect(log.checked()).toBe(0);
+    expect(await log.holes()).toMatchObject({ found: 1, lost: 0 });
     await log.check();
     expect(log.checked()).toBe(1);
     expect(log.steps()).toBe(0);
     expect(await log.holes()).toMatchObject({ found: 1, recovered: 0, lost: 1 });
+  });
+
+  test('is not lost if the only copy has it at the next check', async () => {
+    log = openLog({ copies: 1, settledThrough: 1 });
+    await log.check();
+    log.fetchable.add(1);
+    log.storable.add(1);
+    await log.check();
+    expect(log.checked()).toBe(1);
+    expect(await log.holes()).toMatchObject({ found: 1, recovered: 1, lost: 0 });
+  });
+
+  test('is not lost while the only copy has it and it cannot be stored', async () => {
+    log = openLog({ copies: 1, settledThrough: 1 });
+    log.fetchable.add(1);
+    await log.check();
+    await log.check();
+    expect(log.checked()).toBe(0);
+    expect(await log.holes()).toMatchObject({ found: 1, lost: 0 });
   });
 
   test('counts as forgotten by the database if it was acknowledged before the restart', async () => {

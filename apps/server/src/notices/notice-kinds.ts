@@ -3,6 +3,7 @@ import {
   type Notice,
   type NoticeType,
   type Platform,
+  parseBudget,
   platformDescriptions,
   type SourceState,
 } from '@earshot/contract';
@@ -31,6 +32,12 @@ export interface NoticeData {
     readonly state: SourceState;
     readonly message?: string;
   };
+  /** `since` is the time at which it last received something. */
+  'source.disconnected': {
+    readonly platform: Platform;
+    readonly state: SourceState;
+    readonly since: string;
+  };
   'coverage.gap': GapData;
   'coverage.repaired': Omit<GapData, 'reason'> & { readonly via: string | null };
   /** `days` is present in the reminder after a day. */
@@ -51,7 +58,10 @@ export interface NoticeData {
 interface BudgetData {
   /** Such as `usd=5/day`. */
   readonly budget: string;
+  readonly limit: number;
   readonly spent: number;
+  /** What may still arrive until the platforms apply a pause. */
+  readonly reserved: number;
   readonly resets_at: string | null;
 }
 
@@ -79,35 +89,64 @@ interface NoticeKind<Type extends RaisedType> {
   readonly whatToDo: (data: NoticeData[Type]) => string;
 }
 
+/** Such as `2026-11-18 17:34:46 UTC`. */
+const timeOf = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
+const periodOf = ({ from, to }: { from: string; to: string }) => `between ${timeOf(from)} and ${timeOf(to)}`;
+
 const titleOf = (platform: Platform) => platformDescriptions[platform].title;
+
+/** Such as `2026-11-19 00:00 UTC`. */
+const timeWords = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
+
+type Amounts = Pick<BudgetData, 'budget' | 'limit' | 'spent'>;
+
+function amountWords({ budget }: Pick<Amounts, 'budget'>, amount: number): string {
+  if (budget.startsWith('usd=')) return `$${amount.toFixed(2)}`;
+  return `${amount.toLocaleString('en-US', { maximumFractionDigits: 0 })}`;
+}
+
+/** Such as `22 of 40 matches a day`. */
+function spentWords(data: Amounts): string {
+  const unit = data.budget.startsWith('usd=') ? '' : ' matches';
+  const period = parseBudget(data.budget)?.period ?? 'lifetime';
+  return `${amountWords(data, data.spent)} of ${amountWords(data, data.limit)}${unit} ${periodWords[period]}`;
+}
+
+const periodWords = { day: 'a day', month: 'a month', lifetime: 'in total' } as const;
 
 /** Names both terms of a trial, because either would end the rule again. */
 const afterTrial =
-  'To keep the rule, check its queries with PreviewRule, set another "budget" and "expires_at" (null for none) with UpdateRule, and resume it. Otherwise delete it.';
+  'To keep the rule, preview its queries, set another budget and another end (or none), and resume it. Otherwise delete it.';
 
 export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = {
   'budget.threshold': {
     severity: 'info',
-    whatToDo: ({ budget, percent }) =>
-      `${percent}% of the budget ${budget} is spent. If that is more than you expected, narrow the rules or raise the budget.`,
+    whatToDo: ({ percent, ...data }) =>
+      `At least ${percent}% of the budget is spent: ${spentWords(data)}. If that is more than you expected, narrow the rules or raise the budget.`,
   },
   'budget.reached': {
     severity: 'critical',
     whatToDo: (data) => {
-      const { budget, on_reached, resets_at } = data;
+      const { on_reached, resets_at } = data;
       if ('platform' in data)
-        return `The service has spent what its operator allows. Earshot receives no matches from ${titleOf(data.platform)} until ${resets_at ?? 'the operator raises the limit'}. If that is too late, contact the operator.`;
+        return `The budget that the operator set for the service is reached. Earshot receives no matches from ${titleOf(data.platform)} until ${resets_at === null ? 'the operator raises it' : timeWords(resets_at)}. If that is too late, contact the operator.`;
       if (data.trial) return `The trial got ${data.spent} matches and is over. ${afterTrial}`;
       const raise = 'Raise the budget, or narrow the rules.';
-      if (on_reached === 'notify') return `The budget ${budget} is spent, and its rules continue. ${raise}`;
-      const resumes = resets_at === null ? '' : ` Otherwise they resume automatically at ${resets_at}.`;
-      return `The budget ${budget} is spent, or will be by matches that still arrive, so its rules are paused. ${raise}${resumes}`;
+      const continues = on_reached === 'notify';
+      const resumes =
+        continues || resets_at === null
+          ? ''
+          : ` Otherwise they resume automatically at ${timeWords(resets_at)}.`;
+      if (data.spent >= data.limit)
+        return `The budget is spent: ${spentWords(data)}. Its rules ${continues ? 'continue' : 'are paused'}. ${raise}${resumes}`;
+      const still = `At the rate of the last minute, ${amountWords(data, data.reserved)} more can arrive before a pause takes effect, which would pass the budget.`;
+      return `${continues ? 'Almost reached' : 'Paused early'}, at ${spentWords(data)}. ${still}${continues ? ' Its rules continue.' : ''} ${raise}${resumes}`;
     },
   },
   'budget.forecast': {
     severity: 'warning',
-    whatToDo: ({ budget, reached_at }) =>
-      `At the current rate, the budget ${budget} will be spent at about ${reached_at}. Raise the budget, or narrow the rules.`,
+    whatToDo: ({ reached_at, ...data }) =>
+      `At the rate so far, the budget will be spent at about ${timeWords(reached_at)}; now it is ${spentWords(data)}. Raise the budget, or narrow the rules.`,
   },
   'rate.unusual': {
     severity: 'warning',
@@ -124,7 +163,7 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ trial }) =>
       trial
         ? `The time of the trial is over. ${afterTrial}`
-        : 'The rule has expired and is paused. Set a later "expires_at" and resume it, or delete it.',
+        : 'The rule has expired and is paused. Set a later end and resume it, or delete it.',
   },
   'rule.refused': {
     severity: 'critical',
@@ -136,36 +175,41 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     whatToDo: ({ platform, state }) =>
       `Earshot receives no matches from ${titleOf(platform)} until the operator acts: ${whatToDo[state]}`,
   },
+  'source.disconnected': {
+    severity: 'warning',
+    whatToDo: ({ platform, since }) =>
+      `Earshot has received nothing from ${titleOf(platform)} since ${timeOf(since)}. It reconnects automatically; the notice is resolved when it receives again. If it lasts, contact the operator.`,
+  },
   'coverage.gap': {
     severity: 'warning',
-    whatToDo: ({ platform, from, to }) =>
-      `Matches from ${titleOf(platform)} between ${from} and ${to} may be missing. GetCoverage shows for each rule whether they can be fetched. Another notice follows when they were.`,
+    whatToDo: ({ platform, ...period }) =>
+      `Matches from ${titleOf(platform)} ${periodOf(period)} may be missing. The coverage of each rule shows whether they can be fetched. Another notice follows when they were.`,
   },
   'coverage.repaired': {
     severity: 'info',
     isPast: true,
-    whatToDo: ({ platform, from, to }) =>
-      `Nothing to do: the missing matches from ${titleOf(platform)} between ${from} and ${to} were fetched.`,
+    whatToDo: ({ platform, ...period }) =>
+      `Nothing to do: the missing matches from ${titleOf(platform)} ${periodOf(period)} were fetched.`,
   },
   'webhook.failing': {
     severity: 'warning',
     whatToDo: ({ days }) =>
-      `${days === undefined ? '' : 'The endpoint has failed for 24 hours. '}Check the answers of your endpoint with ListDeliveries. Earshot retries every minute and disables the webhook after five days.`,
+      `${days === undefined ? '' : 'The endpoint has failed for 24 hours. '}Check the answers of your endpoint in the deliveries of the webhook. Earshot retries every minute and disables the webhook after five days.`,
   },
   'webhook.disabled': {
     severity: 'critical',
     whatToDo: () =>
-      'Earshot has stopped delivering to this webhook. Fix the endpoint, then set "state" to "active" with UpdateWebhook. Deliveries continue where they stopped.',
+      'Earshot has stopped delivering to this webhook. Fix the endpoint, then set the webhook to active. Deliveries continue where they stopped.',
   },
   'digest.failing': {
     severity: 'warning',
     whatToDo: ({ number, message }) =>
-      `Digest message ${number} could not be sent. ${message} Fix the recipient, or set another one with UpdateDigest. Earshot retries for 24 hours.`,
+      `Digest message ${number} could not be sent. ${message} Fix the recipient, or set another one. Earshot retries for 24 hours.`,
   },
   'digest.given_up': {
     severity: 'warning',
     isPast: true,
     whatToDo: ({ number, from, to }) =>
-      `Digest message ${number} was not sent within 24 hours and was discarded. To read its matches, call ListMatches with "from": "${from}" and "to": "${to}".`,
+      `Digest message ${number} was not sent within 24 hours and was discarded. Its matches, ${periodOf({ from, to })}, are still in the list of matches.`,
   },
 };

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { skipUnless } from '@earshot/testkit';
@@ -17,6 +20,15 @@ describe('promtool', skipUnless('prometheus', existsSync(promtool) ? null : `no 
 
   test('accepts the configuration and the alerts', async () => {
     expect(await run('check', 'config', 'prometheus.yaml')).toMatch(/[1-9]\d* rules found/);
+  });
+
+  test('accepts the rules for disks, backups and Prometheus that the documentation suggests', async () => {
+    const page = readFileSync(new URL('../../../../docs/operations/monitoring.md', import.meta.url), 'utf8');
+    const [, rules = ''] = /```yaml\n(groups:[^]*?)```/.exec(page) ?? [];
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'rules-'));
+    const file = join(folder.path, 'rules.yaml');
+    writeFileSync(file, rules);
+    expect(await run('check', 'rules', file)).toContain('SUCCESS: 3 rules found');
   });
 
   test('confirms that each alert fires and stays silent as expected', {

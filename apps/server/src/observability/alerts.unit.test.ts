@@ -22,6 +22,18 @@ test('every alert has a runbook with its name, and every such runbook an alert',
   expect(pages.toSorted()).toEqual(runbooks.toSorted());
 });
 
+test('every runbook has a command to paste, and says when it is over', () => {
+  for (const page of runbooks) {
+    const text = readFileSync(new URL(page, operations), 'utf8');
+    const over = /^## It is over when\n\n.+/m.test(text);
+    expect({ page, hasCommand: text.includes('```sh\n'), over }).toEqual({
+      page,
+      hasCommand: true,
+      over: true,
+    });
+  }
+});
+
 test('the index links every runbook', () => {
   const index = readFileSync(new URL('README.md', operations), 'utf8');
   for (const [at, name] of names.entries()) expect(index).toContain(`[${name}](${runbooks[at]})`);

@@ -119,6 +119,11 @@ function nodeMetrics(make: Makers) {
       '1 while the node can reach PostgreSQL, 0 while it cannot.',
       [],
     ),
+    clockOffset: make.gauge(
+      'clock_offset_seconds',
+      'How far the clock of the node is ahead of the clock of PostgreSQL; negative if it is behind.',
+      [],
+    ),
     natsConnected: make.gauge('nats_connected', '1 while the node is connected to NATS.', []),
     natsDisconnects: make.counter(
       'nats_disconnects_total',
@@ -158,6 +163,11 @@ function freshnessMetrics(make: Makers) {
       'source_last_received_timestamp_seconds',
       'Time up to which a source with rules has received.',
       ['source'],
+    ),
+    gapsWaitingForBudget: make.gauge(
+      'gaps_waiting_for_budget',
+      'Gaps that are not repaired today, because the daily budget of searches is spent.',
+      [],
     ),
     matchedThrough: make.gauge(
       'matched_through_timestamp_seconds',

@@ -32,8 +32,18 @@ export interface Follower extends Disposable {
   take(limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]>;
   /** Registers a callback for when there may be more to take. */
   readonly onMore: (wake: () => void) => void;
-  /** Like `take`, but waits for the first one. Empty after `waitMs`, or if the signal is aborted. */
-  next(options: { limit: number; waitMs: number; signal: AbortSignal }): Promise<readonly LogEntry[]>;
+  /**
+   * Like `take`, but waits for the first one. Empty after `waitMs`, or if the signal is aborted. If fewer than `limit` are in the tail,
+   * it waits for more until `lingerMs` after the call.
+   */
+  next(options: NextOptions): Promise<readonly LogEntry[]>;
+}
+
+interface NextOptions {
+  readonly limit: number;
+  readonly waitMs: number;
+  readonly lingerMs?: number;
+  readonly signal: AbortSignal;
 }
 
 /** The client sends the request again with its cursor, and the answer is then specific to the cursor (offset.ts). */
@@ -101,9 +111,12 @@ export function createFollowing(options: {
         return entries;
       };
 
+      const fromTailOf = (limit: number) =>
+        isTailCurrent() ? member.after(through, { limit, accepts }) : null;
+
       const take = (limit: number): readonly LogEntry[] | Promise<readonly LogEntry[]> => {
         if (tail.isLost(through)) throw new LogRestored();
-        const fromTail = isTailCurrent() ? member.after(through, { limit, accepts }) : null;
+        const fromTail = fromTailOf(limit);
         if (!fromTail) return inTurnOfAccount(filter.accountId, () => limited(() => readBehind(limit)));
         through = fromTail.through;
         return fromTail.entries;
@@ -112,14 +125,21 @@ export function createFollowing(options: {
       return {
         take,
         onMore: member.onRing,
-        async next({ limit, waitMs, signal }) {
-          const deadline = performance.now() + waitMs;
+        async next({ limit, waitMs, lingerMs = 0, signal }) {
+          const calledAt = performance.now();
+          const until = calledAt + waitMs;
+          const lingersUntil = calledAt + Math.min(lingerMs, waitMs);
+          const leftMs = (end: number) => end - performance.now();
+          const isShort = () => {
+            const page = fromTailOf(limit);
+            return page !== null && page.entries.length > 0 && !page.isFull;
+          };
           for (;;) {
-            const found = await take(limit);
-            const leftMs = deadline - performance.now();
-            if (found.length > 0 || leftMs <= 0 || signal.aborted) return found;
+            const lingers = leftMs(lingersUntil) > 0 && !signal.aborted && isShort();
+            const found = lingers ? [] : await take(limit);
+            if (found.length > 0 || leftMs(until) <= 0 || signal.aborted) return found;
             // Returns at once if the tail has grown since the follower joined it.
-            await member.wait(leftMs, signal);
+            await member.wait(leftMs(lingers ? lingersUntil : until), signal);
           }
         },
         [Symbol.dispose]: () => member[Symbol.dispose](),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type BellName, createBellListener } from '../engines/bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
 import { createFollowing, type Follower, LogRestored } from './follow-matches.ts';
@@ -310,6 +310,83 @@ test('a page that begins behind a lost position is not returned: its follower wa
   await expect(take(follow('acc_1', 7))).rejects.toThrow(LogRestored);
   expect(await take(follow('acc_1', 5))).toEqual([far]);
   expect((await page('acc_1')).entries).toHaveLength(1);
+});
+
+describe('a reader that lingers for 200 ms', () => {
+  const options = { limit: 100, waitMs: 10_000, lingerMs: 200, signal };
+  afterEach(() => void vi.useRealTimers());
+
+  /** A tail with one reader, on a clock that only `pass` moves. */
+  async function startOnClock() {
+    vi.useFakeTimers();
+    const started = await start();
+    const { ring, write } = started;
+    const follower = started.follow('acc_1', 0);
+    const running = started.run();
+    const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
+    await pass(1);
+    return {
+      follower,
+      pass,
+      ...started,
+      store() {
+        write('acc_1', 'rule_1');
+        ring();
+      },
+      [Symbol.asyncDispose]: () => running[Symbol.asyncDispose](),
+    };
+  }
+
+  test('polls at most 300 times a minute, however many matches arrive', async () => {
+    await using world = await startOnClock();
+    const { follower, store, pass } = world;
+    let polls = 0;
+    const got: number[] = [];
+    const stop = new AbortController();
+    const polling = (async () => {
+      while (!stop.signal.aborted) {
+        const page = await follower.next({ ...options, signal: stop.signal });
+        polls += 1;
+        got.push(...page.map(({ position }) => position));
+      }
+    })();
+    // 250 matches a second, for 2 s.
+    for (let n = 0; n < 500; n++) {
+      store();
+      await pass(4);
+    }
+    stop.abort();
+    await polling;
+    expect(got).toEqual(Array.from({ length: got.length }, (_, n) => n + 1));
+    expect(got.length).toBeGreaterThan(400);
+    expect(polls).toBeLessThanOrEqual(11);
+  });
+
+  test('gets a match at once if it has already waited for longer', async () => {
+    await using world = await startOnClock();
+    const taking = world.follower.next(options);
+    await world.pass(300);
+    const before = performance.now();
+    world.store();
+    await world.pass(1);
+    expect(await taking).toHaveLength(1);
+    expect(performance.now() - before).toBeLessThanOrEqual(1);
+  });
+
+  test('gets a full page at once, and does not wait longer than it may', async () => {
+    await using world = await startOnClock();
+    const begunAt = performance.now();
+    const full = world.follower.next({ ...options, limit: 2 });
+    world.store();
+    world.store();
+    await world.pass(1);
+    expect(await full).toHaveLength(2);
+    expect(performance.now() - begunAt).toBeLessThanOrEqual(1);
+    const short = world.follower.next({ ...options, waitMs: 50 });
+    world.store();
+    await world.pass(60);
+    expect(await short).toHaveLength(1);
+  });
 });
 
 describe('a reader that was notified that the log went back', () => {

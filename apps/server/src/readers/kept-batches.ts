@@ -24,6 +24,8 @@ interface TakeResult {
   readonly entries: readonly LogEntry[];
   /** Everything up to this position was read. */
   readonly through: number;
+  /** No more fits into this answer. */
+  readonly isFull: boolean;
 }
 
 const nothing: readonly LogEntry[] = [];
@@ -82,7 +84,7 @@ export function createKeptBatches(
     /** Returns what follows a position; null if it is no longer kept. Equal requests get the same object. */
     after(key: string, position: number, take: Take): TakeResult | null {
       if (position < from) return null;
-      if (position >= through()) return { entries: nothing, through: position };
+      if (position >= through()) return { entries: nothing, through: position, isFull: false };
       const known = answers.get(key);
       const isKnown = known?.position === position && known.limit === take.limit;
       if (isKnown && known.accepts === take.accepts) return known.taken;
@@ -108,10 +110,10 @@ function takeAfter(
     sum.characters += 'match' in one ? jsonOf(one).length : 0;
     const last = entries.at(-1);
     const isFull = sum.matches > limit || sum.removals > removalsMax || sum.characters > takenCharactersMax;
-    if (last && isFull) return { entries, through: last.position };
+    if (last && isFull) return { entries, through: last.position, isFull };
     entries.push(one);
   }
-  return { entries, through: Math.max(position, through) };
+  return { entries, through: Math.max(position, through), isFull: sum.matches === limit };
 }
 
 function append(lists: Map<string, LogEntry[]>, { byKey }: TailBatch): void {

@@ -20,6 +20,12 @@ interface CoveredPage {
 }
 
 /**
+ * An answer with fewer matches than requested is sent this long after the request at the earliest. Otherwise a client that follows many
+ * matches would use up its requests: one for each commit.
+ */
+const lingerMs = 200;
+
+/**
  * A page of the match log, after waiting for the first match or removal if requested. An empty result always comes from the log itself,
  * read after its coverage. The tail is behind, and a match that is stored between the two reads would be missing from a result that is
  * reported as complete.
@@ -35,7 +41,7 @@ export async function readOrWait(
   const isCovered = query.ruleId !== null || query.platform !== null;
   if (waitMs > 0) {
     using follower = following.follow(query, query.from ?? 0, jumpedTo);
-    const entries = await follower.next({ limit: query.limit, waitMs, signal });
+    const entries = await follower.next({ limit: query.limit, waitMs, lingerMs, signal });
     if (!isCovered) return { entries, more: true, coverage: null };
     if (entries.length > 0) return { entries, more: true, coverage: await coverage(query) };
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Follower } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import { readOrWait } from './read-or-wait.ts';
 import { type LogEntry, toRemovalEntry } from './to-match.ts';
@@ -51,4 +52,18 @@ test('coverage is read only for a rule or a platform', async () => {
   const { signal } = new AbortController();
   const page = await readOrWait(growingLog(), { ...query, ruleId: null }, { waitMs: 0, signal, jumpedTo: 0 });
   expect(page).toEqual({ entries: [], more: false, coverage: null });
+});
+
+test('an answer with few matches lingers for 200 ms', async () => {
+  const { following, coverage: readCoverage } = growingLog();
+  const lingered: unknown[] = [];
+  const next: Follower['next'] = async ({ lingerMs }) => {
+    lingered.push(lingerMs);
+    return [stored];
+  };
+  const follow = () => ({ ...following.follow(), next });
+  const { signal } = new AbortController();
+  const options = { following: { ...following, follow }, coverage: readCoverage };
+  await readOrWait(options, query, { waitMs: 30_000, signal, jumpedTo: 0 });
+  expect(lingered).toEqual([200]);
 });

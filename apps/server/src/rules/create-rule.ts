@@ -102,21 +102,19 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       acceptsEstimate: request.accept_estimate === true || trial !== undefined,
     });
     checkpoint('create.begin');
-    const answer = (created: Rule, equivalentRuleId: string | null) =>
-      withEquivalent(
-        { ...created, rule_id: rule.id, platforms: withWarnings(created.platforms, warnings) },
-        equivalentRuleId,
-        values,
-      );
-    const outcome = await store.begin(rule, { change, ruleId: rule.id, answer });
+    const completion: Completion = {
+      change,
+      ruleId: rule.id,
+      answer: (created, equivalentRuleId) =>
+        withEquivalent(
+          { ...created, rule_id: rule.id, platforms: withWarnings(created.platforms, warnings) },
+          equivalentRuleId,
+          values,
+        ),
+    };
+    const outcome = await store.begin(rule, completion);
     if (outcome.kind !== 'begun') throw placementRefusal(outcome, premiumRulesMax, options.contact);
-    const created =
-      outcome.answer ??
-      (await carryOut(options, rule, {
-        change,
-        ruleId: rule.id,
-        answer: (created) => answer(created, outcome.equivalentRuleId),
-      }));
+    const created = outcome.answer ?? (await carryOut(options, rule, completion, outcome.equivalentRuleId));
     checkpoint('create.activated');
     const ms = Math.round(performance.now() - startedAt);
     telemetry.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
@@ -152,7 +150,12 @@ async function addExampleWarnings(
 }
 
 /** Waits for the registrars, and then activates the rule. */
-async function carryOut(options: CreateRuleOptions, rule: NewRule, completion: Completion): Promise<Answer> {
+async function carryOut(
+  options: CreateRuleOptions,
+  rule: NewRule,
+  completion: Completion,
+  equivalentRuleId: string | null,
+): Promise<Answer> {
   const { store, bells, checkpoint, telemetry } = options;
   const { id: ruleId, accountId } = rule;
   checkpoint('create.written');
@@ -172,7 +175,7 @@ async function carryOut(options: CreateRuleOptions, rule: NewRule, completion: C
   }
   checkpoint('create.registered');
   await awaitLive(slots, readSlots, outcomes);
-  const answer = await store.activate(completion);
+  const answer = await store.activate(completion, equivalentRuleId);
   if (answer === null)
     throw new Failure('aborted', 'The creation took too long and was undone. Send the request again.', {
       details: { reason: 'timeout' },

@@ -28,7 +28,7 @@ export function budgetReached(resumesAt: Date | null): Failure {
     resumesAt === null ? '' : `, or wait until ${resumesAt.toISOString()}, when it resumes automatically`;
   return new Failure(
     'failed_precondition',
-    `The rule is paused because a budget is spent. Raise the budget (UpdateRule changes the rule's own)${until}.`,
+    `The rule is paused because a budget is reached. Raise the budget (UpdateRule changes the rule's own)${until}.`,
     { details: { reason: 'budget_reached' } },
   );
 }

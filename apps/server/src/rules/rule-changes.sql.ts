@@ -6,7 +6,7 @@ import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
 import { leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import type { ManagedBy, PlacementRefusal } from './refusals.ts';
-import { assignManagedKey, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
+import { assignManagedKey, type PauseReason, type RuleRow, ruleById, toRule } from './rule-rows.sql.ts';
 
 /*
  * The common part of changes to existing rules. A change that needs the upstreams is written first (`begun`): its new slots are held, but
@@ -57,9 +57,6 @@ export type ChangeOutcome =
   | PlacementRefusal;
 
 export type Refuse = (outcome: ChangeOutcome) => never;
-
-/** Why Earshot paused a rule that it will resume automatically. */
-export type PauseReason = 'budget' | 'suspension';
 
 export interface LockedRule {
   id: string;

@@ -1,11 +1,15 @@
 import type { Budget, Listening, Platform, Rule, RuleExamples } from '@earshot/contract';
 import type { RulePricing } from '../billing/prices.ts';
-import { periodStart, recentMatches, sums } from '../billing/spending.sql.ts';
-import { type CountedSpending, micro, periodAt, spentAmounts } from '../billing/spending.ts';
+import { listeningSince, periodStart, recentMatches, sums } from '../billing/spending.sql.ts';
+import { type CountedSpending, forecastAtEnd, micro, periodAt, spentAmounts } from '../billing/spending.ts';
 import type { Sql } from '../engines/database.ts';
+import { isReceiving, receivingSince, sourceState } from '../slots/receiving.sql.ts';
 import { platforms as platformTraits } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { type ManagedBy, managedKeyTaken } from './refusals.ts';
+
+/** Why Earshot paused a rule that it will resume automatically. */
+export type PauseReason = 'budget' | 'suspension';
 
 export interface RuleRow {
   id: string;
@@ -17,7 +21,7 @@ export interface RuleRow {
   updated_at: Date;
   expires_at: Date | null;
   budget: Budget | null;
-  pause_reason: 'budget' | 'suspension' | null;
+  pause_reason: PauseReason | null;
   budget_check_at: Date | null;
   read_at: Date;
   examples: RuleExamples | null;
@@ -39,6 +43,7 @@ interface PlatformRow {
   /** When the platform is expected to apply it; null once it does, or while it does not have it. */
   applied_from: string | null;
   served_since: string | null;
+  listening_since: string | null;
   match_count: number;
   last_match_at: string | null;
   spending: Omit<CountedSpending, 'platform'> | null;
@@ -65,11 +70,12 @@ const selectRules = ({ ruleBudget }: RulePricing, budget = effectiveBudget(ruleB
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
         'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
-        'slot_state', slots.state, 'live', sources.live_until > now(), 'served_since', holder.served_since,
-        'source_state', sources.state, 'source_since', sources.state_since,
+        'slot_state', slots.state, 'live', ${isReceiving}, 'served_since', holder.served_since,
+        'source_state', ${sourceState}, 'source_since', ${receivingSince},
         'applied_from', case when holder.applied_from > now() then holder.applied_from end,
         'match_count', coalesce(counted.matches, 0), 'last_match_at', counted.last_match_at,
-        'spending', case when ${budget} is not null then (${spendingOf(budget)}) end
+        'spending', case when ${budget} is not null then (${spendingOf(budget)}) end,
+        'listening_since', case when ${budget} is not null then ${listeningSince('rules.id', periodStart(budget))} end
       ) order by v.platform desc)
      from rule_versions v
      left join slots on slots.id = v.slot_id and rules.state <> 'paused'
@@ -142,7 +148,7 @@ function pauseOf({ state, pause_reason, budget_check_at, expires_at, read_at }: 
 }
 
 function budgetStateOf(
-  { budget: own, platforms, read_at }: RuleRow,
+  { budget: own, state, platforms, read_at }: RuleRow,
   { prices, ruleBudget }: RulePricing,
 ): Rule['effective_budget'] {
   const budget = own ?? ruleBudget;
@@ -152,12 +158,16 @@ function budgetStateOf(
   );
   const unit = budget.usd === undefined ? 'matches' : 'usd';
   const { spent, reserved } = spentAmounts(unit, counted, prices);
+  const period = periodAt(budget.period, read_at);
+  const listeningSince = toTime(platforms[0]?.listening_since ?? null);
+  const since = listeningSince === null || state === 'paused' ? null : new Date(listeningSince);
   return {
     ...budget,
     spent,
     remaining: micro(Math.max(0, (budget[unit] ?? 0) - spent)),
     reserved,
-    resets_at: periodAt(budget.period, read_at).end?.toISOString() ?? null,
+    forecast: forecastAtEnd({ spent, period, since }, read_at),
+    resets_at: period.end?.toISOString() ?? null,
   };
 }
 
@@ -186,9 +196,7 @@ function listeningOf(rule: Pick<RuleRow, 'state'>, one: PlatformRow): Listening 
   const appliedFrom = toTime(one.applied_from);
   if (appliedFrom !== null) return { state: 'starting', reason: null, since: appliedFrom };
   // The rule may be older than the connection, and the connection older than the rule.
-  const begun = [one.served_since, source_state === 'live' ? source_since : null].flatMap(
-    (at) => toTime(at) ?? [],
-  );
+  const begun = [one.served_since, source_since].flatMap((at) => toTime(at) ?? []);
   return { state: 'live', reason: null, since: begun.toSorted().at(-1) ?? null };
 }
 

@@ -6,13 +6,7 @@ import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { newId } from '../runtime/ids.ts';
 import { joinCalls } from '../runtime/join-calls.ts';
 import { valueHash } from '../slots/slot.ts';
-import {
-  createHeldSlots,
-  type HeldSlot,
-  leaveSlots,
-  type RuleValue,
-  takeSlot,
-} from '../slots/slot-holding.sql.ts';
+import { createHeldSlots, leaveSlots, type RuleValue, takeSlot } from '../slots/slot-holding.sql.ts';
 import { assertVersion, type ManagedBy, type PlacementRefusal } from './refusals.ts';
 import {
   asCodeColumns,
@@ -129,8 +123,8 @@ export function createRuleStore(database: Database, pricing: RulePricing = defau
 
 interface BegunCreation {
   readonly equivalentRuleId: string | null;
-  /** One entry per platform; null if the upstream has to register the slot. */
-  readonly held: readonly (HeldSlot | null)[];
+  /** All slots are registered upstream, and the streams of their sources are open. */
+  readonly live: boolean;
 }
 
 async function begin(
@@ -143,23 +137,23 @@ async function begin(
     if (used !== null) refuse({ kind: 'premium_limit', used });
   }
   const equivalentRuleId = await insertRule(sql, rule);
-  const held: (HeldSlot | null)[] = [];
+  let live = true;
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
     const placement = await takeSlot(sql, rule, value);
     if (placement.kind !== 'taken') return refuse(placement);
-    held.push(placement.held);
+    live &&= placement.live;
   }
-  return { equivalentRuleId, held };
+  return { equivalentRuleId, live };
 }
 
 /** Null if there is something to wait for. */
 async function completeAtOnce(
   sql: Sql,
-  { held, equivalentRuleId }: BegunCreation,
+  { live, equivalentRuleId }: BegunCreation,
   completion: Completion,
   activate: Activate,
 ): Promise<Answer | null> {
-  if (!held.every((slot) => slot?.live)) return null;
+  if (!live) return null;
   const [rule] = await activate(sql, [completion]);
   if (!rule) throw new Error('a rule is gone in the transaction that creates it');
   const answer = completion.answer(rule, equivalentRuleId);
@@ -225,16 +219,16 @@ type Activate = (sql: Sql, activations: readonly Activation[]) => Promise<(Rule 
 /** A registration completes many creations at once. Those without an idempotency claim are activated in one statement. */
 function createActivate(database: Database, activate: Activate) {
   const joined = joinCalls((activations: readonly Activation[]) => activate(database, activations));
-  return async (completion: Completion): Promise<Answer | null> => {
+  return async (completion: Completion, equivalentRuleId: string | null = null): Promise<Answer | null> => {
     const { change } = completion;
     if (change.claim === null) {
       const rule = await joined(completion);
-      return rule && completion.answer(rule, null);
+      return rule && completion.answer(rule, equivalentRuleId);
     }
     return await database.transaction(async (sql) => {
       const [rule] = await activate(sql, [completion]);
       if (!rule) return null;
-      const answer = completion.answer(rule, null);
+      const answer = completion.answer(rule, equivalentRuleId);
       await keepAnswer(sql, change, answer);
       return answer;
     });

@@ -7,7 +7,7 @@ import { createTurns } from './concurrency.ts';
 import { Failure } from './failure.ts';
 import { newId } from './ids.ts';
 import { supervise } from './supervisor.ts';
-import { pause, type Worker } from './worker.ts';
+import { pause, repeat, type Worker } from './worker.ts';
 
 const never = new AbortController().signal;
 const longMs = 60_000;
@@ -57,6 +57,51 @@ describe('a pause', () => {
     const startedAt = performance.now();
     await pause(20, never);
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(19);
+  });
+});
+
+describe('periodic work', () => {
+  const startSlow = (stuckAfterMs?: number) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const steps: PromiseWithResolvers<void>[] = [];
+    const step = () => {
+      const unfinished = Promise.withResolvers<void>();
+      steps.push(unfinished);
+      return unfinished.promise;
+    };
+    return { steps, work: repeat(1_000, step, stuckAfterMs === undefined ? {} : { stuckAfterMs }) };
+  };
+  const seconds = (count: number) => vi.advanceTimersByTimeAsync(count * 1_000);
+
+  test('does not overlap: a step waits for the previous one, also for one that failed', async () => {
+    const { steps, work } = startSlow();
+    using _work = work;
+    await seconds(5);
+    expect(steps).toHaveLength(1);
+    steps[0]?.reject(new Error('the database is slow'));
+    await seconds(5);
+    expect(steps).toHaveLength(2);
+    steps[1]?.resolve();
+    await seconds(1);
+    expect(steps).toHaveLength(3);
+  });
+
+  test('continues beside a stuck step, whose late end releases no other step', async () => {
+    const { steps, work } = startSlow(3_000);
+    using _work = work;
+    await seconds(4);
+    expect(steps).toHaveLength(2);
+    steps[0]?.resolve();
+    await seconds(2);
+    expect(steps).toHaveLength(2);
+  });
+
+  test('ends when it is disposed', async () => {
+    const { steps, work } = startSlow();
+    work[Symbol.dispose]();
+    await seconds(5);
+    expect(steps).toEqual([]);
   });
 });
 

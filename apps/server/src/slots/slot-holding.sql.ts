@@ -5,6 +5,7 @@ import { joinCalls } from '../runtime/join-calls.ts';
 import { platforms } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { accountUse, mayCall, msUntilCall, type ShareRefusal, shareRefusal } from './fair-share.sql.ts';
+import { isReceiving } from './receiving.sql.ts';
 import { type ProblemKind, type SlotState, stateAfter, statesWith, valueHash } from './slot.ts';
 
 /*
@@ -24,8 +25,8 @@ export interface RuleValue {
 }
 
 export type Placement =
-  /** `held` is null when the upstream has to register the slot. */
-  | { readonly kind: 'taken'; readonly slotId: string; readonly held: HeldSlot | null }
+  /** `live`: the slot is registered upstream and the stream of its source is open. */
+  | { readonly kind: 'taken'; readonly slotId: string; readonly live: boolean }
   | { readonly kind: 'no_source'; readonly platform: Platform }
   | { readonly kind: 'sources_full'; readonly platform: Platform; readonly capacity: number }
   | (ShareRefusal & { readonly platform: Platform });
@@ -75,7 +76,7 @@ export async function takeSlot(
   if (refusal) return { ...refusal, platform };
   const callable = uses && uses.filter(mayCall).map(({ sourceId }) => sourceId);
   const [made] = await sql.prepared<{ id: string }>(holdNew, [...holding, newId('slot'), callable]);
-  if (made) return { kind: 'taken', slotId: made.id, held: null };
+  if (made) return { kind: 'taken', slotId: made.id, live: false };
   // Another transaction has created the slot in the meantime, or there is no room.
   return (
     (await takeExisting(sql, accountId, value, holding)) ?? {
@@ -96,14 +97,13 @@ interface ExistingSlot {
   /** The upstream does not have its rule, which must be registered again. */
   readonly needs_call: boolean;
   readonly live: boolean;
-  readonly platform_rule_id: string;
 }
 
 /** Null if there is no slot. Its row changes only if it was released or has a problem: then it is retried. */
 async function takeExisting(
   sql: Sql,
   accountId: string,
-  { platform, translatedValue }: RuleValue,
+  { platform }: RuleValue,
   holding: readonly unknown[],
 ): Promise<Placement | null> {
   const [slot] = await sql.prepared<ExistingSlot>(holdExisting, holding);
@@ -122,16 +122,7 @@ async function takeExisting(
       [slot.id],
     );
   }
-  const held: HeldSlot = {
-    platform,
-    state: 'registered',
-    platformRuleId: slot.platform_rule_id,
-    translatedValue,
-    live: slot.live,
-    problem: null,
-    problemKind: null,
-  };
-  return { kind: 'taken', slotId: slot.id, held: slot.served ? held : null };
+  return { kind: 'taken', slotId: slot.id, live: slot.served && slot.live };
 }
 
 /**
@@ -146,8 +137,7 @@ const holdSlot = `, holder as (
     insert into rule_versions (rule_id, version, platform, value, translated_value, platform_rule_id, slot_id, options)
     select $1, $4, $3, $6, $7, $8, id, $10::json from slot
     on conflict (rule_id, version, platform) do update set slot_id = excluded.slot_id
-    returning platform_rule_id
-  ) select slot.*, version.platform_rule_id from slot, version`;
+  ) select * from slot`;
 
 const holdExisting = `with found as (
     select * from slots where platform = $3 and value_hash = $9 for update
@@ -155,7 +145,7 @@ const holdExisting = `with found as (
     select found.id, source_id, found.state not in ${statesWith('taken', 'changes')} and problem is null as unchanged,
       found.state = 'registered' or found.state = 'releasing' and upstream_rule_id is not null as served,
       found.state in ('deleting', 'failed') or found.state = 'releasing' and upstream_rule_id is null as needs_call,
-      confirmed_at + rule_delay_ms * interval '1 ms' as applied_from, live_until > now() as live
+      confirmed_at + rule_delay_ms * interval '1 ms' as applied_from, ${isReceiving} as live
     from found join sources on sources.id = source_id
   ) ${holdSlot}`;
 
@@ -222,9 +212,6 @@ export async function accountsOn(sql: Sql, sourceId: string): Promise<string[]> 
 export interface HeldSlot {
   readonly platform: Platform;
   readonly state: SlotState;
-  /** The id that the rule's account sees. */
-  readonly platformRuleId: string;
-  readonly translatedValue: string;
   /** Whether the stream of its source is open. */
   readonly live: boolean;
   readonly problem: string | null;
@@ -235,8 +222,6 @@ interface HeldSlotRow {
   nth: number;
   platform: Platform;
   state: SlotState;
-  platform_rule_id: string;
-  value: string;
   live: boolean;
   problem: string | null;
   problem_kind: ProblemKind | null;
@@ -251,8 +236,8 @@ interface HeldVersion {
 export function createHeldSlots(database: Database): (version: HeldVersion) => Promise<HeldSlot[]> {
   return joinCalls(async (versions: readonly HeldVersion[]) => {
     const rows = await database.prepared<HeldSlotRow>(
-      `select wanted.nth::integer, slots.platform, v.platform_rule_id, slots.value,
-         slots.state, sources.live_until > now() as live, slots.problem, slots.problem_kind
+      `select wanted.nth::integer, slots.platform, slots.state,
+         ${isReceiving} as live, slots.problem, slots.problem_kind
        -- The inner selects hide the number of elements: otherwise the statement would be planned for each number.
        from unnest((select $1::text[]), (select $2::integer[])) with ordinality as wanted (rule_id, version, nth)
        join rule_versions v on v.rule_id = wanted.rule_id and v.version = wanted.version
@@ -271,8 +256,6 @@ function toHeldSlot(row: HeldSlotRow): HeldSlot {
   return {
     platform: row.platform,
     state: row.state,
-    platformRuleId: row.platform_rule_id,
-    translatedValue: row.value,
     live: row.live,
     problem: row.problem,
     problemKind: row.problem_kind,

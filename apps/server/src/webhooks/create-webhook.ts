@@ -46,7 +46,8 @@ export function createWebhook(options: {
     const answer = await database
       .forAccount(accountId)
       .transaction((sql) => insertWebhook(sql, change, webhook, limit));
-    return { ...answer, secret };
+    // Messages for a chat are not signed. The secret is kept for the case that the format changes.
+    return { ...answer, secret: isChatFormat(format) ? null : secret };
   };
 }
 

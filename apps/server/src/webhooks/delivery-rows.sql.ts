@@ -17,12 +17,16 @@ export interface NoticeAttempt extends AttemptRecord {
 }
 
 /**
- * SQL: whether to list the attempt. If $2 is false, only an answer ($3 to $5) that differs from the webhook's ($1)
- * latest listed one is listed.
+ * SQL: counts the attempt in the webhook's ($1) latest row, or says that it gets its own. If $2 is false, it is counted if it has the
+ * answer ($3 to $5) of that row.
  */
-const isNews = `($2 or not exists (
-  select from (select outcome, status, message from deliveries where webhook_id = $1 order by id desc limit 1) as latest
-  where outcome = $3 and status is not distinct from $4::integer and message is not distinct from $5))`;
+const counted = `counted as (
+  update deliveries set times = times + 1, last_at = now()
+  where id = (select id from deliveries where webhook_id = $1 order by id desc limit 1) and not $2
+    and outcome = $3 and status is not distinct from $4::integer and message is not distinct from $5
+  returning id
+)`;
+const isNews = 'not exists (select from counted)';
 
 function answerOf({ webhookId, state }: LeasedWebhook, { outcome, status, message }: Attempt) {
   const canRepeat = outcome.kind === 'failed' || outcome.kind === 'refused';
@@ -37,7 +41,8 @@ export async function insertDelivery(
   const { messageId, firstPosition, lastPosition, matchCount, attempts } = batch;
   const message = [messageId, firstPosition, lastPosition, matchCount, attempts + 1];
   await sql.run(
-    `insert into deliveries (webhook_id, outcome, status, message, id, message_id, first_position, last_position,
+    `with ${counted}
+     insert into deliveries (webhook_id, outcome, status, message, id, message_id, first_position, last_position,
        match_count, attempt, latency_ms, response)
      select $1, $3, $4, $5, $6, $7, $8::bigint, $9::bigint, $10::integer, $11::integer, $12::integer, $13 where ${isNews}`,
     [...answerOf(leased, attempt), newId('dlv'), ...message, attempt.latencyMs, attempt.response],
@@ -53,7 +58,8 @@ export async function insertNoticeDelivery(
 ): Promise<void> {
   const { latencyMs, response } = attempt;
   const nth = leased.state.failures + (leased.notices?.state.refusals ?? 0) + 1;
-  const insert = `insert into deliveries (webhook_id, outcome, status, message, id, notice_id, first_position, last_position,
+  const insert = `with ${counted}
+    insert into deliveries (webhook_id, outcome, status, message, id, notice_id, first_position, last_position,
       match_count, message_id, attempt, latency_ms, response)
     select $1, $3, $4, $5, $6, $7, 0, 0, 0, $8, $9::integer, $10::integer, $11 where ${isNews}`;
   const sent = [newId('dlv'), noticeId, messageId, nth, latencyMs, response];

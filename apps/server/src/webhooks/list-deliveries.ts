@@ -22,9 +22,13 @@ export function listDeliveries(options: {
   };
 }
 
-type DeliveryRow = Omit<Delivery, 'created_at' | 'first_match_id' | 'last_match_id' | 'notice_id'> & {
+type DeliveryRow = Omit<
+  Delivery,
+  'created_at' | 'last_at' | 'first_match_id' | 'last_match_id' | 'notice_id'
+> & {
   readonly notice_id: string | null;
   readonly created_at: Date;
+  readonly last_at: Date;
   readonly first_position: number;
   readonly last_position: number;
 };
@@ -36,14 +40,15 @@ export async function readDeliveries(
 ): Promise<Delivery[]> {
   const rows = await database.many<DeliveryRow>(
     `select id, created_at, message_id, attempt, match_count, first_position, last_position, outcome, status, latency_ms,
-       message, response, notice_id
+       message, response, notice_id, times, last_at
      from deliveries where webhook_id = $1 and ($2::text is null or outcome = $2) and ($3::text is null or id < $3)
      order by id desc limit $4`,
     [webhookId, outcome, before, limit],
   );
-  return rows.map(({ created_at, first_position, last_position, notice_id, ...row }) => ({
+  return rows.map(({ created_at, last_at, first_position, last_position, notice_id, ...row }) => ({
     ...row,
     created_at: created_at.toISOString(),
+    last_at: last_at.toISOString(),
     first_match_id: notice_id === null ? matchIdOf(first_position) : null,
     last_match_id: notice_id === null ? matchIdOf(last_position) : null,
     ...(notice_id !== null && { notice_id }),

@@ -15,7 +15,7 @@ import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { badField } from '../runtime/failure.ts';
 import type { UrlProblem } from './public-address.ts';
-import { nameTaken, neededByDigest, noSecretsKey, noSuchWebhook } from './refusals.ts';
+import { nameTaken, neededByDigest, noSecretsKey, noSuchWebhook, notSigned } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
 import {
   auditOf,
@@ -188,13 +188,14 @@ export function rotateWebhookSecret(options: {
     const secret = newSecret();
     const sealed = secretBox.seal(webhook_id, secret);
     return await database.forAccount(change.accountId).transaction(async (sql) => {
-      const row = await sql.one<{ until: Date }>(
+      const row = await sql.one<{ until: Date; format: WebhookFormat }>(
         `update webhooks set previous_secret = secret, secret = $3, updated_at = now(),
            previous_secret_until = now() + interval '${previousSecretHours} hours'
-         where account_id = $1 and id = $2 returning previous_secret_until as until`,
+         where account_id = $1 and id = $2 returning previous_secret_until as until, format`,
         [change.accountId, webhook_id, sealed],
       );
       if (!row) throw noSuchWebhook();
+      if (isChatFormat(row.format)) throw notSigned();
       const after = { previous_expires_at: row.until.toISOString() };
       const answer = { webhook_id, secret: null, ...after };
       await recordChange(sql, change, { targetId: webhook_id, before: null, after, answer });

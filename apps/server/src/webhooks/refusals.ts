@@ -17,6 +17,14 @@ export function neededByDigest(name: string): Failure {
   );
 }
 
+export function notSigned(): Failure {
+  return new Failure(
+    'failed_precondition',
+    'The webhook sends to a chat, whose messages are not signed. There is no secret to rotate.',
+    { details: { reason: 'not_signed' } },
+  );
+}
+
 /** The operator has not set up webhooks; the caller can only contact them. */
 export function noSecretsKey(contact: string): Failure {
   return new Failure(

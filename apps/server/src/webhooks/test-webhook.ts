@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { AnswerOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
+import { recordChange } from '../accounts/change.ts';
 import type { Database } from '../engines/database.ts';
 import { noSecretsKey, noSuchWebhook } from './refusals.ts';
 import type { SecretBox } from './secrets.ts';
@@ -19,7 +21,7 @@ export function testWebhook(options: {
   readonly consoleUrl?: string | null;
 }): Handler<'TestWebhook'> {
   const { database, sender, secretBox, contact, consoleUrl } = options;
-  return async ({ principal: { accountId }, request: { webhook_id } }) => {
+  return async ({ principal: { accountId }, request: { webhook_id }, change }) => {
     const target = await findWebhook(database, accountId, webhook_id);
     if (!target) throw noSuchWebhook();
     if (secretBox === null) throw noSecretsKey(contact);
@@ -32,10 +34,19 @@ export function testWebhook(options: {
       },
       { nowMs: target.foundAt.getTime() },
     );
-    if (outcome.kind === 'delivered') {
+    const result = { outcome: outcome.kind, status };
+    const answer: AnswerOf<'TestWebhook'> = {
+      webhook_id,
+      ...result,
+      latency_ms: latencyMs,
+      message,
+      response,
+    };
+    await database.forAccount(accountId).transaction(async (sql) => {
       const retry = `update webhooks set ${retryNow} where account_id = $1 and id = $2`;
-      await database.forAccount(accountId).transaction((sql) => sql.run(retry, [accountId, webhook_id]));
-    }
-    return { webhook_id, outcome: outcome.kind, status, latency_ms: latencyMs, message, response };
+      if (outcome.kind === 'delivered') await sql.run(retry, [accountId, webhook_id]);
+      await recordChange(sql, change, { targetId: webhook_id, before: null, after: result, answer });
+    });
+    return answer;
   };
 }

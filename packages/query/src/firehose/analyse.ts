@@ -36,12 +36,22 @@ function textNode(atom: Atom, removesStopWords: boolean, leaf: (test: Test) => L
   const kept = removesStopWords ? words.filter((word) => !isStopWord(word)) : words;
   const [first] = kept;
   if (first === undefined) return null;
-  if (words.length === 1) return leaf({ type: 'term', value: first });
+  const written = writtenText(atom.value, words);
+  if (words.length === 1) return leaf({ type: 'term', value: first, ...written });
   // Stop words stay in the phrase, because they keep their positions in the rule and in the text.
-  if (atom.kind === 'quoted') return leaf({ type: 'phrase', words, slop: Math.trunc(atom.slop?.value ?? 0) });
+  if (atom.kind === 'quoted')
+    return leaf({ type: 'phrase', words, slop: Math.trunc(atom.slop?.value ?? 0), ...written });
   // An unquoted word of several tokens is an OR of them, not a phrase.
   const children = [...new Set(kept)].map((value) => leaf({ type: 'term', value }));
   return children.length === 1 ? (children[0] ?? null) : { kind: 'or', children, span: atom.span };
+}
+
+/** Which tokenizer the platform uses is not known, so `任天堂`, `AT&T` and emoji are registered as written. */
+function writtenText(value: string, words: readonly string[]): { readonly written?: string } {
+  const written = lowerCase(value)
+    .replaceAll(/^[\s.,;:!?()¿¡…-]+|[\s.,;:!?()…-]+$/g, '')
+    .replaceAll(/\s+/g, ' ');
+  return written === words.join(' ') ? {} : { written };
 }
 
 function wildcardTest(pattern: string): Test {

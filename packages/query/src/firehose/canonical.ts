@@ -127,7 +127,10 @@ function leafText(leaf: LeafNode): string {
 function shortLeafText(leaf: LeafNode): string {
   const { test } = leaf;
   const plain =
-    test.type === 'term' && fields.get(leaf.field)?.type === 'text' && /^[\p{L}\p{N}]+$/u.test(test.value);
+    test.type === 'term' &&
+    test.written === undefined &&
+    fields.get(leaf.field)?.type === 'text' &&
+    /^[\p{L}\p{N}]+$/u.test(test.value);
   const value = plain ? test.value : valueText(leaf);
   return leaf.field === defaultField ? value : `${leaf.field}:${value}`;
 }
@@ -135,9 +138,9 @@ function shortLeafText(leaf: LeafNode): string {
 function valueText({ test }: LeafNode): string {
   switch (test.type) {
     case 'term':
-      return quote(test.value);
+      return quote(test.written ?? test.value);
     case 'phrase':
-      return `${quote(test.words.join(' '))}${test.slop > 0 ? `~${test.slop}` : ''}`;
+      return `${quote(test.written ?? test.words.join(' '))}${test.slop > 0 ? `~${test.slop}` : ''}`;
     case 'prefix':
       return `${escapeTerm(test.value)}*`;
     case 'wildcard':

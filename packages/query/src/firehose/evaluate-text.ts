@@ -18,13 +18,14 @@ export function judgeText(leaf: LeafNode, field: TextField): LeafVerdict {
   const standard = find(leaf, field, 'standard');
   if (standard === 'undecided') return unknown('the pattern is too complex to be decided here');
   if (field.complete && leaf.field !== 'title') return sure(leaf, standard);
-  const agrees = !isSensitive(leaf, field) || (find(leaf, field, 'split') === null) === (standard === null);
-  if (!field.complete && (standard === null || !agrees)) {
-    const why = agrees
-      ? 'not in the delivered excerpt of the change'
-      : 'depends on how the platform splits words';
-    return unknown(why);
+  const split = isSensitive(leaf, field) ? find(leaf, field, 'split') : standard;
+  const agrees = (split === null) === (standard === null);
+  if (!field.complete && !agrees) {
+    const found = standard ?? (split === 'undecided' ? null : split);
+    const evidence = found === null ? [] : evidenceOf(leaf, found);
+    return { ...unknown('depends on how the platform splits words'), evidence };
   }
+  if (!field.complete && standard === null) return unknown('not in the delivered excerpt of the change');
   const verdict = sure(leaf, standard);
   // Patterns on text fields work in Lucene but are not documented for the platform.
   const documented = leaf.test.type === 'term' || leaf.test.type === 'phrase';

@@ -8,7 +8,7 @@ export const forms: readonly Form[] = [
     name: 'word',
     form: '"word"',
     meaning:
-      'one word, any case, no stemming; stop words (the, of, and, …) are not indexed in the diff fields',
+      'one word, any case, no stemming; a possessive is another word: `("acme" OR "acme\'s")`; stop words are not indexed in the diff fields',
     examples: ['"recall"'],
   },
   {

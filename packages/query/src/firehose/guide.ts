@@ -1,7 +1,9 @@
 import { guideMarkdown } from '../guide.ts';
 import type { OperatorGuide, SyntaxGuide } from '../language.ts';
 import { forms } from './forms.ts';
+import { pageTypesInWords } from './labels.ts';
 import { fields, limits } from './tables.ts';
+import { stopWordList } from './tokenize.ts';
 
 const pitfalls: SyntaxGuide['pitfalls'] = [
   {
@@ -18,12 +20,12 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
     why: 'a group of exclusions matches nothing',
   },
   { wrong: 'solar OR NOT wind', right: 'solar AND NOT wind', why: 'an exclusion always narrows' },
-  {
-    wrong: 'solar AND "not available"',
-    right: 'solar AND title:"not available"',
-    why: 'stop words (a, in, is, no, not, the …) are indexed only in titles: this finds `available`',
-  },
   { wrong: 'solar and wind', right: 'solar AND wind', why: 'operators are upper case' },
+  {
+    wrong: '"is down" AND acme',
+    right: '"site is down" AND acme',
+    why: 'stop words are not indexed: it finds every `down`',
+  },
   { wrong: 'title:10-K', right: 'title:"10-K"', why: 'unquoted, it is 10 OR k' },
   {
     wrong: 'solar AND page_category:/News',
@@ -78,8 +80,8 @@ const examples: SyntaxGuide['examples'] = [
     explanation: 'Words near each other, a site rating, exclusions in one negated group',
   },
   {
-    intent: 'An offer that disappears from a shop',
-    value: 'removed:"free delivery" AND domain:"shop.example"',
+    intent: 'A price that disappears from a shop',
+    value: 'removed:"free shipping" AND domain:"shop.example"',
     explanation: 'Text that was on the page before and is gone now',
   },
 ];
@@ -90,16 +92,27 @@ export function guide(): SyntaxGuide {
     platform: 'firehose',
     rule_type: 'regular',
     summary:
-      'Rules for web pages as a crawler sees them change (Lucene classic query syntax). A clause without a field searches `added`, the newly inserted text. Every delivered page is billed: narrow by language, category or site.',
+      'Rules for web pages as a crawler sees them change (Lucene classic query syntax). A clause without a field searches `added`, the newly inserted text. Every delivered page is billed: narrow by language, category or site. By default the quality filter keeps only pages published in the last 7 days; to follow older pages, such as a pricing page, set `options.firehose.quality` to false. A rule cannot ask for sentiment, for questions, or for a fetch of a page.',
     grammar_version: '1',
     limits: { rule_length_max: limits.length, clauses_max: limits.leaves, nesting_max: limits.depth },
     precedence:
       'AND and OR have **no precedence**. On one parenthesis level, AND makes the clauses on both of its sides required, NOT excludes, the rest is optional, and optional clauses beside required ones are ignored. So use one kind of operator per level and parentheses for everything else. Operators are upper case. Outside quotes the characters `+ - ! ( ) { } [ ] ^ " ~ * ? : \\ /` need a backslash.',
-    operators: [...forms.map(formGuide), ...[...fields.values()].map(formGuide)],
+    operators: [...forms, ...fields.values()].map(formGuide).map(withList),
     pitfalls,
     examples,
   } as const satisfies Omit<SyntaxGuide, 'markdown'>;
   return { ...facts, markdown: guideMarkdown('Firehose rules', facts) };
+}
+
+/** The closed lists that a rule needs to be exact. */
+function withList(operator: OperatorGuide): OperatorGuide {
+  const list =
+    operator.name === 'page_type'
+      ? `All: ${pageTypesInWords()}`
+      : operator.name === 'word'
+        ? `Stop words: ${stopWordList}`
+        : null;
+  return list === null ? operator : { ...operator, meaning: `${operator.meaning}. ${list}` };
 }
 
 function formGuide({

@@ -53,6 +53,12 @@ const pageCategoryTrees = [
 
 /** A thousand labels, expanded on first use and not when the module loads. */
 export const languageLabels = once(() => new Set(languageCodes.split(' ')));
+/** For the guide: `/Image (Infographic, Photography)` stands for `/Image`, `/Image/Infographic` and `/Image/Photography`. */
+export const pageTypesInWords = once(() =>
+  pageTypeTrees
+    .map((tree) => `/${tree.replace('{', ' (').replace('}', ')').replaceAll('|', ', ')}`)
+    .join('; '),
+);
 export const pageTypeLabels = once(() => new Set(pageTypeTrees.flatMap(labelsOf)));
 export const pageCategoryLabels = once(() => new Set(pageCategoryTrees.flatMap(labelsOf)));
 

@@ -1,5 +1,6 @@
 import type { Span } from '../ast.ts';
 import { certain, type Diagnostic, error, type Fix, replace } from '../diagnostics.ts';
+import { nearFix } from '../near.ts';
 import { escapeSlashes, isSyntax, isWhite, quote } from './escape.ts';
 import { scanRange } from './lex-range.ts';
 import type { Lexeme, LexemeKind } from './lexeme.ts';
@@ -150,8 +151,16 @@ function readRegex(
   const end = endOfRun(text, from);
   const message =
     'An unquoted `/` starts a regular expression, and this one never ends. Quote the value, or escape the slash as `\\/`.';
-  report(error('unclosed_regex', message, [from, end], [slashFix(text, [from, end], previous)]));
+  const near = previous?.end === from ? nearOf(text, previous.start, end) : null;
+  const fixes = near ?? [slashFix(text, [from, end], previous)];
+  report(error('unclosed_regex', message, [from, end], fixes));
   return { kind: 'broken', start: from, end };
+}
+
+/** `NEAR/5` of other search engines. */
+function nearOf(text: string, start: number, end: number): Fix[] | null {
+  const distance = /^(?:NEAR|WITHIN|W|N)\/(\d{1,2})$/i.exec(text.slice(start, end))?.[1];
+  return distance === undefined ? null : nearFix([start, end], Number(distance), text);
 }
 
 /** The word or pattern before the slash belongs to the value: `UI/UX`, and `*` before `/press/*`. */

@@ -33,7 +33,7 @@ const rows: readonly FieldRow[] = [
     stopWords: true,
     form: 'removed:"…"',
     meaning: 'text that disappeared from a page',
-    examples: ['removed:"free delivery" AND domain:"shop.example"'],
+    examples: ['removed:"free shipping" AND domain:"shop.example"'],
   },
   {
     name: 'added_anchor',
@@ -168,4 +168,12 @@ export const fieldAliases: ReadonlyMap<string, string> = new Map([
   ['published_at', 'publish_time'],
   ['since', 'recent'],
   ['age', 'recent'],
+]);
+
+/** Names whose value has another form here. */
+export const fieldsRewritten: ReadonlyMap<string, (value: string) => string> = new Map([
+  ['after', (value: string) => `publish_time:[${value} TO *]`],
+  ['before', (value: string) => `publish_time:[* TO ${value}}`],
+  ['filetype', (value: string) => `url:*.${value}`],
+  ['ext', (value: string) => `url:*.${value}`],
 ]);

@@ -20,12 +20,10 @@ export interface TextToken {
 export type TokenizerVariant = 'standard' | 'split';
 
 /** firehose.md §12.5; removed from the four diff fields, not from the title. */
-const stopWords = new Set(
-  (
-    'a an and are as at be but by for if in into is it no not of on or such that the their then there these ' +
-    'they this to was will with'
-  ).split(' '),
-);
+export const stopWordList =
+  'a an and are as at be but by for if in into is it no not of on or such that the their then there these they this to was will with';
+
+const stopWords: ReadonlySet<string> = new Set(stopWordList.split(' '));
 
 export function isStopWord(term: string): boolean {
   return stopWords.has(term);

@@ -1,4 +1,5 @@
 import { type Diagnostic, inTextOrder } from '../diagnostics.ts';
+import { fullWidth } from '../full-width.ts';
 import type { ReadRule } from './parse.ts';
 import type { Atom, Group } from './surface.ts';
 import { defaultField } from './tables.ts';
@@ -31,6 +32,7 @@ import { pageCategory } from './validate/page-category.ts';
 import { pageType } from './validate/page-type.ts';
 import { patternUse } from './validate/pattern-use.ts';
 import { publishDate } from './validate/publish-date.ts';
+import { qualityFilter } from './validate/quality-filter.ts';
 import { quotedWildcard } from './validate/quoted-wildcard.ts';
 import { recentPlacement } from './validate/recent-placement.ts';
 import { recentWindow } from './validate/recent-window.ts';
@@ -44,8 +46,8 @@ import {
   type View,
   type ViewRule,
 } from './validate/rule.ts';
-import { shrunkPhrase } from './validate/shrunk-phrase.ts';
 import { smartQuotes } from './validate/smart-quotes.ts';
+import { stopWords } from './validate/stop-words.ts';
 import { unknownField } from './validate/unknown-field.ts';
 import { unquotedTokens } from './validate/unquoted-tokens.ts';
 
@@ -57,6 +59,7 @@ const viewRules: readonly ViewRule[] = [
   nothingLeft,
   leafCount,
   breadth,
+  qualityFilter,
 ];
 
 const groupRules: readonly GroupRule[] = [onlyNegations, implicitOperator, deadClause, orNot];
@@ -88,10 +91,10 @@ const atomRules: Readonly<Record<Atom['kind'], readonly AtomRule[]>> = {
     foreignOperator,
     escapedSpace,
   ],
-  quoted: [...valueRules, emptyPhrase, quotedWildcard, shrunkPhrase],
+  quoted: [...valueRules, emptyPhrase, quotedWildcard, stopWords],
   lone_sign: [...valueRules, loneSign],
-  prefix: patternRules,
-  wildcard: [...patternRules, matchAll],
+  prefix: [...patternRules, impossibleRegex],
+  wildcard: [...patternRules, matchAll, impossibleRegex],
   regex: [...patternRules, gluedRegex, regexDialect, impossibleRegex],
   range: [...patternRules, publishDate],
 };
@@ -105,6 +108,7 @@ export function diagnose(rule: ReadRule): readonly Diagnostic[] {
   const view = createView(rule, (diagnostic) => diagnostics.push(diagnostic));
   if (view === null) return diagnostics;
   for (const check of viewRules) check(view);
+  fullWidth(rule.text, view.report);
   for (const group of view.groups) for (const check of groupRules) check(group, view);
   for (const placed of view.atoms) for (const check of atomRules[placed.atom.kind]) check(placed, view);
   return inTextOrder(diagnostics);

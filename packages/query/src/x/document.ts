@@ -132,8 +132,8 @@ export function createDocument(payload: unknown): XDocument {
     quoted: missingQuote ? undefined : quoted,
     content,
     complete: retweeted !== undefined && quoted !== undefined && !missingQuote,
-    texts: once(() => content.flatMap((post) => [mainText(post), ...linkTexts(post)])),
-    links: once(() => content.flatMap(linkTexts)),
+    texts: once(() => content.flatMap((post) => [mainText(post), ...linkTexts(post, isOfAuthor)])),
+    links: once(() => content.flatMap((post) => linkTexts(post))),
     ...lookups(includes),
   };
 }
@@ -179,11 +179,19 @@ export function entities(post: Post, kind: string): Entity[] {
 
 const linkFields = ['url', 'expanded_url', 'display_url', 'unwound_url'] as const;
 
-function linkTexts(post: Post): Source[] {
-  return entities(post, 'urls').flatMap(({ path, data }) =>
-    linkFields.flatMap((name) => {
-      const text = textOf(data[name]);
-      return text === undefined ? [] : [source(`${path}.${name}`, text)];
-    }),
-  );
+/** X adds a link to the media of a post and to the post that it quotes. Their words are not the author's. */
+function isOfAuthor({ data }: Entity): boolean {
+  const target = textOf(data['expanded_url']) ?? textOf(data['url']) ?? '';
+  return !/^https?:\/\/(?:www\.|mobile\.)?(?:x|twitter)\.com\/[^/]+\/status\/\d+/i.test(target);
+}
+
+function linkTexts(post: Post, isWanted: (link: Entity) => boolean = () => true): Source[] {
+  return entities(post, 'urls')
+    .filter(isWanted)
+    .flatMap(({ path, data }) =>
+      linkFields.flatMap((name) => {
+        const text = textOf(data[name]);
+        return text === undefined ? [] : [source(`${path}.${name}`, text)];
+      }),
+    );
 }

@@ -8,6 +8,8 @@ export interface Elsewhere {
   readonly instead?: string;
   /** Where the replacement may not be what was meant. Default `certain`. */
   readonly certainty?: 'guess';
+  /** How a value is written there; another value has no replacement. */
+  readonly rewrite?: readonly [from: RegExp, to: string];
 }
 
 export const elsewhere: ReadonlyMap<string, Elsewhere> = new Map<string, Elsewhere>([
@@ -25,7 +27,18 @@ export const elsewhere: ReadonlyMap<string, Elsewhere> = new Map<string, Elsewhe
   ['min_retweets', { hint: 'a new post has no retweets yet, so the stream cannot filter by them' }],
   ['near', { hint: 'use point_radius:[longitude latitude radius] or place:"name"' }],
   ['within', { hint: 'use point_radius:[longitude latitude radius]' }],
-  ['geocode', { hint: 'use point_radius:[longitude latitude radius]' }],
+  [
+    'geocode',
+    {
+      hint: 'use point_radius:[longitude latitude radius]',
+      instead: 'point_radius:{}',
+      rewrite: [/^"?(-?[\d.]+),\s*(-?[\d.]+),\s*([\d.]+(?:km|mi))"?$/, '[$2 $1 $3]'],
+    },
+  ],
+  ...['followers', 'followers_min'].map((name): [string, Elsewhere] => [
+    name,
+    { hint: 'it is called followers_count:', instead: 'followers_count:{}', certainty: 'guess' },
+  ]),
   ['contains', { hint: 'words are matched whole; write the word itself', instead: '{}', certainty: 'guess' }],
   ['community_id', { hint: 'communities are not available on the stream' }],
   ...['profile_country', 'profile_region', 'profile_locality', 'profile_subregion'].map(
@@ -92,7 +105,14 @@ export const elsewhere: ReadonlyMap<string, Elsewhere> = new Map<string, Elsewhe
   ['user', { hint: 'the author is from:', instead: 'from:{}' }],
   ['author', { hint: 'the author is from:', instead: 'from:{}' }],
   ['language', { hint: 'it is called lang:', instead: 'lang:{}' }],
-  ['country', { hint: 'it is called place_country:', instead: 'place_country:{}' }],
+  [
+    'country',
+    {
+      hint: 'place_country: is for tagged posts, which are few',
+      instead: 'place_country:{}',
+      certainty: 'guess',
+    },
+  ],
   [
     'location',
     {

@@ -41,7 +41,11 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
     right: 'from:acme_sky OR from:acme_ice',
     why: 'a post has one author',
   },
-  { wrong: '"C++" jobs', right: '"cpp jobs"', why: 'signs are dropped: it would find the letter c' },
+  {
+    wrong: '"C++" jobs',
+    right: '"C++ developer" jobs',
+    why: 'signs are dropped: alone it would find the letter c',
+  },
   { wrong: 'lang:en lang:de glacier', right: '(lang:en OR lang:de) glacier', why: 'a post has one language' },
 ];
 
@@ -74,7 +78,7 @@ export function guide(): SyntaxGuide {
     platform: 'x',
     rule_type: 'premium',
     summary:
-      'Rules for X (Twitter) posts as they appear. A rule is clauses; matching ignores case, words match whole. Every rule, and every branch of OR, needs one clause that can stand alone and is not negated.',
+      'Rules for X (Twitter) posts as they appear. A rule is clauses; matching ignores case, words match whole. Every rule, and every branch of OR, needs one clause that can stand alone and is not negated. Every word is required: keep the two or three that a post must have. A rule cannot ask for questions, sentiment, the country of the author or likes.',
     grammar_version: '1',
     limits: {
       rule_length_max: lengthMax.standard,

@@ -155,6 +155,8 @@ function lexOperator(lexer: Lexer, start: number, nameEnd: number, spaced: boole
   lexer.at = nameEnd + 1;
   const gap = lexer.at;
   let value = lexValue(lexer);
+  const group = value === null ? valueGroup(lexer, start, gap) : null;
+  if (group !== null) value = group;
   if (value === null) {
     skipSpace(lexer);
     const found = lexer.at > gap ? lexValue(lexer) : null;
@@ -174,6 +176,38 @@ function lexOperator(lexer: Lexer, start: number, nameEnd: number, spaced: boole
     name,
     slop: -1,
   });
+}
+
+const groupedValue = String.raw`(?:"[^"]*"|[^\s()":]+)`;
+const groupOfValues = new RegExp(
+  String.raw`\(\s*(${groupedValue})(?:\s+OR\s+${groupedValue}|\s*[,|]\s*${groupedValue})*\s*\)`,
+  'y',
+);
+
+/** `from:(a OR b)`, as Firehose writes it: read as one clause with the first value. */
+function valueGroup(lexer: Lexer, start: number, gap: number): Value | null {
+  groupOfValues.lastIndex = gap;
+  const found = groupOfValues.exec(lexer.text);
+  if (found === null) return null;
+  const [whole, first = ''] = found;
+  const name = lexer.text.slice(start, gap);
+  const values = whole
+    .slice(1, -1)
+    .trim()
+    .split(/\s+OR\s+|\s*[,|]\s*/);
+  const clauses = values.map((value) => name + value).join(' OR ');
+  const span = [start, gap + whole.length] as const;
+  const fix = certain(replacement('Write it for each', span, values.length > 1 ? `(${clauses})` : clauses));
+  lexer.diagnostics.push(error('one_value', 'An operator takes one value. Write it for each.', span, [fix]));
+  const from = gap + whole.indexOf(first);
+  const isQuoted = first.startsWith('"');
+  return {
+    open: from,
+    start: from + (isQuoted ? 1 : 0),
+    end: from + first.length - (isQuoted ? 1 : 0),
+    after: span[1],
+    quoted: isQuoted,
+  };
 }
 
 function lexValue(lexer: Lexer): Value | null {

@@ -1,5 +1,6 @@
 import type { LeafNode, Node, NotNode } from '../ast.ts';
 import { type Diagnostic, inTextOrder } from '../diagnostics.ts';
+import { fullWidth } from '../full-width.ts';
 import type { Parsed, Tier } from '../language.ts';
 import type { ValueKind } from './operator.ts';
 import { findOperator } from './tables.ts';
@@ -15,6 +16,7 @@ import { geo } from './validate/geo.ts';
 import { handle } from './validate/handle.ts';
 import { knownLanguage } from './validate/language-code.ts';
 import { ruleLength } from './validate/length.ts';
+import { list, listsOf } from './validate/list.ts';
 import { lowercaseOr } from './validate/lowercase-or.ts';
 import { negatedGroup } from './validate/negated-group.ts';
 import { negationAllowed } from './validate/negation.ts';
@@ -28,13 +30,14 @@ import { quotedSyntax } from './validate/quoted-syntax.ts';
 import { quotedValue } from './validate/quoted-value.ts';
 import type { LeafRule, TextRule, TreeRule, View } from './validate/rule.ts';
 import { samplePlacement } from './validate/sample-placement.ts';
+import { sentence } from './validate/sentence.ts';
 import { tagName } from './validate/tag-name.ts';
 import { tierAvailable } from './validate/tier.ts';
 import { unknownOperator } from './validate/unknown-operator.ts';
 import { unquotedPunctuation } from './validate/unquoted-punctuation.ts';
 import { valueConflict } from './validate/value-conflict.ts';
 
-const textRules: readonly TextRule[] = [ruleLength, badCharacter];
+const textRules: readonly TextRule[] = [ruleLength, badCharacter, list];
 
 const valueRules: Readonly<Record<ValueKind, readonly LeafRule[]>> = {
   words: [ambiguousAnd, lowercaseOr, notWord, unquotedPunctuation, quotedValue, quotedSyntax, proximity],
@@ -60,8 +63,9 @@ export function diagnose(parsed: Omit<Parsed, 'tokens'>, tier: Tier): readonly D
   const { root, text } = parsed;
   if (root === null) return inTextOrder(parsed.diagnostics);
   const found: Diagnostic[] = [...parsed.diagnostics];
-  const view: View = { text, tier, report: (diagnostic) => found.push(diagnostic) };
+  const view: View = { text, tier, lists: listsOf(text), report: (diagnostic) => found.push(diagnostic) };
   for (const rule of textRules) rule(view);
+  fullWidth(text, view.report);
   const wanted = new Set<TreeRule>();
   checkNode(root, { view, wanted }, null, null);
   if (positiveClause(root, view)) breadth(root, view);
@@ -92,6 +96,7 @@ function checkNode(node: Node, walk: Walk, parent: Node | null, negation: NotNod
       if (parent?.kind === 'and') break;
       valueConflict(node, walk.view);
       contradiction(node, walk.view);
+      sentence(node, walk.view);
       break;
     case 'never':
       return;

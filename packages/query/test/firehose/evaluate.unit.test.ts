@@ -44,6 +44,10 @@ describe('text fields', () => {
 
   test('a hit that depends on how words are split is unknown in the diff and approximate in the title', () => {
     expect(evaluate('shop', update(inserted('visit shop.example now')))?.state).toBe('unknown');
+    expect(explain('acme', update(inserted("Acme's new pricing")))).toMatchObject({
+      state: 'unknown',
+      witness: [{ value: 'Acme' }],
+    });
     expect(evaluate('title:shop', update({ title: 'visit shop.example now' }))).toEqual({
       state: 'no_match',
       confidence: 'approximate',

@@ -119,7 +119,6 @@ const everyCode: Readonly<Record<string, string>> = {
   recent_over_quality: 'solar AND recent:30d',
   regex_dialect: 'solar AND domain:/^news.*$/',
   regex_operator: 'solar AND url:/.*a&b.*/',
-  shrunk_phrase: 'solar AND "not available"',
   smart_quotes: '„Wärmepumpe“ AND „Strom“',
   stray_character: 'title:foo:bar',
   too_deep: `${'('.repeat(33)}solar${')'.repeat(33)}`,

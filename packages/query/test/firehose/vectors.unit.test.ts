@@ -85,7 +85,7 @@ const vectors: readonly (readonly [rule: string, clauses: string | null, codes: 
     `+${term('added', 'solar')} +${term('added', 'wind')} ${term('added', 'hydro')}`,
     ['dead_clause'],
   ],
-  ['added:"UI/UX"', 'added:{"type":"phrase","words":["ui","ux"],"slop":0}', []],
+  ['added:"UI/UX"', 'added:{"type":"phrase","words":["ui","ux"],"slop":0,"written":"ui/ux"}', []],
   ['added:UI/UX', null, ['unclosed_regex']],
 ];
 

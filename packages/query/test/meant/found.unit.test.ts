@@ -16,13 +16,6 @@ describe.each([
   });
 });
 
-test('a warning for bare words quotes the query that will be registered', () => {
-  const { diagnostics } = languages.firehose.validate('heat pump');
-  const found = diagnostics.find(({ code }) => code === 'implicit_operator');
-  expect(found).toMatchObject({ severity: 'warning' });
-  expect(found?.message).toContain(JSON.stringify('added:"heat" OR added:"pump"'));
-});
-
 test('never offers quoting for an unknown operator', () => {
   const rules = ['acme foo:bar', 'acme -foo:bar', 'acme exclude:everything', 'foo:bar (acme OR ice)'];
   for (const platform of ['x', 'firehose'] as const)

@@ -89,7 +89,7 @@ export const typicalOnX: readonly (readonly [wrote: string, meant: string | null
   ['acme until:2026-12-31', 'acme'],
   ['acme since:2026-11-01 until:2026-11-30', 'acme'],
   ['acme near:"New York" within:15mi', null],
-  ['acme geocode:40.7,-74.0,10km', null],
+  ['acme geocode:40.7,-74.0,10km', 'acme point_radius:[-74.0 40.7 10km]'],
   ['acme list:12345', null],
   ['acme language:en', 'acme lang:en'],
   ['acme lang:english', 'acme lang:en'],

@@ -24,22 +24,21 @@ const cases: readonly Case[] = [
 ];
 
 test('of 300 rules as models write them, none is registered with another meaning', () => {
-  const counts: Record<Outcome, number> = { right: 0, corrected: 0, warned: 0, refused: 0, wrong: 0 };
+  const counts: Record<Outcome, number> = { right: 0, corrected: 0, refused: 0, wrong: 0 };
   const wrong: string[] = [];
   for (const { platform, wrote, meant } of cases) {
     const outcome = outcomeOf(platform, wrote, meant);
     counts[outcome] += 1;
     if (outcome === 'wrong') wrong.push(`${platform}: ${wrote}`);
   }
-  const { right, corrected, refused, warned } = counts;
+  const { right, corrected, refused } = counts;
   // oxlint-disable-next-line no-console -- the figures are what this test is for
   console.log(
-    `${cases.length} rules: ${right} right at once, ${corrected} after following the advice once, ${refused} refused with advice, ${warned} with a warning that quotes the registered query`,
+    `${cases.length} rules: ${right} right at once, ${corrected} after following the advice once, ${refused} refused with advice`,
   );
   expect(wrong).toEqual([]);
   expect(cases.length).toBeGreaterThanOrEqual(300);
   expect(right + corrected).toBeGreaterThanOrEqual(150);
-  expect(warned).toBeLessThanOrEqual(2);
 });
 
 test('every refusal has a message, and every intended query is valid', () => {

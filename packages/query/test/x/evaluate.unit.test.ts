@@ -242,6 +242,25 @@ describe('clauses that the payload does not decide', () => {
     expect(verdict('ice', post({ text: '今日はicebergを見た' }))).toBe('no_match approximate');
   });
 
+  test('links that X adds for media and quotes are not words of the author', () => {
+    const added = { url: 'https://t.co/b', expanded_url: 'https://x.com/acme_sky/status/42/photo/1' };
+    const own = { url: 'https://t.co/c', expanded_url: 'https://status.example/photo' };
+    const item = (link: object) => post({ text: 'Snow https://t.co/b', entities: { urls: [link] } });
+    expect(verdict('snow -photo', item(added))).toBe('match approximate');
+    expect(verdict('status', item(added))).toBe('no_match approximate');
+    expect(verdict('snow -photo', item(own))).toBe('no_match approximate');
+    expect(verdict('url:"x.com"', item(added))).toBe('match approximate');
+  });
+
+  test('a post with the account that it replies to is a reply', () => {
+    expect(verdict('is:reply', post({ in_reply_to_user_id: '22' }))).toBe('match exact');
+  });
+
+  test('an emoji with a skin tone is undecided', () => {
+    expect(verdict('👍', post({ text: 'Great 👍🏽' }))).toBe('unknown');
+    expect(verdict('👍', post({ text: 'Great 👎🏽' }))).toBe('no_match approximate');
+  });
+
   test('a GIF is undecided as image and as video', () => {
     const gif = post(
       { attachments: { media_keys: ['m'] } },

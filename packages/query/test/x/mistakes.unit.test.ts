@@ -31,7 +31,8 @@ const mistakes: readonly (readonly [rule: string, code: string, at: string, fixe
 test.each([
   ['(retweets_of_user:acme_sky,acme_ice) snow', '(retweets_of:acme_sky OR retweets_of:acme_ice) snow'],
   ['snow -@acme_sky,@acme_ice', 'snow -(@acme_sky OR @acme_ice)'],
-  ['#ice,#snow', '(#ice OR #snow)'],
+  ['#ice,#snow', '#ice OR #snow'],
+  ['#ice,#snow lang:en', '(#ice OR #snow) lang:en'],
   ['ice lang:en lang:de lang:fr', 'ice (lang:en OR lang:de OR lang:fr)'],
   ['(filter:links) ice', '(has:links) ice'],
   ['profile_country:"north cape"', 'bio_location:"north cape"'],

@@ -4,21 +4,27 @@ export type Archive = ReturnType<typeof createArchive>;
 
 const archivePostsMax = 200_000;
 
-interface Archived {
+export interface Archived {
   readonly post: XPost;
   readonly createdMs: number;
+  /** The number of posts that counts add for it; 1 unless it is a sample. */
+  readonly standsFor: number;
 }
 
-/** All posts, whether or not a rule matched them, for search, counts and recovery. */
-export function createArchive() {
+/**
+ * All posts, whether or not a rule matched them, for search, counts and recovery. Only counts include the history, which is written
+ * when it is first counted.
+ */
+export function createArchive(writeHistory: () => readonly Archived[]) {
   const posts: Archived[] = [];
+  let history: readonly Archived[] | undefined;
   const takenDown = new Map<string, string>();
   /** Created at or after `fromMs` and before `toMs`, in no order and with those that were taken down. */
-  const written = (fromMs: number, toMs: number) =>
-    posts.filter(({ createdMs }) => createdMs >= fromMs && createdMs < toMs);
+  const written = (fromMs: number, toMs: number) => posts.filter(isWithin(fromMs, toMs));
   return {
     add(more: readonly XPost[]): void {
-      for (const post of more) posts.push({ post, createdMs: Date.parse(String(post.data['created_at'])) });
+      for (const post of more)
+        posts.push({ post, createdMs: Date.parse(String(post.data['created_at'])), standsFor: 1 });
       if (posts.length > archivePostsMax * 1.1) posts.splice(0, posts.length - archivePostsMax);
     },
     /** The post is not found any more. */
@@ -27,7 +33,11 @@ export function createArchive() {
     },
     /** Why the post is not there any more; undefined while it is. */
     takenDown: (id: string) => takenDown.get(id),
-    written,
+    /** As `written`, with the history. */
+    counted: (fromMs: number, toMs: number): readonly Archived[] => {
+      history ??= writeHistory();
+      return [...history.filter(isWithin(fromMs, toMs)), ...written(fromMs, toMs)];
+    },
     /** Those of `written` that can still be found, oldest first. */
     between: (fromMs: number, toMs: number): XPost[] =>
       written(fromMs, toMs)
@@ -36,3 +46,8 @@ export function createArchive() {
         .map(({ post }) => post),
   };
 }
+
+const isWithin =
+  (fromMs: number, toMs: number) =>
+  ({ createdMs }: Archived) =>
+    createdMs >= fromMs && createdMs < toMs;

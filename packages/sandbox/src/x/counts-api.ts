@@ -74,10 +74,10 @@ interface Counting {
 
 function countBuckets({ archive, matches, fromMs, toMs, bucketMs }: Counting) {
   const counts = new Map<number, number>();
-  for (const { post, createdMs } of archive.written(fromMs, toMs)) {
+  for (const { post, createdMs, standsFor } of archive.counted(fromMs, toMs)) {
     if (!matches(post)) continue;
     const bucket = Math.floor(createdMs / bucketMs);
-    counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+    counts.set(bucket, (counts.get(bucket) ?? 0) + standsFor);
   }
   const first = Math.floor(fromMs / bucketMs);
   const size = Math.ceil(toMs / bucketMs) - first;
@@ -86,7 +86,7 @@ function countBuckets({ archive, matches, fromMs, toMs, bucketMs }: Counting) {
     return {
       start: toTime(Math.max(fromMs, bucket * bucketMs)),
       end: toTime(Math.min(toMs, (bucket + 1) * bucketMs)),
-      tweet_count: counts.get(bucket) ?? 0,
+      tweet_count: Math.round(counts.get(bucket) ?? 0),
     };
   });
 }

@@ -63,7 +63,7 @@ function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
             </>
           )}
           . {rule.budget === null && "This is the operator's default. "}
-          {stopWords(rule, budget, words)}
+          {stopWords(rule, budget, { limit, words })}
         </p>
       </div>
     </li>
@@ -72,10 +72,13 @@ function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
 
 function stopWords(
   { pause }: Rule,
-  { on_reached, reserved }: BudgetState,
-  words: (amount: number) => string,
+  { on_reached, reserved, spent }: BudgetState,
+  { limit, words }: { limit: number; words: (amount: number) => string },
 ): string {
-  if (pause?.reason === 'budget') return 'The budget is spent, so the rule is paused.';
+  if (pause?.reason === 'budget')
+    return spent >= limit
+      ? 'The budget is spent, so the rule is paused.'
+      : 'The rule was paused early: a budget of the rule, its key or the account would have been passed before the platforms stop delivering.';
   if (on_reached === 'notify') return 'When the budget is spent, you get a notice and the rule continues.';
   const early = reserved > 0 ? `, ${words(reserved)} early, because matches may still arrive` : '';
   return `When the budget is spent, the rule is paused${early}.`;

@@ -129,7 +129,7 @@ function newItems({ items, fresh, removed }: FeedState, matches: readonly Match[
   return [...missing.values()].map(toItem);
 }
 
-function toItem(match: Match): FeedItem {
+export function toItem(match: Match): FeedItem {
   const { raw: _, ...payload } = match.payload;
   return { match: { ...match, payload }, marks: findMarks(match) };
 }

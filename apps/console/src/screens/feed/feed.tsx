@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { disconnectedPlatforms } from '../../api/disconnected.ts';
 import { useRules } from '../../api/rules.ts';
 import { useShortcuts } from '../../frame/shortcuts.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
@@ -14,6 +15,7 @@ import { Peek } from './peek.tsx';
 import { SilenceNote } from './silence-note.tsx';
 import { useFeed } from './use-feed.ts';
 import { useFeedAddress } from './use-feed-address.ts';
+import { useMatch } from './use-match.ts';
 
 export function Feed() {
   const address = useFeedAddress();
@@ -34,6 +36,10 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
   const { items, isPaused, freshCount, isListed } = state;
   const ruleNames = useMemo(() => new Map(rules.map(({ id, name }) => [id, name])), [rules]);
 
+  const disconnected = disconnectedPlatforms(
+    rules.filter(({ id }) => query.rule_id === undefined || id === query.rule_id),
+  ).filter(({ platform }) => query.platform === undefined || platform === query.platform);
+
   useEffect(
     () => dispatch({ type: 'paused', isPaused: !isAtTop || peek !== null }),
     [dispatch, isAtTop, peek],
@@ -47,7 +53,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
   );
   // Without an open match, does not search the list, which can have 100,000 items.
   const peekIndex = peek === null ? -1 : items.findIndex(({ match }) => match.id === peek);
-  const peeked = items[peekIndex];
+  const peeked = useMatch(peek, items[peekIndex], isListed);
   const showNew = () => {
     show(null);
     setAtTop(true);
@@ -63,6 +69,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
           <LiveStatus
             connection={connection}
             isPaused={isPaused}
+            disconnected={disconnected}
             freshCount={freshCount}
             onShowNew={showNew}
           />
@@ -86,8 +93,8 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
           />
           {peek !== null && (
             <Peek
-              item={peeked}
-              rule={rules.find(({ id }) => id === peeked?.match.rule_id)}
+              {...peeked}
+              rule={rules.find(({ id }) => id === peeked.item?.match.rule_id)}
               onClose={() => show(null)}
             />
           )}

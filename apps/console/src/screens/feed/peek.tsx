@@ -2,6 +2,9 @@ import type { Rule } from '@earshot/sdk';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
+import { copyText } from '../../parts/copy-text.ts';
+import { ErrorNote } from '../../parts/error-note.tsx';
+import { Loading } from '../../parts/loading.tsx';
 import { platformNames } from '../../parts/platforms.ts';
 import { Time } from '../../parts/time.tsx';
 import { UntrustedLink, UntrustedText } from '../../parts/untrusted-text.tsx';
@@ -13,10 +16,14 @@ import type { Mark } from './marks.ts';
 /** A panel with one match: the post, and the clauses of the rule that matched. It is not modal, so the list stays usable. */
 export function Peek({
   item,
+  error,
+  isMissing,
   rule,
   onClose,
 }: {
   item: FeedItem | undefined;
+  error: Error | null;
+  isMissing: boolean;
   rule: Rule | undefined;
   onClose: () => void;
 }) {
@@ -25,19 +32,42 @@ export function Peek({
     <aside className={styles.peek} aria-label="The match">
       <header className={styles.peekHeader}>
         <h2>{rule ? <Link href={`/rules/${rule.id}`}>{rule.name}</Link> : 'Match'}</h2>
-        <Button kind="plain" onClick={onClose}>
-          Close <kbd>Esc</kbd>
-        </Button>
+        <div className={styles.peekActions}>
+          {item && <CopyLink key={item.match.id} matchId={item.match.id} />}
+          <Button kind="plain" onClick={onClose}>
+            Close <kbd>Esc</kbd>
+          </Button>
+        </div>
       </header>
-      {item ? (
+      {error && <ErrorNote error={error} />}
+      {isMissing && <p>The match does not exist: it was removed, or is no longer stored.</p>}
+      {!item && !error && !isMissing && <Loading what="Loading the match" />}
+      {item && (
         <>
           <Post item={item} active={active} />
           <WhyPart item={item} rule={rule} active={active} onActive={setActive} />
         </>
-      ) : (
-        <p>The match is not loaded or was removed. Scroll the list to load older matches.</p>
       )}
     </aside>
+  );
+}
+
+/** The link shows the match without the filters of the list. */
+function CopyLink({ matchId }: { matchId: string }) {
+  const [words, setWords] = useState('Copy link');
+  const link = `${window.location.origin}/feed?peek=${matchId}`;
+  return (
+    <Button
+      kind="plain"
+      onClick={() =>
+        copyText(link).then(
+          () => setWords('Copied'),
+          () => setWords('The browser does not allow copying'),
+        )
+      }
+    >
+      <span aria-live="polite">{words}</span>
+    </Button>
   );
 }
 

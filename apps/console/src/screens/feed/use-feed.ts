@@ -3,13 +3,12 @@ import { type Dispatch, useCallback, useEffect, useReducer, useState } from 'rea
 import { createApi, isTemporary, useApi } from '../../api/api.tsx';
 import { emptyFeed, type FeedEvent, nextFeed, type OlderPage } from './feed-state.ts';
 import { type Filter, followVisible } from './live-matches.ts';
+import type { Connection } from './live-words.ts';
 
 export interface FeedQuery extends Filter {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
-
-export type Connection = 'connecting' | 'live' | 'reconnecting' | 'crowded' | 'none';
 
 const pageSize = 100;
 const flushMs = 250;

@@ -2,13 +2,14 @@ import type { Notice } from '@earshot/sdk';
 import type { StatusKind } from '../../parts/status-kind.ts';
 
 const titles: Readonly<Record<Notice['type'], string>> = {
-  'budget.threshold': 'A budget is nearly spent',
-  'budget.reached': 'A budget is spent',
-  'budget.forecast': 'A budget will be spent before its period ends',
+  'budget.threshold': 'A large part of a budget is spent',
+  'budget.reached': 'A budget is reached',
+  'budget.forecast': 'A budget will probably not last its period',
   'rate.unusual': 'Far more matches than usual',
   'coverage.gap': 'The coverage has a gap',
   'coverage.repaired': 'A gap in the coverage was repaired',
   'source.action_required': 'A source needs action',
+  'source.disconnected': 'A source is disconnected',
   'rule.paused': 'The rule was paused',
   'rule.expired': 'The rule has expired',
   'rule.refused': 'A platform refuses the rule',
@@ -19,7 +20,15 @@ const titles: Readonly<Record<Notice['type'], string>> = {
 };
 
 /** A type that this version does not know is shown as it is. */
-export function noticeTitle(type: string): string {
+export function noticeTitle({ type, data }: Pick<Notice, 'type' | 'data'>): string {
+  const { spent, limit, on_reached } = data;
+  if (
+    type === 'budget.reached' &&
+    typeof spent === 'number' &&
+    typeof limit === 'number' &&
+    on_reached === 'pause'
+  )
+    return spent < limit ? 'Paused early for a budget' : 'A budget is spent';
   return Object.hasOwn(titles, type) ? titles[type as Notice['type']] : type;
 }
 

@@ -86,7 +86,7 @@ function NoticeRow({ notice }: { notice: Notice }) {
       </div>
       <div className={styles.body}>
         <h2 className={styles.title}>
-          {noticeTitle(type)}:{' '}
+          {noticeTitle(notice)}:{' '}
           <Link href={subjectPath(notice)}>
             <UntrustedText text={subject.name} />
           </Link>

@@ -15,10 +15,9 @@ interface RuleRowProps {
   readonly rule: Rule;
   readonly figures: RuleFigures | undefined;
   readonly cost: RuleCost | undefined;
-  readonly now: Date;
 }
 
-export function RuleRow({ rule, figures, cost, now }: RuleRowProps) {
+export function RuleRow({ rule, figures, cost }: RuleRowProps) {
   const lastMatch = Object.values(rule.platforms)
     .flatMap((platform) => platform?.last_match_at ?? [])
     .toSorted()
@@ -41,7 +40,7 @@ export function RuleRow({ rule, figures, cost, now }: RuleRowProps) {
       </td>
       <td className={styles.number}>{formatUsdRange(cost ?? { min: 0, max: 0 })}</td>
       <td>
-        <BudgetCell budget={rule.effective_budget} now={now} />
+        <BudgetCell budget={rule.effective_budget} />
       </td>
       <td>
         <CoverageStrip ruleId={rule.id} />
@@ -72,7 +71,7 @@ function pauseWords({ reason, resumes_at }: NonNullable<Rule['pause']>): string 
     case 'expired':
       return 'expired';
     case 'budget':
-      return `paused: its budget is spent${resumes_at === null ? '' : `, resumes ${formatTime(resumes_at)}`}`;
+      return `paused by a budget${resumes_at === null ? '' : `, resumes ${formatTime(resumes_at)}`}`;
     case 'suspension':
       return 'paused with the account, resumes soon';
   }

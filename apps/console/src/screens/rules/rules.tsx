@@ -16,7 +16,7 @@ import { useCosts, useCounts } from './use-rule-figures.ts';
 const rowsAtOnce = 50;
 
 export function Rules() {
-  const { data: rules, error, refetch, dataUpdatedAt } = useRules();
+  const { data: rules, error, refetch } = useRules();
   const [filter, setFilter] = useState('');
   const [rowsMax, setRowsMax] = useState(rowsAtOnce);
   const field = useRef<HTMLInputElement>(null);
@@ -55,7 +55,7 @@ export function Rules() {
       {rules && rules.length > 0 && found.length === 0 && (
         <EmptyNote title={`No name or intent of the ${rules.length} rules contains “${filter}”.`} />
       )}
-      {found.length > 0 && <RuleTable rules={found.slice(0, rowsMax)} now={new Date(dataUpdatedAt)} />}
+      {found.length > 0 && <RuleTable rules={found.slice(0, rowsMax)} />}
       {found.length > rowsMax && (
         <Button onClick={() => setRowsMax(rowsMax + rowsAtOnce)}>
           Show more of the {found.length} rules
@@ -65,7 +65,7 @@ export function Rules() {
   );
 }
 
-function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
+function RuleTable({ rules }: { rules: readonly Rule[] }) {
   const counts = useCounts();
   const costs = useCosts();
   return (
@@ -102,7 +102,6 @@ function RuleTable({ rules, now }: { rules: readonly Rule[]; now: Date }) {
               rule={rule}
               figures={counts.data && (counts.data.get(rule.id) ?? noMatches)}
               cost={costs.data?.get(rule.id)}
-              now={now}
             />
           ))}
         </tbody>

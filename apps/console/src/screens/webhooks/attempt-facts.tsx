@@ -1,23 +1,20 @@
 import { StatusMark } from '../../parts/status-mark.tsx';
 import { UntrustedText } from '../../parts/untrusted-text.tsx';
-import { type Delivery, outcomeMeaning, outcomeWords } from './deliveries.ts';
+import { attemptMeaning, type Delivery, outcomeWords } from './deliveries.ts';
 import { statusOfOutcome } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
 type Attempt = Pick<Delivery, 'outcome' | 'status' | 'latency_ms' | 'message' | 'response'>;
 
 /** The full result of an attempt. */
-export function AttemptFacts({
-  attempt: { outcome, status, latency_ms, message, response },
-}: {
-  attempt: Attempt;
-}) {
+export function AttemptFacts({ attempt, isTest = false }: { attempt: Attempt; isTest?: boolean }) {
+  const { outcome, status, latency_ms, message, response } = attempt;
   return (
     <dl className={styles.facts}>
       <dt>Outcome</dt>
       <dd>
         <StatusMark kind={statusOfOutcome(outcome)}>{outcomeWords[outcome]}</StatusMark>
-        <p className={styles.quiet}>{outcomeMeaning[outcome]}</p>
+        <p className={styles.quiet}>{attemptMeaning(attempt, { isTest })}</p>
       </dd>
       {status !== null && (
         <>

@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx';
 import { StatusMark } from '../../parts/status-mark.tsx';
 import { Time } from '../../parts/time.tsx';
 import { AttemptFacts } from './attempt-facts.tsx';
-import { type Delivery, type Message, outcomeWords } from './deliveries.ts';
+import { attemptNumbers, type Delivery, type Message, outcomeWords } from './deliveries.ts';
 import { statusOfOutcome } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
@@ -19,7 +19,7 @@ export function MessageRows({
   onReplay: (matchId: string) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const { outcome, attempt, status, latency_ms, first_match_id } = latest;
+  const { outcome, times, last_at, status, latency_ms, first_match_id } = latest;
   return (
     <tbody>
       <tr>
@@ -36,7 +36,15 @@ export function MessageRows({
         <td>
           <StatusMark kind={statusOfOutcome(outcome)}>{outcomeWords[outcome]}</StatusMark>
         </td>
-        <td>{attempt ?? '–'}</td>
+        <td>
+          {attemptNumbers(latest)}
+          {times > 1 && (
+            <span className={styles.quiet}>
+              {' '}
+              last <Time at={last_at} />
+            </span>
+          )}
+        </td>
         <td>{status ?? '–'}</td>
         <td className={styles.duration}>{latency_ms === null ? '–' : `${latency_ms.toLocaleString()} ms`}</td>
         <td>
@@ -63,7 +71,14 @@ function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; m
           {attempts.map((one) => (
             <li key={one.id}>
               <h3>
-                {one.attempt === null ? 'Parked' : `Attempt ${one.attempt}`}, <Time at={one.created_at} />
+                {one.attempt === null ? 'Parked' : `Attempt ${attemptNumbers(one)}`},{' '}
+                <Time at={one.created_at} />
+                {one.times > 1 && (
+                  <>
+                    {' '}
+                    to <Time at={one.last_at} />
+                  </>
+                )}
               </h3>
               <AttemptFacts attempt={one} />
             </li>

@@ -1,5 +1,7 @@
+import type { Answers } from '@earshot/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { useApi } from '../../api/api.tsx';
 import { useRules } from '../../api/rules.ts';
 import { otherError, violationOf } from '../../api/violations.ts';
@@ -9,15 +11,10 @@ import { Modal } from '../../parts/modal.tsx';
 import { platformNames } from '../../parts/platforms.ts';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import type { Webhook } from './deliveries.ts';
+import { formatNames, isChat } from './webhook-words.ts';
 
 const fields = ['name', 'url', 'format', 'rule_id', 'platform', 'events'];
-const formats = {
-  standard: 'Standard Webhooks',
-  cloudevents: 'CloudEvents',
-  slack: 'Slack',
-  discord: 'Discord',
-  teams: 'Microsoft Teams',
-} as const satisfies Record<Webhook['format'], string>;
+const formats = formatNames;
 type Format = keyof typeof formats;
 type Event = Webhook['events'][number];
 
@@ -38,7 +35,7 @@ type Change = (field: keyof Draft) => {
 
 const emptyDraft: Draft = { name: '', url: '', format: 'standard', rule_id: '', platform: '' };
 
-/** Creates a webhook, then shows its secret. */
+/** Creates a webhook, then shows its secret, which a chat does not have. */
 export function NewWebhook({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState<Draft>(emptyDraft);
   const [events, setEvents] = useState<readonly Event[]>(['matches']);
@@ -47,10 +44,10 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
     value: draft[field],
     onChange: ({ target }) => setDraft({ ...draft, [field]: target.value }),
   });
-  if (create.data?.secret)
+  if (create.data)
     return (
       <Modal title="Webhook created" onClose={onClose}>
-        <ShownOnce what="signing secret" value={create.data.secret} />
+        <Created webhook={create.data} />
       </Modal>
     );
   const toggle = (event: Event) => (isOn: boolean) =>
@@ -91,6 +88,21 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
         <MatchFields change={change} error={create.error} />
       </Form>
     </Modal>
+  );
+}
+
+function Created({ webhook }: { webhook: Answers['CreateWebhook'] }) {
+  const { id, secret } = webhook;
+  return (
+    <>
+      {secret !== null && <ShownOnce what="signing secret" value={secret} />}
+      {secret === null && !isChat(webhook) && (
+        <p>The secret was shown before. If you do not have it, rotate it on the page of the webhook.</p>
+      )}
+      <p>
+        To check that messages arrive, <Link href={`/webhooks/${id}`}>open the webhook</Link> and send a test.
+      </p>
+    </>
   );
 }
 

@@ -11,7 +11,7 @@ import { Deliveries } from './deliveries-list.tsx';
 import { useSetState, useTest } from './webhook-changes.ts';
 import { DeleteWebhook, ReplayWebhook, RotateSecret, TestResult } from './webhook-dialogs.tsx';
 import { WebhookEvents } from './webhook-events.tsx';
-import { statusOfWebhook } from './webhook-words.ts';
+import { formatWords, isChat, statusOfWebhook } from './webhook-words.ts';
 import styles from './webhooks.module.css';
 
 type Dialog = 'replay' | 'rotate' | 'delete' | 'test';
@@ -35,8 +35,13 @@ export function OneWebhook({ webhook }: { webhook: Webhook }) {
           >
             Test
           </Button>
+          {webhook.next_attempt_at !== null && (
+            <Button disabled={setState.isPending} onClick={() => setState.mutate('active')}>
+              Retry now
+            </Button>
+          )}
           <Button onClick={() => setDialog('replay')}>Replay from …</Button>
-          <Button onClick={() => setDialog('rotate')}>Rotate secret …</Button>
+          {!isChat(webhook) && <Button onClick={() => setDialog('rotate')}>Rotate secret …</Button>}
           <Button
             disabled={setState.isPending}
             onClick={() => setState.mutate(isActive ? 'paused' : 'active')}
@@ -84,6 +89,8 @@ function Facts({ webhook }: { webhook: Webhook }) {
         )}
         {whatToDo !== null && <p>{whatToDo}</p>}
       </dd>
+      <dt>Format</dt>
+      <dd>{formatWords(webhook)}</dd>
       <dt>Events</dt>
       <dd>
         <WebhookEvents webhook={webhook} />

@@ -17,7 +17,7 @@ export function TestResult({ test, onClose }: { test: ReturnType<typeof useTest>
     <Modal title="Test message" onClose={onClose}>
       {test.isPending && <Loading what="Sending a test message" />}
       {test.error && <ErrorNote error={test.error} onRetry={() => test.mutate()} />}
-      {test.data && <AttemptFacts attempt={test.data} />}
+      {test.data && <AttemptFacts attempt={test.data} isTest />}
     </Modal>
   );
 }

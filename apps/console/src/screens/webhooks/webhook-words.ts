@@ -1,6 +1,25 @@
 import type { StatusKind } from '../../parts/status-kind.ts';
 import type { Delivery, Webhook } from './deliveries.ts';
 
+export const formatNames = {
+  standard: 'Standard Webhooks',
+  cloudevents: 'CloudEvents',
+  slack: 'Slack',
+  discord: 'Discord',
+  teams: 'Microsoft Teams',
+} as const satisfies Record<Webhook['format'], string>;
+
+/** Chats have a window, and check no signature. */
+export function isChat({ window_seconds }: Pick<Webhook, 'window_seconds'>): boolean {
+  return window_seconds !== null;
+}
+
+/** Such as `Slack, one message in 60 s`. */
+export function formatWords({ format, window_seconds }: Pick<Webhook, 'format' | 'window_seconds'>): string {
+  const name = formatNames[format];
+  return window_seconds === null ? name : `${name}, at most one message in ${window_seconds} s`;
+}
+
 export interface WebhookStatus {
   readonly kind: StatusKind;
   readonly words: string;

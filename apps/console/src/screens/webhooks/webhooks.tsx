@@ -15,7 +15,7 @@ import type { Webhook } from './deliveries.ts';
 import { NewWebhook } from './new-webhook.tsx';
 import { OneWebhook } from './one-webhook.tsx';
 import { WebhookEvents } from './webhook-events.tsx';
-import { statusOfWebhook } from './webhook-words.ts';
+import { formatWords, statusOfWebhook } from './webhook-words.ts';
 
 export function Webhooks({ webhookId }: { webhookId?: string }) {
   const api = useApi();
@@ -73,6 +73,7 @@ function WebhookTable({ webhooks }: { webhooks: readonly Webhook[] }) {
           <th scope="col">Name</th>
           <th scope="col">State</th>
           <th scope="col">Next attempt</th>
+          <th scope="col">Format</th>
           <th scope="col">Events</th>
           <th scope="col">URL</th>
         </tr>
@@ -108,6 +109,7 @@ function WebhookRow({ webhook }: { webhook: Webhook }) {
         </StatusMark>
       </td>
       <td>{next_attempt_at === null ? '–' : <Time at={next_attempt_at} />}</td>
+      <td>{formatWords(webhook)}</td>
       <td>
         <WebhookEvents webhook={webhook} />
       </td>

@@ -154,7 +154,7 @@ const addressLengthMax = 2_000;
  * A URL that is safe as a link: http or https, without credentials, normalised so that it has no invisible
  * characters.
  */
-function webAddress(text: string | null): string | null {
+export function webAddress(text: string | null): string | null {
   const url = URL.parse(text ?? '');
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null;
   if (url.username !== '' || url.password !== '' || url.href.length > addressLengthMax) return null;

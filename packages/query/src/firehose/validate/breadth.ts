@@ -27,7 +27,8 @@ function weightOf({ field, test }: LeafNode): Weight {
   if (isAnything(test)) return 0;
   const type = fields.get(field)?.type;
   if (type === undefined) return 0;
-  if (field === 'url' || field === 'domain') return addressWeight(test);
+  if (field === 'domain') return domainWeight(test);
+  if (field === 'url') return addressWeight(test);
   if (type === 'text') return textWeight(test);
   if (field === 'dr') return test.type === 'range' && Number(test.low ?? 0) >= ratingMin ? 1 : 0;
   return field === 'page_category' || field === 'page_type' ? 1 : 0;
@@ -37,26 +38,62 @@ function weightOf({ field, test }: LeafNode): Weight {
 const ratingMin = 30;
 
 function textWeight(test: Test): Weight {
+  if (test.type === 'term') return isStopWord(test.value) ? 0 : 2;
+  if (test.type === 'prefix' || test.type === 'wildcard') return hasFixedLetters(patternOf(test)) ? 2 : 0;
   if (test.type !== 'phrase') return 2;
   return test.words.filter((word) => !isStopWord(word)).length > 1 ? 3 : 2;
 }
 
-/** A whole address, or a pattern with a part that is not in every address. */
+/** A whole address, or a pattern with a part that few addresses have. */
 function addressWeight(test: Test): Weight {
   if (test.type === 'term' || test.type === 'fuzzy') return 3;
-  const pattern =
-    test.type === 'prefix'
-      ? test.value
-      : test.type === 'wildcard'
-        ? test.pattern
-        : test.type === 'regex'
-          ? test.source.replaceAll(/\\([dws])|\[[^\]]*\]/g, ' ')
-          : '';
-  const parts = pattern.split(/[^\p{L}\p{N}]+/u).filter((part) => !commonParts.has(part));
-  return parts.length > 0 ? 3 : 0;
+  const parts = patternOf(test).split(/[^\p{L}\p{N}]+/u);
+  return parts.some((part) => part.length >= partMin && !commonParts.has(part) && !/^\d+$/.test(part))
+    ? 3
+    : 0;
 }
 
-const commonParts: ReadonlySet<string> = new Set(['', 'http', 'https', 'www', 'com', 'org', 'net', 'html']);
+/** `*.de` and `*.co.uk` are most of a country. */
+function domainWeight(test: Test): Weight {
+  const weight = addressWeight(test);
+  if (weight > 0 || (test.type !== 'prefix' && test.type !== 'wildcard')) return weight;
+  const labels = patternOf(test).split('.').slice(0, -1);
+  return labels.some((label) => /^[\w-]{2,}$/.test(label) && !secondLevels.has(label)) ? 3 : 0;
+}
+
+function patternOf(test: Test): string {
+  if (test.type === 'prefix') return test.value;
+  if (test.type === 'wildcard') return test.pattern;
+  return test.type === 'regex' ? test.source.replaceAll(/\\([dws])|\[[^\]]*\]/g, ' ') : '';
+}
+
+function hasFixedLetters(pattern: string): boolean {
+  return pattern.replaceAll(/[^\p{L}\p{N}]/gu, '').length >= lettersMin;
+}
+
+const partMin = 4;
+const lettersMin = 3;
+
+/** Parts of very many addresses. */
+const commonParts: ReadonlySet<string> = new Set(
+  (
+    'http https html index blog blogs news article articles post posts page pages category tags product products ' +
+    'about home content'
+  ).split(' '),
+);
+
+const secondLevels: ReadonlySet<string> = new Set([
+  'www',
+  'co',
+  'com',
+  'org',
+  'net',
+  'gov',
+  'ac',
+  'edu',
+  'or',
+  'ne',
+]);
 
 /** `*`, `?*`, `.*`, `[* TO *]`. */
 function isAnything(test: Test): boolean {

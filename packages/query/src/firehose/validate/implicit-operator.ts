@@ -1,8 +1,8 @@
-import { type Edit, type Fix, suspicious, warning } from '../../diagnostics.ts';
+import { type Edit, type Fix, suspicious } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
-import { canonicalText } from '../canonical.ts';
 import { isWhite, quote } from '../escape.ts';
 import type { Atom, Clause, Group } from '../surface.ts';
+import { fieldAliases, fields } from '../tables.ts';
 import { isAsSeen, isForeignOperator, isOperatorWord, source, type View } from './rule.ts';
 
 /**
@@ -11,32 +11,19 @@ import { isAsSeen, isForeignOperator, isOperatorWord, source, type View } from '
  */
 export function implicitOperator(group: Group, view: View): void {
   if (group.clauses.length < 2) return;
+  if (/\b(?:AND|OR|NOT)\\[tnr]/.test(view.text)) return;
   const gaps = group.clauses.filter((clause, index) => isGap(group.clauses[index - 1], clause));
   const [first] = gaps;
   if (first === undefined || !isAsSeen(group, view)) return;
   const previous = group.clauses[group.clauses.indexOf(first) - 1];
   const run = wordRun(group, group.clauses.indexOf(first) - 1);
   const scope = run.length > 1 && previous?.field != null ? previous.field.name : null;
-  const isBare = isWordList(view.top);
-  const message = isBare
-    ? `Words side by side mean OR: ${asRegistered(view)} will be registered. Write AND or OR, or quote a phrase.`
-    : scope === null
+  const message =
+    scope === null
       ? 'Two clauses without an operator between them mean OR: either is enough. Write AND or OR, or quote a phrase.'
       : `\`${scope}:\` belongs to the next word only; the words after it are searched in \`added\`, and any of them is enough. Quote the phrase.`;
   const fixes = [...phraseFix(run, gaps, view), ...insertions(gaps, view)];
-  view.report((isBare ? warning : suspicious)('implicit_operator', message, first.span, fixes));
-}
-
-/** A rule of bare words and nothing else: an OR of them is what search engines do, too. */
-function isWordList({ clauses }: Group): boolean {
-  return clauses.every(
-    ({ body, field, modifier, conjunction, node }) =>
-      isBareWord(body) && field === null && modifier === null && conjunction === null && node !== null,
-  );
-}
-
-function asRegistered({ root }: View): string {
-  return quoted(root === null ? '' : (canonicalText(root) ?? ''), 80);
+  view.report(suspicious('implicit_operator', message, first.span, fixes));
 }
 
 function isGap(previous: Clause | undefined, clause: Clause): boolean {
@@ -69,10 +56,16 @@ function isBareWord(body: Atom | Group): boolean {
   return body.type === 'atom' && body.kind === 'term' && body.slop === null && body.boost === null;
 }
 
+/** A phrase on a domain, a label or a date matches nothing. */
+function isOnText({ field }: Clause): boolean {
+  const name = field?.name.toLowerCase();
+  return name === undefined || fields.get(fieldAliases.get(name) ?? name)?.type === 'text';
+}
+
 function phraseFix(run: readonly Clause[], gaps: readonly Clause[], view: View): Fix[] {
   const [first] = run;
   const last = run.at(-1);
-  if (first === undefined || last === undefined || run.length < 2) return [];
+  if (first === undefined || last === undefined || run.length < 2 || !isOnText(first)) return [];
   const words = run.map(({ body }) => (body.type === 'atom' ? body.value : '')).join(' ');
   const phrase = quote(words);
   const field = first.field === null ? '' : source(view, [first.field.span[0], first.body.span[0]]);

@@ -31,7 +31,8 @@ export function nearestLabel(view: View, typed: string, labels: ReadonlySet<stri
   const path = `/${fold(typed).replace(/^\/+/, '')}`;
   const same = byFolded.get(path);
   if (same !== undefined) return { label: same, isSame: true };
-  const near = byTail.get(path) ?? withWord(path, byFolded) ?? closest(path, labels);
+  const near =
+    byTail.get(path) ?? withWord(path, byFolded) ?? closest(path, labels) ?? anyWord(path, byFolded) ?? null;
   return near === null ? null : { label: near, isSame: false };
 }
 
@@ -43,6 +44,14 @@ function withWord(path: string, byFolded: FoldedLabels['byFolded']): string | un
     const rest = folded.startsWith(parent) ? folded.slice(parent.length) : '/';
     if (!rest.includes('/') && rest.split('_').includes(word)) return label;
   }
+  return undefined;
+}
+
+/** `/Article/How_To_Guide` for `/Guide`: the first label with the word in any part. */
+function anyWord(path: string, byFolded: FoldedLabels['byFolded']): string | undefined {
+  const word = path.slice(1);
+  if (!/^[a-z]{3,}$/.test(word)) return undefined;
+  for (const [folded, label] of byFolded) if (folded.split(/[/_]/).includes(word)) return label;
   return undefined;
 }
 

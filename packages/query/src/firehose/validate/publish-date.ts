@@ -1,8 +1,39 @@
-import { certain, error, replace, suspicious } from '../../diagnostics.ts';
+import { certain, error, type Fix, replace, suspicious } from '../../diagnostics.ts';
 import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
 
 const datePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
+const timePattern = /^[0-9]{4}-[0-9]{2}-[0-9]{2}/;
 const dayMs = 86_400_000;
+
+function isTime(bound: string | null): boolean {
+  return bound === null || timePattern.test(bound);
+}
+
+/** `[NOW-7DAYS TO NOW]` is a window; a month is a range. */
+function windowFix({ atom, clause }: PlacedAtom): Fix[] {
+  const span = [clause.field?.span[0] ?? atom.span[0], atom.span[1]] as const;
+  const low = atom.range ? (atom.range.low ?? '') : atom.value;
+  const found = /^now-(\d{1,4})(h|d|mo?)[a-z]*(?:\/\w+)?$/i.exec(low);
+  const isOpen = atom.range === null || atom.range.high === null || /^now/i.test(atom.range.high);
+  if (found !== null && isOpen) {
+    const [, count = '', unit = ''] = found;
+    const window = `recent:${count}${unit.toLowerCase() === 'm' ? 'mo' : unit.toLowerCase()}`;
+    const fix = replace(`Write ${window}`, span, window);
+    // A bare time may mean a day.
+    return [atom.range === null ? fix : certain(fix)];
+  }
+  if (atom.range === null && /^(?:today|now)$/i.test(low))
+    return [replace('Write recent:1d', span, 'recent:1d')];
+  const { range } = atom;
+  if (range && range.low !== null && isTime(range.low) && /^now$/i.test(range.high ?? '')) {
+    const open = [range.highSpan[0], atom.span[1]] as const;
+    return [certain(replace('Leave the end open', open, '*]'))];
+  }
+  const month = atom.range === null ? /^(\d{4})-(\d{2})$/.exec(low) : null;
+  if (month === null) return [];
+  const next = new Date(Date.UTC(Number(month[1]), Number(month[2]), 1)).toISOString().slice(0, 10);
+  return [certain(replace('Match the whole month', atom.span, `[${low}-01 TO ${next}}`))];
+}
 
 /** Times are compared as text, and `2026-05-31T08:00:00` sorts after `2026-05-31`. */
 export function publishDate(placed: PlacedAtom, view: View): void {
@@ -10,6 +41,15 @@ export function publishDate(placed: PlacedAtom, view: View): void {
   if (field !== 'publish_time') return;
   const high = atom.range?.high ?? null;
   const low = atom.range?.low ?? null;
+  if (
+    isPlainValue(placed)
+      ? !/^[<>]/.test(atom.value) && !timePattern.test(atom.value)
+      : atom.range && ![low, high].every(isTime)
+  ) {
+    const message =
+      'A time begins with year, month and day, such as 2026-05-31. Words and arithmetic such as NOW-1DAY never match; for the last days write `recent:7d`.';
+    return view.report(error('bad_date', message, atom.span, windowFix(placed)));
+  }
   if (low !== null && high !== null && low > high) {
     const message = 'The range runs backwards, so it never matches: the earlier time comes first.';
     const written = view.text.slice(...atom.span);

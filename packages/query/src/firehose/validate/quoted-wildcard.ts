@@ -1,5 +1,5 @@
 import { certain, replace, suspicious } from '../../diagnostics.ts';
-import { escapeTerm } from '../escape.ts';
+import { escapeTerm, quote } from '../escape.ts';
 import { fields } from '../tables.ts';
 import { wordsOf } from '../tokenize.ts';
 import type { PlacedAtom, View } from './rule.ts';
@@ -8,13 +8,16 @@ import type { PlacedAtom, View } from './rule.ts';
 export function quotedWildcard({ atom, field }: PlacedAtom, view: View): void {
   const row = fields.get(field);
   if (atom.kind !== 'quoted' || row === undefined || !hasWildcard(atom.value, row.type)) return;
+  const words = row.type === 'text' ? wordsOf(atom.value) : [];
   const message =
-    'In quotes `*` is no wildcard but a character of the text. Write the pattern without quotes.';
+    words.length > 1
+      ? `In quotes \`*\` is dropped: this finds ${quote(words.join(' '))}. A phrase has no wildcard.`
+      : 'In quotes `*` is no wildcard but a character of the text. Write the pattern without quotes.';
   const pattern = atom.value.split('*').map(escapeTerm).join('*');
   const fix = replace('Remove the quotes', atom.span, pattern);
   const isAddress = field === 'url' || field === 'domain';
-  const isWord = row.type === 'text' && wordsOf(atom.value).length === 1;
-  const fixes = isAddress ? [certain(fix)] : isWord ? [fix] : [];
+  const phrase = replace('Remove the *', atom.span, quote(words.join(' ')));
+  const fixes = isAddress ? [certain(fix)] : words.length === 1 ? [fix] : words.length > 1 ? [phrase] : [];
   view.report(suspicious('quoted_wildcard', message, atom.span, fixes));
 }
 

@@ -81,9 +81,24 @@ export function isProse(text: string): boolean {
   return text.length <= 200 && /^[\p{L}\p{M}\p{N}'’\s]*$/u.test(text) && !/\b(?:AND|OR|NOT)\b/.test(text);
 }
 
-/** Operators of other languages that are punctuation to Lucene. */
-export function isForeignOperator({ kind, value }: Atom): boolean {
-  return kind === 'term' && (value === '|' || value === '&');
+const foreignOperators: ReadonlyMap<string, 'AND' | 'OR' | 'NOT' | 'NEAR'> = new Map([
+  ['|', 'OR'],
+  ['&', 'AND'],
+  ['UND', 'AND'],
+  ['ODER', 'OR'],
+  ['NICHT', 'NOT'],
+  ['ET', 'AND'],
+  ['OU', 'OR'],
+  ['NEAR', 'NEAR'],
+]);
+
+/** What an operator of another language or search engine means; undefined for everything else. */
+export function foreignMeaning({ kind, value }: Atom): 'AND' | 'OR' | 'NOT' | 'NEAR' | undefined {
+  return kind === 'term' ? foreignOperators.get(value) : undefined;
+}
+
+export function isForeignOperator(atom: Atom): boolean {
+  return foreignMeaning(atom) !== undefined;
 }
 
 /** `and`, `or` and `not` in any spelling that is not the operator. */

@@ -1,7 +1,7 @@
 import { certain, error, type Fix, replace } from '../../diagnostics.ts';
 import { closest, quoted } from '../../text.ts';
 import { escapeTerm } from '../escape.ts';
-import { fieldAliases, fields, fieldsElsewhere } from '../tables.ts';
+import { fieldAliases, fields, fieldsElsewhere, fieldsRewritten } from '../tables.ts';
 import { type PlacedClause, removal, type View } from './rule.ts';
 
 /** Bounds the work on a rule that has nothing but colons. */
@@ -20,6 +20,14 @@ export function unknownField(view: View): void {
     const alias = fieldAliases.get(lower);
     const meant = alias ?? (elsewhere === undefined ? closest(lower.slice(0, 40), fields.keys()) : null);
     const message = `There is no field ${quoted(field.name)}, so this never matches.`;
+    const rewrite = fieldsRewritten.get(lower);
+    const { body } = placed.clause;
+    if (rewrite !== undefined && body.type === 'atom' && /^[\w-]+$/.test(body.value)) {
+      const text = rewrite(body.value);
+      const fix = replace(`Write ${text}`, [field.span[0], body.span[1]], text);
+      view.report(error('unknown_field', `${message} Did you mean \`${text}\`?`, field.span, [fix]));
+      continue;
+    }
     if (meant !== null) {
       const fixes = [fixTo(placed, meant, alias !== undefined || meant === lower)];
       view.report(error('unknown_field', `${message} Did you mean \`${meant}\`?`, field.span, fixes));

@@ -22,6 +22,8 @@ export const isQuote: LeafEvaluator = (leaf, document) => {
 export const isReply: LeafEvaluator = (leaf, document) => {
   const [id] = references(document.own, 'replied_to');
   if (id !== undefined) return hit(leaf, 'exact', { path: 'data.referenced_tweets', value: id });
+  const user = textOf(document.own.data['in_reply_to_user_id']);
+  if (user !== undefined) return hit(leaf, 'exact', { path: 'data.in_reply_to_user_id', value: user });
   for (const post of [document.retweeted, document.quoted]) {
     const [inner] = post ? references(post, 'replied_to') : [];
     if (post && inner !== undefined)

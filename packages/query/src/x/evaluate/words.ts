@@ -4,12 +4,17 @@ import type { LeafVerdict } from '../../language.ts';
 import { isDense } from '../characters.ts';
 import type { Source } from '../document.ts';
 import { type TextToken, tokenize } from '../tokenize.ts';
-import { contentMiss, hit, type LeafEvaluator, termOf } from './verdict.ts';
+import { contentMiss, hit, type LeafEvaluator, termOf, unknown } from './verdict.ts';
 
 /** Words, phrases and proximity in the text and links of the content. Always approximate, because X's tokenizer is not known exactly. */
-export const keyword: LeafEvaluator = (leaf, document) =>
-  search(leaf, document.texts()) ??
-  contentMiss(leaf, document, 'approximate', 'the words are not in the post');
+export const keyword: LeafEvaluator = (leaf, document) => {
+  const found = search(leaf, document.texts());
+  if (found !== null) return found;
+  const emoji = termOf(leaf);
+  if (/\p{Extended_Pictographic}/u.test(emoji) && document.texts().some(({ text }) => text.includes(emoji)))
+    return unknown('X may read an emoji with a skin tone or joiner as another word');
+  return contentMiss(leaf, document, 'approximate', 'the words are not in the post');
+};
 
 /** The first occurrence of the leaf's words, or null. */
 export function search(leaf: LeafNode, sources: readonly Source[]): LeafVerdict | null {

@@ -1,11 +1,12 @@
 import type { LeafNode } from '../../ast.ts';
 import { certain, error, type Fix, replacement } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
+import { isListed } from './list.ts';
 import { clauseSpan, type LeafRule, type View } from './rule.ts';
 
 /** One account: a handle without @ (15 characters, older ones up to 20) or a numeric id. */
 export const handle: LeafRule = (leaf, view) => {
-  if (leaf.test.type !== 'term' || leaf.test.value === '') return;
+  if (leaf.test.type !== 'term' || leaf.test.value === '' || isListed(leaf, view)) return;
   const { value } = leaf.test;
   if (/^[a-z0-9_]{1,20}$/.test(value)) return;
   const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);

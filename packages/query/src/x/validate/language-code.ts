@@ -1,7 +1,7 @@
 import { certain, error, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { currentLanguages, languageCode, languageInstead, olderLanguages } from '../languages.ts';
-import type { LeafRule } from './rule.ts';
+import { clauseSpan, type LeafRule } from './rule.ts';
 
 /** Chinese has two codes, and `br` may be Breton. */
 const ambiguous: ReadonlySet<string> = new Set(['zh', 'cn', 'chinese', 'br']);
@@ -15,6 +15,14 @@ export const knownLanguage: LeafRule = (leaf, view) => {
     const message = `X's list of today no longer names ${quoted(value)}; it may be ignored, and the rule would match every language.`;
     view.report(warning('older_language', message, leaf.valueSpan));
     return;
+  }
+  const several = value.split(/[,|]/);
+  if (several.length > 1 && several.every((one) => currentLanguages.has(one))) {
+    const text = `(${several.map((one) => `lang:${one}`).join(' OR ')})`;
+    const fix = certain(replacement(`Write ${text}`, clauseSpan(leaf, view.text), text));
+    return view.report(
+      error('one_value', 'lang: takes one language. Join several with OR.', leaf.valueSpan, [fix]),
+    );
   }
   const lower = value.toLowerCase();
   const instead = languageInstead.get(lower) ?? languageCode(lower.split(/[-_]/)[0] ?? '');

@@ -24,7 +24,7 @@ function operatorInQuotes(leaf: LeafNode, inner: string, view: View): Diagnostic
 }
 
 function wildcardInQuotes(leaf: LeafNode, inner: string): Diagnostic | null {
-  if (!/[\p{L}\p{N}]\*|\*[\p{L}\p{N}]/u.test(inner)) return null;
+  if (!/[\p{L}\p{N}]\*|\*[\p{L}\p{N}]|\s\*\s/u.test(inner)) return null;
   const message =
     'X has no wildcards: the * is dropped and words match whole. List the forms you need with OR.';
   return suspicious('no_wildcards', message, leaf.span);

@@ -32,7 +32,11 @@ export const quotedValue: LeafRule = (leaf, view) => {
 
 const nameFields: ReadonlySet<string> = new Set(['entity', 'place', 'source']);
 
-/** In `entity:Michael Jordan` the second word is a separate clause. */
+/** Names of places do not end with these. */
+const openNames =
+  /^(?:new|los|las|san|santa|sao|são|rio|hong|buenos|cape|saint|st|el|la|le|tel|abu|kuala|united|north|south|east|west)$/i;
+
+/** In `entity:Michael Jordan` the second word is a separate clause; `entity:Tesla recall` is meant so. */
 function severalWords(leaf: LeafNode, view: View): Diagnostic | null {
   const end = leaf.valueSpan[1];
   const after = /^ +([\p{L}\p{N}]+)(?=$|[ )])/u.exec(view.text.slice(end, end + 60));
@@ -40,7 +44,9 @@ function severalWords(leaf: LeafNode, view: View): Diagnostic | null {
   const value = view.text.slice(leaf.valueSpan[0], end);
   if (next === '' || /^(?:OR|AND|NOT|and|or)$/.test(next) || !/^[\p{L}\p{N}]+$/u.test(value)) return null;
   const isName = /^\p{Lu}/u.test(value) && /^\p{Lu}/u.test(next);
-  if (!nameFields.has(leaf.field) && !isName) return null;
+  const isOpen = (leaf.field === 'place' || leaf.field === 'bio_location') && openNames.test(value);
+  // German nouns begin with capitals, too.
+  if (!isOpen && (!isName || /\blang:de\b/i.test(view.text))) return null;
   const message = `${leaf.field}: takes one word here; ${quoted(next, 40)} is looked for in the post. Quote the value.`;
   const whole = replacement(
     'Quote both words',
@@ -48,7 +54,8 @@ function severalWords(leaf: LeafNode, view: View): Diagnostic | null {
     `"${value} ${next}"`,
   );
   const one = replacement('Quote the first word', leaf.valueSpan, `"${value}"`);
-  return suspicious('unquoted_value', message, leaf.valueSpan, [whole, one]);
+  const report = isOpen || nameFields.has(leaf.field) ? suspicious : warning;
+  return report('unquoted_value', message, leaf.valueSpan, [whole, one]);
 }
 
 function hasToken(word: string): boolean {

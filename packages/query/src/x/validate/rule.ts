@@ -1,11 +1,13 @@
 import type { LeafNode, Node, NotNode, Span } from '../../ast.ts';
-import type { Diagnostic } from '../../diagnostics.ts';
+import { type Diagnostic, type Fix, replacement } from '../../diagnostics.ts';
 import type { Tier } from '../../language.ts';
+import type { List } from './list.ts';
 
 /** What a validation rule can read. Rules report and never throw. */
 export interface View {
   readonly text: string;
   readonly tier: Tier;
+  readonly lists: readonly List[];
   report(diagnostic: Diagnostic): void;
 }
 
@@ -19,9 +21,14 @@ export function source(view: View, { span }: { readonly span: Span }): string {
   return view.text.slice(span[0], span[1]);
 }
 
-/** Plain words only, as in "trick or treat": what looks like an operator may belong to a phrase. */
-export function isProse(text: string): boolean {
-  return text.length <= 200 && /^[\p{L}\p{M}\p{N}'’\s]*$/u.test(text) && !/\b(?:AND|OR|NOT)\b/.test(text);
+/** The phrase with the plain words on both sides, as in "Guns and Roses"; null if other syntax stands there. */
+export function phraseAround([start, end]: Span, text: string): Fix | null {
+  const from = Math.max(0, start - 40);
+  const left = /(?<![^\s(])[\p{L}\p{M}\p{N}'’]+\s+$/u.exec(text.slice(from, start));
+  const right = /^\s+[\p{L}\p{M}\p{N}'’]+(?![^\s)])/u.exec(text.slice(end, end + 40));
+  if (left === null || right === null) return null;
+  const whole: Span = [from + left.index, end + right[0].length];
+  return replacement('Search the phrase', whole, `"${text.slice(...whole)}"`);
 }
 
 /** A clause in a message, cut to 40 characters. */

@@ -1,6 +1,7 @@
 import type { LeafNode } from '../../ast.ts';
 import { certain, error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
+import { isListed } from './list.ts';
 import type { LeafRule } from './rule.ts';
 
 const hashtag = /^[\p{L}\p{M}\p{N}_\u200C\u200D]*[\p{L}\p{M}][\p{L}\p{M}\p{N}_\u200C\u200D]*$/u;
@@ -8,7 +9,7 @@ const cashtag = /^[a-z]{1,6}([._][a-z]{1,2})?$/i;
 
 /** Names of hashtags and cashtags as X itself recognises them in posts. */
 export const tagName: LeafRule = (leaf, view) => {
-  if (leaf.test.type !== 'term') return;
+  if (leaf.test.type !== 'term' || isListed(leaf, view)) return;
   const written = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   if ((leaf.field === 'hashtag' ? hashtag : cashtag).test(leaf.test.value)) return;
   const sigil = leaf.field === 'hashtag' ? '#' : '$';
@@ -25,13 +26,6 @@ function fixes(leaf: LeafNode, written: string, sigil: '#' | '$'): Fix[] {
   const start = leaf.valueSpan[0] - 1;
   const span = [start, leaf.valueSpan[1]] as const;
   const pattern = sigil === '#' ? hashtag : cashtag;
-  const parts = written
-    .split(/[,;]/)
-    .map((part) => part.replace(/^[#$]/, ''))
-    .filter((part) => part !== '');
-  if (parts.length > 1 && parts.every((part) => pattern.test(part))) {
-    return [replacement('Join them with OR', span, `(${parts.map((part) => sigil + part).join(' OR ')})`)];
-  }
   const trimmed = written.replaceAll(/^[^\p{L}\p{N}]+|[^\p{L}\p{M}\p{N}_]+$/gu, '');
   if (pattern.test(trimmed)) return [certain(replacement(`Write ${sigil}${trimmed}`, span, sigil + trimmed))];
   if (written.endsWith('\\')) return [];

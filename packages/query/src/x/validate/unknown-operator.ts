@@ -43,14 +43,15 @@ function elsewhereOf(leaf: LeafNode, view: View, name: string): Elsewhere | unde
 function elsewhereFixes(
   leaf: LeafNode,
   view: View,
-  { instead, certainty }: Elsewhere,
+  { instead, certainty, rewrite }: Elsewhere,
   negation: NotNode | null,
 ): Fix[] {
   if (instead === undefined) return removal(leaf, view, negation);
   // `-exclude:retweets` and the like say nothing clear.
   if (instead.startsWith('-') && negation !== null) return [];
   if (instead === '') return removal(leaf, view, negation).map(certain);
-  const fix = insteadFix(leaf, view, instead);
+  const fix = insteadFix(leaf, view, instead, rewrite);
+  if (fix === null) return [];
   return [certainty === 'guess' ? fix : certain(fix)];
 }
 
@@ -76,13 +77,15 @@ function removal(leaf: LeafNode, view: View, negation: NotNode | null): Fix[] {
   return isAlone ? [] : [cutting('Remove it', view.text, span)];
 }
 
-function insteadFix(leaf: LeafNode, view: View, instead: string): Fix {
+function insteadFix(leaf: LeafNode, view: View, instead: string, rewrite: Elsewhere['rewrite']): Fix | null {
   const [start, end] = clauseSpan(leaf, view.text);
   const bare = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   const sigil = /^[#$@]\{\}$/.test(instead);
-  const value = sigil
+  const written = sigil
     ? bare.replace(/^[#$@]/, '')
     : view.text.slice(start + leaf.field.replace(/:$/, '').length + 1, end).trimStart();
+  if (rewrite !== undefined && !rewrite[0].test(written)) return null;
+  const value = rewrite === undefined ? written : written.replace(...rewrite);
   const text = instead.replace('{}', () => value);
   return replacement(`Write ${text.length > 40 ? instead.replace('{}', '…') : text}`, [start, end], text);
 }

@@ -1,14 +1,18 @@
 import type { LeafNode } from '../../ast.ts';
 import { certain, type Diagnostic, error, type Fix, replacement, warning } from '../../diagnostics.ts';
+import { nearFix } from '../../near.ts';
 import { quoted } from '../../text.ts';
 import { isEmoji, isEmojiModifier, isPlainWord, isSeparator } from '../characters.ts';
 import { cutting } from '../cut.ts';
+import { slopMax } from '../tables.ts';
+import { isListed } from './list.ts';
+import { spacedSlop } from './proximity.ts';
 import { signsDropped } from './quoted-syntax.ts';
-import { type LeafRule, source, type View } from './rule.ts';
+import { type LeafRule, phraseAround, source, type View } from './rule.ts';
 
 /** A bare keyword is letters and digits, or one plain emoji; everything else must be quoted (x.md §10.1). */
 export const unquotedPunctuation: LeafRule = (leaf, view) => {
-  if (leaf.test.type !== 'term' || isPlainWord(leaf.test.value)) return;
+  if (leaf.test.type !== 'term' || isPlainWord(leaf.test.value) || isListed(leaf, view)) return;
   const word = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]);
   view.report(emojiFinding(leaf, word) ?? borrowedSyntax(leaf, word, view) ?? punctuation(leaf, word, view));
 };
@@ -33,6 +37,8 @@ const joinMarks: ReadonlyMap<string, string> = new Map([
   ['&', ''],
   ['&&', ''],
   ['+', ''],
+  ['and/or', 'OR'],
+  ['AND/OR', 'OR'],
 ]);
 
 /** Syntax of other search languages. */
@@ -45,7 +51,10 @@ function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | 
       joined === ''
         ? cutting(`Remove ${word}`, view.text, leaf.span)
         : replacement('Write OR', leaf.valueSpan, joined);
-    return foreign(`X does not know ${word}. A space means that both match, OR that either does.`, fix);
+    const message = `X does not know ${word}. A space means that both match, OR that either does.`;
+    // `Johnson & Johnson` may be one name.
+    const name = word === '&' || word === '+' ? phraseAround(leaf.span, view.text) : null;
+    return name === null ? foreign(message, fix) : error('foreign_syntax', message, leaf.span, [name, fix]);
   }
   if (word.includes('://')) {
     const fix = replacement('Search it as a link', leaf.valueSpan, `url:"${word}"`);
@@ -87,22 +96,14 @@ function distance(leaf: LeafNode, word: string, view: View): Diagnostic | null {
   const message = 'X knows distance between two words only: "one two"~5.';
   const report = (fixes: readonly Fix[]): Diagnostic => error('foreign_syntax', message, leaf.span, fixes);
   if (!/[~/]/.test(word)) return null;
-  const from = Math.max(0, leaf.valueSpan[0] - 40);
-  const before = view.text.slice(from, leaf.valueSpan[0]);
-  if (/^~\d$/.test(word) && /"\s+$/.test(before)) {
-    const [start] = leaf.valueSpan;
-    return report([certain(replacement('Remove the space', [from + before.trimEnd().length, start], ''))]);
-  }
+  const spaced = /^~\d$/.test(word) ? spacedSlop(leaf.valueSpan, view) : null;
+  if (spaced !== null) return report(spaced);
   const fuzzy = /^([\p{L}\p{N}]+)~\d?$/u.exec(word)?.[1];
   if (fuzzy !== undefined) return report([replacement(`Write ${fuzzy}`, leaf.valueSpan, fuzzy)]);
-  const count = /^(?:NEAR|WITHIN|W|N)\/(\d)$/.exec(word)?.[1];
-  if (count === undefined) return null;
-  const left = /"?([\p{L}\p{N}]+)"?\s+$/u.exec(before);
-  const right = /^\s+"?([\p{L}\p{N}]+)"?/u.exec(view.text.slice(leaf.valueSpan[1], leaf.valueSpan[1] + 40));
-  if (left === null || right === null) return report([]);
-  const whole = [from + left.index, leaf.valueSpan[1] + right[0].length] as const;
-  const text = `"${left[1]} ${right[1]}"~${Math.min(6, Number(count))}`;
-  return report([replacement(`Write ${text}`, whole, text)]);
+  const count = /^(?:NEAR|WITHIN|W|N)\/(\d)$/i.exec(word)?.[1];
+  return count === undefined
+    ? null
+    : report(nearFix(leaf.valueSpan, Math.min(slopMax, Math.max(1, Number(count))), view.text));
 }
 
 function wildcard(leaf: LeafNode): Diagnostic {
@@ -126,24 +127,11 @@ function punctuation(leaf: LeafNode, word: string, view: View): Diagnostic {
   const message = `${shown} has punctuation, so X wants it in quotes.`;
   if (bare !== word && isPlainWord(bare)) {
     const fix = replacement('Remove the punctuation', leaf.valueSpan, bare);
-    if (/^[^,;]*[.!?…]+$/.test(word)) return error(code, message, leaf.span, [certain(fix)]);
-    return error(code, message, leaf.span, [...listFix(view), fix]);
+    if (/[.!?…]+$/.test(word)) return error(code, message, leaf.span, [certain(fix)]);
+    return error(code, message, leaf.span, [fix]);
   }
   const onlyUnderscores = isPlainWord(leaf.test.type === 'term' ? leaf.test.value.replaceAll('_', '') : word);
   return (onlyUnderscores ? warning : error)(code, message, leaf.span, quoteFix(leaf, word));
-}
-
-/** Bounds the work on a text of nothing but commas. */
-const listLengthMax = 300;
-
-/** `a, b, c` is a list, of which either or all may be meant. */
-function listFix(view: View): Fix[] {
-  if (view.text.length > listLengthMax) return [];
-  const items = view.text.split(/\s*[,;]\s*/);
-  if (items.length < 2 || !items.every((item) => item !== '' && isPlainWord(item.replaceAll(' ', ''))))
-    return [];
-  const list = items.map((item) => (item.includes(' ') ? `"${item}"` : item)).join(' OR ');
-  return [replacement('Either is enough: OR', [0, view.text.length], list)];
 }
 
 function stripEnds(word: string): string {
