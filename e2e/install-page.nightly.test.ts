@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { unprivilegedUser } from '@earshot/engines';
+import { freePorts, startPostgres, unprivilegedUser } from '@earshot/engines';
 import { startSandbox } from '@earshot/sandbox';
-import { migratedTemplate, startTestNats } from '@earshot/testkit';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { makeTempDir, repository, startCommand } from './src/demo-process.ts';
 import { readShellBlocks } from './src/page-blocks.ts';
 import { tapToken, xToken } from './src/world.ts';
@@ -15,11 +14,14 @@ import { tapToken, xToken } from './src/world.ts';
 const path = 'docs/operations/install.md';
 const page = await readFile(join(repository, path), 'utf8');
 const buildServer = 'pnpm build:server';
-const [, , kubernetes = '', clone = '', systemd = '', ...more] = await readShellBlocks(path);
+const [, , kubernetes = '', clone = '', ...others] = await readShellBlocks(path);
+const [passwords = '', files = '', start = '', firstAccount = '', check = '', ...more] = others;
 
 let dir: string;
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'earshot-install-'));
+  // If root runs the tests, PostgreSQL runs as another user, who needs access to its data.
+  await chmod(dir, 0o711);
 });
 afterAll(() => rm(dir, { recursive: true }));
 
@@ -93,29 +95,61 @@ test("Kubernetes: kubectl renders what the pods need from the page's commands", 
   );
 });
 
-test('systemd: the installed service starts as another user without privileges, and stops gracefully', async () => {
-  await using database = await migratedTemplate().clone();
-  await using nats = await startTestNats({ password: 'unit' });
-  await using sandbox = await startSandbox({ xApps: [{ token: xToken }], taps: [{ token: tapToken }] });
+test("systemd: the page's commands start both services, as another user without privileges", async () => {
+  await using stack = new AsyncDisposableStack();
+  const postgres = await startPostgres({ dir: join(dir, 'postgres') });
+  stack.defer(() => postgres.stop());
+  const superuser = new URL(postgres.urls.superuser);
+  const sandbox = stack.use(await startSandbox({ xApps: [{ token: xToken }], taps: [{ token: tapToken }] }));
+  const [natsPort = 0, monitorPort = 0] = await freePorts(2);
   const etc = join(dir, 'etc');
   await mkdir(join(etc, 'systemd/system'), { recursive: true });
-  const commands = systemd.split('\n').map((command) => command.replaceAll('/etc/', `${etc}/`));
-  const isForSystemd = (command: string) => command.startsWith('systemctl ');
-  expect(commands.filter(isForSystemd)).toEqual(['systemctl daemon-reload']);
+  // Its logins were made by the same file with other passwords.
+  const roles = await readFile(join(repository, 'deploy/postgres-roles.sql'), 'utf8');
+  const logins = roles.match(/^create role \w+ login .+$/gm) ?? [];
+  expect(logins).toHaveLength(3);
+  await writeFile(join(dir, 'roles.sql'), logins.join('\n').replaceAll('create role', 'alter role'));
+  const onThisMachine = (commands: string) =>
+    [
+      ['runuser -u postgres -- psql', `psql -d '${superuser}'`],
+      ['deploy/postgres-roles.sql', join(dir, 'roles.sql')],
+      ['/etc/', `${etc}/`],
+      ['/var/lib/earshot-nats', join(dir, 'nats')],
+      ['127.0.0.1:5432/earshot', `${superuser.host}${new URL(postgres.urls.owner).pathname}`],
+      ['127.0.0.1:4222', `127.0.0.1:${natsPort}`],
+    ].reduce((text, [from = '', to = '']) => text.replaceAll(from, to), commands);
   await run(buildServer, repository);
-  for (const command of commands) if (!isForSystemd(command)) await run(command, repository);
-  const secrets = {
-    'database-url': database.urls.runtime,
-    'account-database-url': database.urls.account,
-    'migration-database-url': database.urls.owner,
-    'nats-url': nats.url,
-    'x-tokens': `main=${xToken}`,
-    'firehose-tokens': `main=${tapToken}`,
-  };
-  for (const [name, secret] of Object.entries(secrets)) await writeFile(join(etc, 'earshot', name), secret);
+  const tokens = `X_TOKEN=${xToken} FIREHOSE_TOKEN=${tapToken}\n`;
+  await run(tokens + onThisMachine(`${passwords}\n${files}`), repository);
+  expect(start.split('\n')).toEqual([
+    'systemctl daemon-reload',
+    'systemctl enable --now nats-server earshot',
+  ]);
+
+  const natsUnit = await readFile(join(etc, 'systemd/system/nats-server.service'), 'utf8');
+  for (const [, file = ''] of natsUnit.matchAll(/^LoadCredential=.+:(.+)$/gm))
+    expect((await stat(onThisMachine(file))).mode & 0o077).toBe(0);
+  const [, natsArgs = ''] = /^ExecStart=\/usr\/bin\/nats-server (.+)$/m.exec(natsUnit) ?? [];
+  const natsConfig = join(etc, 'earshot/nats.conf');
+  const ownPorts = (await readFile(natsConfig, 'utf8'))
+    .replace(':4222', `:${natsPort}`)
+    .replace(':8222', `:${monitorPort}`);
+  await writeFile(natsConfig, ownPorts);
+  const natsServer = startCommand(
+    inject('natsServer'),
+    natsArgs.replace('${CREDENTIALS_DIRECTORY}', join(etc, 'earshot')).split(' '),
+    dir,
+  );
+  stack.defer(async () => {
+    natsServer.process.kill('SIGTERM');
+    await natsServer.exited;
+  });
 
   const tempDir = await makeTempDir();
-  const { start, credentials } = await readUnit(join(etc, 'systemd/system/earshot.service'), tempDir);
+  const { start: serverStart, credentials } = await readUnit(
+    join(etc, 'systemd/system/earshot.service'),
+    tempDir,
+  );
   const user = await unprivilegedUser();
   await mkdir(join(tempDir, 'credentials'), { mode: 0o700 });
   for (const [name, file] of credentials) {
@@ -135,13 +169,18 @@ test('systemd: the installed service starts as another user without privileges, 
       ]
     : ['setpriv', '--no-new-privs'];
   const upstreams = { EARSHOT_X_BASE_URL: sandbox.url, EARSHOT_FIREHOSE_BASE_URL: sandbox.url };
-  const [command = '', ...args] = [...drop, process.execPath, ...start.args];
-  const env = { ...start.env, ...upstreams, EARSHOT_PORT: '0', EARSHOT_METRICS_PORT: '0' };
+  const [command = '', ...args] = [...drop, process.execPath, ...serverStart.args];
+  const env = { ...serverStart.env, ...upstreams, EARSHOT_PORT: '0', EARSHOT_METRICS_PORT: '0' };
   const node = startCommand(command, args, tempDir, env);
   try {
-    const { metricsPort } = JSON.parse((await node.line(/earshot is up/)).input);
-    const ready = await fetch(`http://127.0.0.1:${metricsPort}/readyz`);
-    expect([ready.status, await ready.json()]).toEqual([200, { status: 'ready' }]);
+    const { address, metricsPort } = JSON.parse((await node.line(/earshot is up/)).input);
+    const account = await run(onThisMachine(firstAccount), repository);
+    const createKey = `${onThisMachine(firstAccount).replace(/admin .*/, '')} admin create-key --account ${/acc_\w+/.exec(account)}`;
+    const [key = ''] = /esk_\w+/.exec(await run(createKey, repository)) ?? [];
+    const here = check.replace('http://127.0.0.1:8080', address).replace(':9464', `:${metricsPort}`);
+    expect(await run(`EARSHOT_API_KEY=${key}\n${here}`, repository)).toMatch(
+      /^\{"status":"ready"\}\s*\{"sources":\[.*"state":"no_rules".*"state":"no_rules"/,
+    );
     const status = await readFile(`/proc/${node.process.pid}/status`, 'utf8');
     expect(status).toMatch(/^NoNewPrivs:\t1$/m);
     expect(status).toMatch(/^CapEff:\t0+$/m);

@@ -14,19 +14,16 @@ export function renderConfigurationPage(): string {
   return [
     '# Configuration',
     '',
-    'All settings are environment variables. The server does not start if an `EARSHOT_` variable is unknown, because it is probably misspelled.',
-    'This page is generated from `apps/server/src/config/settings.ts` by `pnpm docs:write`.',
+    'All settings are environment variables. The server does not start if an `EARSHOT_` variable is unknown.',
     '',
-    'If the last column ends with "Or `_FILE`", you may put the value into a file and set the variable with `_FILE` behind its name to the path, as',
-    'Docker, Kubernetes and systemd provide secrets. The file may end with a newline. Setting both is an error.',
-    '',
-    'Limits of accounts (rules, keys, requests per minute) are not settings. They belong to [plans](operations/accounts.md#plans-and-limits).',
+    'If the last column ends with "Or `_FILE`", you may put the value into a file, and its path into the variable with `_FILE` behind its name.',
+    'Setting both is an error. Limits of accounts belong to [plans](operations/accounts.md#plans-and-limits).',
     '',
     ...groups,
     '## Ignored variables',
     '',
     'The server ignores variables that Kubernetes sets for a Service named `earshot` (`EARSHOT_SERVICE_HOST`, `EARSHOT_PORT=tcp://…`). `EARSHOT_TEST` is',
-    'for the tests and the demo of Earshot; a server that has it logs a warning.',
+    'for tests; a server that has it logs a warning.',
     '',
   ].join('\n');
 }

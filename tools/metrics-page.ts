@@ -11,8 +11,7 @@ export async function renderMetricsPage(): Promise<string> {
   return [
     '# Metrics',
     '',
-    'The metrics that every node exports, in addition to those of Node.js (`nodejs_…`, `process_…`). To set up Prometheus, see',
-    '[monitoring](monitoring.md). Generated from `apps/server/src/observability/metrics.ts` by `pnpm docs:write`.',
+    'Every node exports these, and those of Node.js (`nodejs_…`, `process_…`): [monitoring](monitoring.md).',
     '',
     '| Metric | Kind | Labels | Meaning |',
     '|---|---|---|---|',

@@ -13,8 +13,8 @@ mkdirSync(new URL('.astro/', import.meta.url), { recursive: true });
 writeFileSync(new URL('.astro/openapi.json', import.meta.url), JSON.stringify(openApi));
 
 const api = createOpenAPISidebarGroup();
-const sidebar = sidebarOf(readSite().pages).map((kind) =>
-  kind.label === 'Reference' ? { ...kind, items: [api, ...kind.items] } : kind,
+const sidebar = sidebarOf(readSite().pages).map((section) =>
+  'items' in section && section.label === 'Reference' ? { ...section, items: [api, ...section.items] } : section,
 );
 
 /** @type {import('astro').AstroIntegration} */

@@ -20,8 +20,11 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: { 'docker compose -f compose.demo.yaml up': 'e2e/containers runs it' },
     shows: [/"rule_id"/, /"matches":\[\{/, /^valid on x/m, /^(\d\d:\d\d:\d\d .*\n){3}/m],
   },
-  'docs/agents/README.md': {
-    shows: [/"why":\{"verdict":"match"/, /"moved":true/, /"state":"paused"/, /"deleted_at"/],
+  'docs/agents.md': {
+    notRun: { 'pnpm --dir examples install': 'needs a key of a model; e2e/examples runs the same files' },
+    codes: { 'node agent.mjs 1 die': 1 },
+    // The match that was not acknowledged is read again.
+    shows: [/^(mat_\w+) [^]*^\1 /m],
   },
   'docs/backup-and-restore.md': {
     test: 'e2e/operations-backup.nightly.test.ts',
@@ -38,9 +41,6 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   },
   'docs/digests.md': {
     notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'e2e/digests.e2e.test.ts makes this request' },
-  },
-  'docs/how-to/run-an-agent.md': {
-    notRun: { 'pnpm --dir examples install': 'needs a key of a model; e2e/examples runs the same files' },
   },
   'docs/mcp.md': {
     notRun: {
@@ -86,11 +86,6 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     shows: [/^event: match$/m, /"matches":\[\{/],
   },
   'docs/rules-as-code.md': { shows: [/✓ created rockets/, /✓ created balloons/, /Nothing to do/] },
-  'docs/tutorials/agent.md': {
-    codes: { 'node agent.mjs 1 die': 1 },
-    // The match that was not acknowledged is read again.
-    shows: [/^(mat_\w+) [^]*^\1 /m],
-  },
   'docs/tutorials/first-match.md': {
     notRun: demo,
     codes: { './dev earshot rules validate': 5 },

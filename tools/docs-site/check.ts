@@ -46,14 +46,18 @@ function findMissing({ pages, root, base }: Site, dist: string): string[] {
   ];
 }
 
-/** Links within the site whose page or anchor does not exist. */
+/** Links within the site whose page or anchor does not exist, and pictures that do not exist. */
 function findBrokenLinks(built: Built, base: string, dist: string): string[] {
   return [...built].flatMap(([from, { html }]) => {
     const page = new URL(from.replace(/index\.html$/, ''), `http://site.invalid${base}`);
+    const isBroken = (target: string) => !isReachable(new URL(target.replaceAll('&amp;', '&'), page));
     const targets = Array.from(html.matchAll(/<a\s[^>]*?href="([^"]*)"/g), ([, target = '']) => target);
-    return [...new Set(targets)]
-      .filter((target) => !isReachable(new URL(target.replaceAll('&amp;', '&'), page)))
-      .map((target) => `${from}: the link ${target} leads nowhere`);
+    const pictures = Array.from(html.matchAll(/<img\s(?:[^>]*?\s)?src="([^"]*)"/g), ([, src = '']) => src);
+    return [
+      ...[...new Set(targets)].filter(isBroken).map((target) => `${from}: the link ${target} leads nowhere`),
+      ...pictures.filter(isBroken).map((src) => `${from}: the picture ${src} does not exist`),
+      ...(pictures.length === html.split('<img ').length - 1 ? [] : [`${from}: a picture has no address`]),
+    ];
   });
 
   function isReachable({ hostname, pathname, hash }: URL): boolean {

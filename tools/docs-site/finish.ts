@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findProblems } from './check.ts';
 import type { Site } from './links.ts';
-import { kinds } from './navigation.ts';
+import { sections } from './navigation.ts';
 import { twinOf } from './pages.ts';
 
 /** Adds to the built site what Astro does not generate, and refuses an incomplete site. */
@@ -20,15 +20,15 @@ export function finishSite(site: Site, dist: string, openApi: object): void {
 
 /** The index of all pages, for models: https://llmstxt.org. */
 function llmsText({ pages, base }: Site): string {
-  const sections = kinds.map((kind) => {
-    const own = pages.filter(({ group }) => group.kind === kind);
+  const lists = sections.map((section) => {
+    const own = pages.filter(({ group }) => group.section === section);
     const lines = own.map(({ title, path }) => `- [${title}](${base}${twinOf(path)})`);
-    if (kind === 'Reference') lines.unshift(`- [The API, as OpenAPI](${base}openapi.json)`);
-    return `## ${kind}\n\n${lines.join('\n')}\n`;
+    if (section === 'Reference') lines.unshift(`- [The API, as OpenAPI](${base}openapi.json)`);
+    return `## ${section}\n\n${lines.join('\n')}\n`;
   });
   return [
     '# Earshot\n',
     '> Live event monitoring for agents and programs, self-hosted: rules in, matches of X and Firehose out.\n',
-    ...sections,
+    ...lists,
   ].join('\n');
 }

@@ -12,7 +12,10 @@ export interface Site {
   readonly repository: string | undefined;
 }
 
-/** Rewrites the links and pictures of a rendered page to their addresses in the site. */
+/**
+ * Rewrites the links and pictures of a rendered page to their addresses in the site. Astro leaves a placeholder for each
+ * picture, because it would import the file.
+ */
 export function linkPage(html: string, page: Page, site: Site): string {
   return html
     .replace(
@@ -22,9 +25,20 @@ export function linkPage(html: string, page: Page, site: Site): string {
         return address === undefined ? text : `<a href="${address}"${rest}>${text}</a>`;
       },
     )
-    .replace(/(<img [^>]*?src=")([^"]*)"/g, (_all, before: string, target: string) => {
-      return `${before}${addressOf(target, page, site) ?? target}"`;
+    .replace(/<img __ASTRO_IMAGE_="([^"]*)">/g, (_all, escaped: string) => {
+      const { src, alt } = JSON.parse(unescape(escaped));
+      return `<img src="${addressOf(src, page, site) ?? src}" alt="${escape(alt)}">`;
     });
+}
+
+const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#x27;' };
+
+function escape(text: string): string {
+  return Object.entries(entities).reduce((all, [char, entity]) => all.replaceAll(char, entity), text);
+}
+
+function unescape(html: string): string {
+  return Object.entries(entities).reduceRight((all, [char, entity]) => all.replaceAll(entity, char), html);
 }
 
 /** Undefined for a repository file if the repository has no public address. */

@@ -1,105 +1,122 @@
-/** The four kinds of Diátaxis: tutorials, how-to guides, reference, explanation. */
-export const kinds = ['Tutorials', 'How-to guides', 'Reference', 'Explanation'] as const;
-export type Kind = (typeof kinds)[number];
+/** The sections of the site, in the order of its navigation. */
+export const sections = [
+  'Start',
+  'Concepts',
+  'Guides',
+  'Cookbook',
+  'Operate',
+  'Reference',
+  'Troubleshooting',
+  'Contributing',
+] as const;
+export type Section = (typeof sections)[number];
 
 export interface Group {
-  readonly kind: Kind;
-  /** Unique among the groups of one kind. */
-  readonly name: string;
+  readonly section: Section;
+  /** A part of its section that is collapsed. Without a name, its pages are directly in the section. */
+  readonly name?: string;
   /** Paths in the repository, with `*` for a name, in the order of the navigation. */
   readonly paths: readonly string[];
 }
 
-/** The group of every page. If several groups match a page, the first one wins. A page without a group fails the build. */
+/** The group of every page. A page without a group fails the build. */
 export const groups: readonly Group[] = [
-  { kind: 'Tutorials', name: 'Tutorials', paths: ['docs/tutorials/*.md'] },
   {
-    kind: 'How-to guides',
-    name: 'Use it',
+    section: 'Start',
     paths: [
-      'docs/agents/README.md',
-      'docs/how-to/run-an-agent.md',
-      'docs/readers.md',
-      'docs/webhooks.md',
-      'docs/digests.md',
-      'packages/n8n-nodes-earshot/README.md',
-      'docs/cookbook.md',
-      'docs/rules-as-code.md',
-      'docs/cost.md',
-      'docs/troubleshooting.md',
-      'docs/console.md',
-      'skills/earshot/SKILL.md',
+      'README.md',
+      'docs/tutorials/first-match.md',
+      'docs/faq.md',
+      'docs/comparison.md',
+      'docs/not-tested.md',
     ],
   },
+  { section: 'Concepts', paths: ['docs/concepts.md'] },
   {
-    kind: 'Reference',
-    name: 'Interfaces',
+    section: 'Guides',
+    paths: [
+      'docs/tokens.md',
+      'docs/cost.md',
+      'docs/readers.md',
+      'docs/webhooks.md',
+      'docs/tutorials/webhook-receiver.md',
+      'docs/digests.md',
+      'docs/agents.md',
+      'docs/untrusted-content.md',
+      'skills/earshot/SKILL.md',
+      'docs/rules-as-code.md',
+      'docs/console.md',
+      'packages/n8n-nodes-earshot/README.md',
+      'packages/sdk/README.md',
+    ],
+  },
+  { section: 'Cookbook', paths: ['docs/cookbook.md'] },
+  {
+    section: 'Operate',
+    paths: [
+      'docs/operations/README.md',
+      'docs/operations/install.md',
+      'docs/operations/proxy-and-tls.md',
+      'docs/upstreams/terms.md',
+      'docs/operations/before-you-go-live.md',
+      'docs/operations/accounts.md',
+      'docs/operations/monitoring.md',
+      'docs/operations/sizing.md',
+      'docs/scale.md',
+      'docs/operations/several-nodes.md',
+      'docs/operations/failover.md',
+      'docs/backup-and-restore.md',
+      'docs/upgrade.md',
+      'docs/operations/moving.md',
+      'docs/operations/rotation.md',
+      'SECURITY.md',
+    ],
+  },
+  // The pages that deploy/alerts.yaml links to.
+  { section: 'Operate', name: 'Alerts', paths: ['docs/operations/*.md'] },
+  {
+    section: 'Reference',
     paths: [
       'docs/api.md',
       'docs/cli.md',
       'docs/mcp.md',
-      'packages/sdk/README.md',
-      'docs/configuration.md',
-      'docs/operations/metrics*.md',
-      'docs/notices.md',
-      'docs/sources.md',
-      'docs/glossary.md',
-    ],
-  },
-  {
-    kind: 'Reference',
-    name: 'Alerts',
-    // The pages that deploy/alerts.yaml links to; see `groupOf`.
-    paths: [],
-  },
-  {
-    kind: 'How-to guides',
-    name: 'Run it',
-    paths: [
-      'docs/operations/README.md',
-      'docs/operations/install*.md',
-      'docs/tokens.md',
-      'docs/operations/before-you-go-live.md',
-      'docs/operations/sizing.md',
-      'docs/operations/several-nodes.md',
-      'docs/scale.md',
-      'docs/backup-and-restore.md',
-      'docs/operations/failover.md',
-      'docs/upgrade.md',
-      'docs/operations/moving.md',
-      'docs/operations/*.md',
-    ],
-  },
-  { kind: 'How-to guides', name: 'Change it', paths: ['CONTRIBUTING.md', 'docs/how-to/*.md'] },
-  { kind: 'Reference', name: 'Errors', paths: ['docs/errors/README.md', 'docs/errors/*.md'] },
-  { kind: 'Reference', name: 'Platforms', paths: ['docs/upstreams/README.md', 'docs/upstreams/*.md'] },
-  {
-    kind: 'Reference',
-    name: 'Project',
-    paths: ['CHANGELOG.md', 'packages/query/README.md', 'packages/sandbox/README.md', 'docs/dependencies.md'],
-  },
-  {
-    kind: 'Explanation',
-    name: 'How it works',
-    paths: [
-      'README.md',
-      'docs/faq.md',
-      'docs/comparison.md',
+      'docs/rule-languages.md',
       'docs/invariants.md',
-      'docs/not-tested.md',
-      'docs/untrusted-content.md',
-      'SECURITY.md',
+      'docs/sources.md',
+      'docs/notices.md',
+      'docs/configuration.md',
+      'docs/operations/metrics.md',
+    ],
+  },
+  { section: 'Reference', name: 'Errors', paths: ['docs/errors/README.md', 'docs/errors/*.md'] },
+  { section: 'Troubleshooting', paths: ['docs/troubleshooting.md'] },
+  {
+    section: 'Contributing',
+    paths: [
+      'CONTRIBUTING.md',
       'ARCHITECTURE.md',
       'STYLE.md',
+      'docs/how-to/*.md',
+      'packages/query/README.md',
+      'packages/sandbox/README.md',
+      'docs/dependencies.md',
+      'CHANGELOG.md',
     ],
   },
-  { kind: 'Explanation', name: 'Decisions', paths: ['docs/adr/README.md', 'docs/adr/*.md'] },
+  {
+    section: 'Contributing',
+    name: 'X and Firehose',
+    paths: ['docs/upstreams/README.md', 'docs/upstreams/*.md'],
+  },
+  { section: 'Contributing', name: 'Decisions', paths: ['docs/adr/README.md', 'docs/adr/*.md'] },
 ];
 
-/** The page of an alert is reference; every other page in docs/operations is a guide. */
-export function groupOf(path: string, alertPages: ReadonlySet<string>): Group | undefined {
-  if (alertPages.has(path)) return groups.find(({ name }) => name === 'Alerts');
-  return groups.find(({ paths }) => paths.some((pattern) => isLike(path, pattern)));
+/** The group that names the page, or else the one with a pattern for it. */
+export function groupOf(path: string): Group | undefined {
+  return (
+    groups.find(({ paths }) => paths.includes(path)) ??
+    groups.find(({ paths }) => paths.some((pattern) => isLike(path, pattern)))
+  );
 }
 
 /** The position of a page in its group. */

@@ -23,11 +23,9 @@ const patterns = [
 ];
 
 export function readPages(root: string): Page[] {
-  const alerts = readFileSync(join(root, 'deploy/alerts.yaml'), 'utf8');
-  const alertPages = new Set(Array.from(alerts.matchAll(/docs\/operations\/[\w-]+\.md/g), ([path]) => path));
   return findPaths(root)
     .map((path) => {
-      const group = groupOf(path, alertPages);
+      const group = groupOf(path);
       if (group === undefined) throw new Error(`${path} is in no group of tools/docs-site/navigation.ts`);
       return readPage(path, readFileSync(join(root, path), 'utf8'), group);
     })
@@ -63,7 +61,7 @@ export function twinOf(path: string): string {
 
 /** Files besides pages that pages may show or link to. */
 export function findAssets(root: string): string[] {
-  return globSync('docs/**/*.{png,json}', { cwd: root, exclude: ['docs/site'] }).filter(
+  return globSync('docs/**/*.{png,svg,json}', { cwd: root, exclude: ['docs/site'] }).filter(
     (path) => basename(path) !== 'package.json',
   );
 }

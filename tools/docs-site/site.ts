@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { linkPage, type Site } from './links.ts';
-import { kinds } from './navigation.ts';
+import { sections } from './navigation.ts';
 import { findAssets, type Page, readPages } from './pages.ts';
 
 export function readSite(base = '/'): Site {
@@ -22,25 +22,33 @@ export function repositoryOf(manifest: string): string | undefined {
   return `${url.replace(/^git\+/, '').replace(/\.git$/, '')}/blob/main`;
 }
 
+interface SidebarLink {
+  label?: string;
+  slug: string;
+}
+
 interface SidebarGroup {
   label: string;
   collapsed: boolean;
-  items: (SidebarGroup | { slug: string })[];
+  items: (SidebarGroup | SidebarLink)[];
 }
 
-/** The kinds with their groups and pages. */
-export function sidebarOf(pages: readonly Page[]): SidebarGroup[] {
-  return kinds.map((kind) => {
-    const inKind = pages.filter(({ group }) => group.kind === kind);
-    const groups = [...Map.groupBy(inKind, ({ group }) => group.name)].map(([label, own]) => ({
-      label,
-      collapsed: true,
-      items: own.map(({ id }) => ({ slug: id === 'index' ? '' : id })),
-    }));
-    const [first, ...others] = groups;
-    const items = first !== undefined && others.length === 0 ? first.items : groups;
-    return { label: kind, collapsed: false, items };
+/** The sections with their pages. A section with one page is a link to it. */
+export function sidebarOf(pages: readonly Page[]): (SidebarGroup | SidebarLink)[] {
+  return sections.map((section) => {
+    const own = pages.filter(({ group }) => group.section === section);
+    const [first] = own;
+    if (own.length === 1 && first !== undefined) return { label: section, ...linkTo(first) };
+    const parts = Map.groupBy(own, ({ group }) => group.name);
+    const items = [...parts].flatMap(([label, some]): SidebarGroup['items'] =>
+      label === undefined ? some.map(linkTo) : [{ label, collapsed: true, items: some.map(linkTo) }],
+    );
+    return { label: section, collapsed: section === 'Contributing', items };
   });
+}
+
+function linkTo({ id }: Page): SidebarLink {
+  return { slug: id === 'index' ? '' : id };
 }
 
 /** The part of Astro's loader context that the loader uses. */

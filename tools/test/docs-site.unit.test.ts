@@ -1,17 +1,17 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findProblems } from '../docs-site/check.ts';
 import { addressOf, linkPage, type Site } from '../docs-site/links.ts';
-import { groupOf, groups, kinds } from '../docs-site/navigation.ts';
+import { groupOf, groups, sections } from '../docs-site/navigation.ts';
 import { findPaths, readPages } from '../docs-site/pages.ts';
 import { readSite, repositoryOf, sidebarOf } from '../docs-site/site.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 describe('pages of the site', () => {
-  test('are all of docs/, each with a kind and a title', () => {
+  test('are all of docs/, each with a section and a title', () => {
     const inDocs = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.md') && !path.startsWith('site/'))
       .map((path) => `docs/${path}`);
@@ -19,7 +19,7 @@ describe('pages of the site', () => {
     const paths = pages.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(inDocs));
     expect(new Set(pages.map(({ id }) => id)).size).toBe(pages.length);
-    expect(pages.filter(({ title, group }) => title === '' || !kinds.includes(group.kind))).toEqual([]);
+    expect(pages.filter(({ title, group }) => title === '' || !sections.includes(group.section))).toEqual([]);
     expect(findPaths(root).toSorted()).toEqual(paths.toSorted());
   });
 
@@ -31,17 +31,34 @@ describe('pages of the site', () => {
     );
   });
 
-  test('a new file in docs/operations is a guide, unless an alert links to it', () => {
-    const path = 'docs/operations/something-new.md';
-    expect(groupOf(path, new Set())?.name).toBe('Run it');
-    expect(groupOf(path, new Set([path]))?.name).toBe('Alerts');
-    expect(groupOf('docs/operations/deeper/page.md', new Set())).toBeUndefined();
+  test('a section with one page is a link, and Contributing is last and collapsed', () => {
+    const sidebar = sidebarOf(readSite().pages);
+    expect(sidebar.map(({ label }) => label)).toEqual(sections);
+    expect(sidebar.filter((entry) => 'slug' in entry)).toEqual([
+      { label: 'Concepts', slug: 'concepts' },
+      { label: 'Cookbook', slug: 'cookbook' },
+      { label: 'Troubleshooting', slug: 'troubleshooting' },
+    ]);
+    expect(sidebar.filter((entry) => 'items' in entry && entry.collapsed)).toEqual([sidebar.at(-1)]);
+  });
+
+  test('a group that names a page has precedence over a pattern, and a pattern covers one folder', () => {
+    expect(groupOf('docs/operations/metrics.md')?.section).toBe('Reference');
+    expect(groupOf('docs/operations/something-new.md')?.name).toBe('Alerts');
+    expect(groupOf('docs/operations/deeper/page.md')).toBeUndefined();
+  });
+
+  test('the group Alerts has the pages that alerts link to', () => {
+    const alerts = readFileSync(join(root, 'deploy/alerts.yaml'), 'utf8');
+    const linked = new Set(alerts.match(/docs\/operations\/[\w-]+\.md/g));
+    const listed = readSite().pages.filter(({ group }) => group.name === 'Alerts');
+    expect(new Set(listed.map(({ path }) => path))).toEqual(linked);
   });
 
   test('a page without a group is refused', () => {
     const dir = mkdtempSync(join(tmpdir(), 'earshot-docs-'));
     try {
-      write(dir, { 'deploy/alerts.yaml': '', 'docs/webhooks.md': '# Webhooks\n' });
+      write(dir, { 'docs/webhooks.md': '# Webhooks\n' });
       expect(readPages(dir).map(({ id }) => id)).toEqual(['webhooks']);
       write(dir, { 'docs/forgotten.md': '# Forgotten\n' });
       expect(() => readPages(dir)).toThrow('docs/forgotten.md is in no group');
@@ -96,6 +113,15 @@ describe('links', () => {
     );
   });
 
+  test('a picture gets its address and its description', () => {
+    const placeholder =
+      '{&quot;alt&quot;:&quot;A \\&quot;rule\\&quot; &amp; its match&quot;,&quot;src&quot;:&quot;images/concepts.svg&quot;}';
+    if (page === undefined) throw new Error('docs/mcp.md is gone');
+    expect(linkPage(`<p><img __ASTRO_IMAGE_="${placeholder}"></p>`, page, site)).toBe(
+      '<p><img src="/base/images/concepts.svg" alt="A &quot;rule&quot; &amp; its match"></p>',
+    );
+  });
+
   test('a link to the repository begins with the address in package.json', () => {
     expect(repositoryOf('{"repository":{"url":"git+https://git.example/a/b.git"}}')).toBe(
       'https://git.example/a/b/blob/main',
@@ -109,7 +135,6 @@ describe('a built site', () => {
   let site: Site;
   const good = {
     'source/docs/webhooks.md': '# Webhooks\n',
-    'source/deploy/alerts.yaml': '',
     'dist/webhooks/index.html': '<h2 id="order">Order</h2><a href="/webhooks/#order">here</a>',
     'dist/webhooks.md': '# Webhooks\n',
     'dist/llms.txt': '- [Webhooks](/webhooks.md)',
@@ -133,6 +158,8 @@ describe('a built site', () => {
     ['a link to no page', { [page]: '<a href="/gone/">x</a>' }, `the link /gone/ leads nowhere`],
     ['a link to no place on a page', { [page]: '<a href="/webhooks/#gone">x</a>' }, '#gone leads nowhere'],
     ['a relative link to no page', { [page]: '<a class="b" href="../gone.md">x</a>' }, 'leads nowhere'],
+    ['a picture without an address', { [page]: '<img __ASTRO_IMAGE_="{}">' }, 'a picture has no address'],
+    ['a picture that is missing', { [page]: '<img alt="x" src="/gone.svg">' }, 'the picture /gone.svg'],
     ['a page that is missing', { [page]: '' }, 'docs/webhooks.md is not in the site'],
     ['a twin that differs', { 'dist/webhooks.md': '# Webhook\n' }, 'has no equal twin'],
     ['a page that llms.txt leaves out', { 'dist/llms.txt': '# Earshot' }, 'is not in llms.txt'],

@@ -7,13 +7,13 @@ const brokenIn = (text: string, path = 'docs/page.md') => findBrokenReferences(r
 
 test('every link and every path in the documentation exists', async () => {
   const pages = await readPages(root);
-  expect(pages.map(({ path }) => path)).toEqual(expect.arrayContaining(['README.md', 'docs/glossary.md']));
+  expect(pages.map(({ path }) => path)).toEqual(expect.arrayContaining(['README.md', 'docs/concepts.md']));
   expect(pages.flatMap((page) => findBrokenReferences(root, page))).toEqual([]);
 });
 
 test('a link is resolved relative to its page, without its fragment', () => {
   expect(
-    brokenIn('[a](glossary.md#words) [b](../README.md) [c](https://x.example/no.md) [d](#here)'),
+    brokenIn('[a](concepts.md#words) [b](../README.md) [c](https://x.example/no.md) [d](#here)'),
   ).toEqual([]);
   expect(brokenIn('[a](README.md) [b](../docs/no.md#words)')).toEqual([
     'docs/page.md: README.md',
@@ -42,12 +42,14 @@ test('code that is not a path is ignored', () => {
   ).toEqual([]);
 });
 
-test('the map has at most 200 lines, and the glossary at most 25 words, each once', async () => {
-  const pages = new Map((await readPages(root)).map(({ path, text }) => [path, text]));
-  expect(pages.get('ARCHITECTURE.md')?.split('\n').length).toBeLessThanOrEqual(200);
-  const rows = (pages.get('docs/glossary.md') ?? '').split('\n').filter((line) => line.startsWith('| '));
-  const words = rows.slice(1).map((row) => row.split('|')[1]?.trim());
-  expect(words.length).toBeGreaterThan(10);
-  expect(words.length).toBeLessThanOrEqual(25);
-  expect(new Set(words).size).toBe(words.length);
+test('the concepts page explains ten terms for users and ten for operators, each once', async () => {
+  const page = (await readPages(root)).find(({ path }) => path === 'docs/concepts.md')?.text ?? '';
+  const [forUsers = '', forOperators = ''] = page.split('\n## ');
+  const rows = Array.from(forOperators.matchAll(/^\| ([a-z ]+) \|/gm), ([, term = '']) => term);
+  const terms = Array.from(forUsers.matchAll(/^\* \*\*([A-Z][a-z]+)\*\*/gm), ([, term = '']) =>
+    term.toLowerCase(),
+  );
+  expect(terms).toHaveLength(10);
+  expect(rows).toHaveLength(10);
+  expect(new Set([...terms, ...rows]).size).toBe(20);
 });

@@ -14,10 +14,10 @@ const unit = await readFile(join(root, 'deploy/systemd/earshot.service'), 'utf8'
 const dir = await mkdtemp(join(tmpdir(), 'earshot-systemd-'));
 afterAll(() => rm(dir, { recursive: true }));
 
-/** The report of `systemd-analyze` on a unit; the Node of this machine may be elsewhere. */
+/** The report of `systemd-analyze` on a unit; the programs of this machine may be elsewhere. */
 async function analyze(text: string, ...command: string[]): Promise<string> {
   const file = join(dir, 'earshot.service');
-  await writeFile(file, text.replace('/usr/bin/node', process.execPath));
+  await writeFile(file, text.replace(/\/usr\/bin\/(node|nats-server)/, process.execPath));
   const run = promisify(execFile)('systemd-analyze', [...command, file]);
   const { stdout, stderr } = await run.catch(
     (failed: { stdout?: string; stderr?: string; code?: unknown }) => {
@@ -28,8 +28,11 @@ async function analyze(text: string, ...command: string[]): Promise<string> {
   return `${stdout}${stderr}`;
 }
 
-test('systemd accepts the unit, and rejects a broken one', async () => {
+test('systemd accepts both units, and rejects a broken one', async () => {
   expect(await analyze(unit, 'verify')).toBe('');
+  const nats = await readFile(join(root, 'deploy/systemd/nats-server.service'), 'utf8');
+  expect(await analyze(nats, 'verify')).toBe('');
+  expect(unit).toMatch(/^After=.* nats-server\.service$/m);
   expect(await analyze(unit.replace('ProtectSystem=', 'ProtectSytem='), 'verify')).toContain('ProtectSytem');
 });
 

@@ -28,7 +28,7 @@ export function createFixedWindow({ limit, windowMs, nowMs }: WindowOptions) {
   };
 }
 
-/** Firehose counts the accepted calls of the last minute (firehose.md §14). */
+/** Firehose counts the accepted calls of the last minute (firehose.md §8). */
 export function createSlidingWindow({ limit, windowMs, nowMs }: WindowOptions) {
   const taken: number[] = [];
   const calls = { made: 0, refused: 0 };

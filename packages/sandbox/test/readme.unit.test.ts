@@ -32,13 +32,13 @@ test.each(blocks)('the readme block works: $firstLine', async (block) => {
 
 test('the readme has commands and names every fault', () => {
   expect(blocks.length).toBeGreaterThan(5);
-  const table = readme.slice(readme.indexOf('### Faults'), readme.indexOf('### Knobs'));
-  const named = Array.from(table.matchAll(/^\| `([a-z_]+)`/gm), ([, kind]) => kind);
+  const list = readme.slice(readme.indexOf('### Faults'), readme.indexOf('### Knobs'));
+  const named = Array.from(list.matchAll(/^- `([a-z_]+)`/gm), ([, kind]) => kind);
   expect(new Set(named)).toEqual(new Set(Object.keys(faultKinds)));
 });
 
 test('the readme names every knob', () => {
-  const tables = readme.slice(readme.indexOf('### Knobs'), readme.indexOf('## Time'));
-  const named = Array.from(tables.matchAll(/^\| `([a-z_]+)` +\| [XF]-/gm), ([, name]) => name);
+  const lists = readme.slice(readme.indexOf('### Knobs'), readme.indexOf('## Time'));
+  const named = Array.from(lists.matchAll(/^- `([a-z_]+)` \([XF]-/gm), ([, name]) => name);
   expect(named).toEqual([...Object.keys(xKnobs), ...Object.keys(firehoseKnobs)].map(toWireName));
 });

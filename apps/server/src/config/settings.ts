@@ -22,14 +22,14 @@ const essentials = {
     isSecret: true,
     schema: accepted.natsAddresses,
     about:
-      'nats-server 2.14.5 or newer with JetStream, as `nats://user:password@host:port` or `nats://token@host:port`. `tls://…` requires TLS. Separate several addresses with commas; they share one login. Percent-encode special characters in a password.',
+      'nats-server 2.14.5 or newer with JetStream, as `nats://user:password@host:port` or `nats://token@host:port`; several with commas and one login. `tls://…` requires TLS. Percent-encode special characters in a password.',
   },
   xTokens: {
     variable: 'EARSHOT_X_TOKENS',
     isSecret: true,
     schema: accepted.credentials.default([]),
     about:
-      'Bearer tokens of X apps as `name=token`, separated by commas. Each is one stream with its own rules. X allows one production app per use case: [terms](upstreams/terms.md).',
+      'Bearer tokens of X apps as `name=token`, separated by commas. X allows one production app per use case: [terms](upstreams/terms.md).',
   },
   firehoseTokens: {
     variable: 'EARSHOT_FIREHOSE_TOKENS',
@@ -41,37 +41,37 @@ const essentials = {
     variable: 'EARSHOT_X_PLAN',
     schema: z.enum(xPlans).default('payg'),
     about:
-      'Your X plan. `payg` allows 1,000 rules of 1,024 characters; gaps are filled by search. `enterprise` allows 25,000 rules of 2,048 characters; recovery fills gaps of the last day. `embedding` is `enterprise` with the operators of the Embedding tier.',
+      'Your X plan. `payg`: 1,000 rules of 1,024 characters, search fills gaps. `enterprise`: 25,000 rules of 2,048 characters, recovery fills gaps of the last day. `embedding`: also the operators of the Embedding tier.',
   },
   budget: {
     variable: 'EARSHOT_BUDGET',
     schema: accepted.installationBudget.prefault(''),
     about:
-      'The most that all sources together may be billed per UTC day, per UTC month or both, such as `usd=100/day,usd=1000/month`. Counted at the highest reading of the prices. When a limit is reached, Earshot closes the streams until the next period and neither searches nor counts. Default: no limit.',
+      'The most that all sources may be billed per UTC day, month or both, such as `usd=100/day,usd=1000/month`, by the upper estimate. At a limit, Earshot closes the streams until the next period. Default: no limit.',
   },
   ruleBudget: {
     variable: 'EARSHOT_RULE_BUDGET',
     schema: accepted.budget.prefault('usd=25/day'),
     about:
-      'Applies to rules without their own budget, such as `usd=25/day` or `matches=10000/month`. `usd=25/day:notify` notifies instead of pausing; `off` means no limit. Counted at the highest reading of the prices.',
+      'Budget of rules without their own, such as `usd=25/day` or `matches=10000/month`, by the upper estimate. `usd=25/day:notify` notifies instead of pausing; `off` means no limit.',
   },
   secretsKey: {
     variable: 'EARSHOT_SECRETS_KEY',
     isSecret: true,
     schema: accepted.aesKeys.optional(),
     about:
-      'Encrypts webhook signing secrets in the database: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Required for webhooks. Webhooks that were encrypted with another key cannot be delivered. To [rotate](operations/rotation.md) it, list several keys, separated by commas: the first encrypts, all decrypt.',
+      'Encrypts webhook signing secrets: 32 random bytes in base64 (`openssl rand -base64 32`), the same on every node. Required for webhooks; without the right key they are not delivered. Several keys, separated by commas, serve [rotation](operations/rotation.md).',
   },
   publicUrl: {
     variable: 'EARSHOT_PUBLIC_URL',
     schema: accepted.publicOrigin.optional(),
     about:
-      'The origin at which browsers and programs reach this installation, such as `https://earshot.example.com`. It lets users [authorize programs](mcp.md#oauth) such as claude.ai and ChatGPT for `/mcp` by OAuth in the console. Must be `https`, except on this machine.',
+      'The address at which browsers and programs reach this installation, such as `https://earshot.example.com`. It switches on [OAuth for `/mcp`](mcp.md#oauth). Must be `https`, except on this machine.',
   },
   retentionDays: {
     variable: 'EARSHOT_RETENTION_DAYS',
     schema: z.coerce.number().int().min(8).max(3_650).default(30),
-    about: 'Days for which matches are kept, counted from the day of the event.',
+    about: 'Days for which matches are kept, from the day of the event; at least 8.',
   },
 } as const satisfies Table;
 
@@ -94,25 +94,23 @@ const node = {
   metricsHost: {
     variable: 'EARSHOT_METRICS_HOST',
     schema: z.string().min(1).default('127.0.0.1'),
-    about: 'Address on which `/metrics` listens. It requires no key, so never make it public.',
+    about: 'Address of the metrics port. It requires no key: never make it public.',
   },
   metricsPort: {
     variable: 'EARSHOT_METRICS_PORT',
     schema: accepted.port.default(9464),
-    about:
-      'Port of `/metrics` (Prometheus), `/healthz` and `/readyz` on nodes of every role; 0 picks a free one.',
+    about: 'Port of `/metrics`, `/healthz` and `/readyz`; 0 picks a free one.',
   },
   trustedProxies: {
     variable: 'EARSHOT_TRUSTED_PROXIES',
     schema: accepted.list.pipe(z.array(accepted.addressRange)).default([]),
     about:
-      'Addresses and CIDR ranges of the proxies in front of the API, separated by commas. The caller is the last address in `X-Forwarded-For` that is not one of them. With proxies, a stopping node reports "not ready" for 5 s before it stops listening. Default: none, and the header is ignored.',
+      'Addresses and CIDR ranges of the [proxies](operations/proxy-and-tls.md) in front of the API, separated by commas. The caller is the last address in `X-Forwarded-For` that is not one of them. Default: the header is ignored.',
   },
   console: {
     variable: 'EARSHOT_CONSOLE',
     schema: z.enum(['on', 'off']).default('on'),
-    about:
-      'Whether the API serves [the console](console.md) at `/`. `off` removes its pages and its sessions.',
+    about: 'Whether the API serves [the console](console.md) at `/`.',
   },
   supportContact: {
     variable: 'EARSHOT_SUPPORT_CONTACT',
@@ -127,20 +125,20 @@ const engines = {
     isSecret: true,
     schema: accepted.postgresUrl.optional(),
     about:
-      'The same database by a login that sees the rows of one account at a time (`earshot_account` in `deploy/postgres-roles.sql`). Without it, the login of `EARSHOT_DATABASE_URL` takes that role by `SET ROLE`, which protects from mistakes but not from injected SQL.',
+      'The same database by the login `earshot_account`, which sees one account at a time. Without it, the login of `EARSHOT_DATABASE_URL` takes that role, which protects from mistakes but not from injected SQL.',
   },
   migrationDatabaseUrl: {
     variable: 'EARSHOT_MIGRATION_DATABASE_URL',
     isSecret: true,
     schema: accepted.postgresUrl.optional(),
     about:
-      'The same database by the login that owns the tables. Nodes with the role `match` need it to drop expired days; the first node that starts after an upgrade needs it to migrate. Without it, the login of `EARSHOT_DATABASE_URL` must be the owner.',
+      'The same database by the login that owns the tables. Nodes with the role `match` and the first node after an upgrade need it. Without it, the login of `EARSHOT_DATABASE_URL` must be the owner.',
   },
   migrateAtStart: {
     variable: 'EARSHOT_MIGRATE_AT_START',
     schema: z.stringbool().default(true),
     about:
-      'Whether the server migrates the database when it starts. With `false`, it refuses to start until you run `earshot admin migrate --apply`.',
+      'Whether the server migrates the database when it starts. With `false`, run `earshot admin migrate --apply` first.',
   },
   natsCredsFile: {
     variable: 'EARSHOT_NATS_CREDS_FILE',
@@ -150,8 +148,7 @@ const engines = {
   natsCaFile: {
     variable: 'EARSHOT_NATS_CA_FILE',
     schema: accepted.path.optional(),
-    about:
-      'Your own certificate authority for the NATS servers (PEM). It makes TLS required. Address the servers by the names in their certificates.',
+    about: 'Your certificate authority for the NATS servers (PEM). It makes TLS required.',
   },
   natsCertFile: {
     variable: 'EARSHOT_NATS_CERT_FILE',
@@ -167,7 +164,7 @@ const engines = {
     variable: 'EARSHOT_EVENTS_BYTES_MAX',
     schema: accepted.count.default(8 * 1024 ** 3),
     about:
-      'Size of the event log on disk. A full log refuses new events; keep it below 60% of the disk. On a NATS cluster the log has 3 copies, on a single server 1.',
+      'Size of the event log on the disk of each NATS server. A full log refuses new events. Keep it below 60% of the disk.',
   },
 } as const satisfies Table;
 
@@ -186,43 +183,43 @@ const sources = {
     variable: 'EARSHOT_DRAIN_SOURCES',
     schema: accepted.list.pipe(z.array(z.string().regex(accepted.sourceId))).default([]),
     about:
-      'Sources to empty, as `x:name` or `firehose:name`, separated by commas. Their rules move to other sources of the platform. Keep their tokens until they are empty.',
+      'Sources to empty, as `x:name` or `firehose:name`, separated by commas: [rotation](operations/rotation.md#upstream-tokens).',
   },
   accountSharePercent: {
     variable: 'EARSHOT_ACCOUNT_SHARE_PERCENT',
     schema: z.coerce.number().int().min(1).max(100).default(50),
     about:
-      'Largest share of the unused upstream rules, and of the calls that change them, that one account may take. Set 100 if all accounts are your own.',
+      'Largest share of the unused upstream rules, and of rule calls, that one account may take. If all accounts are your own, set 100.',
   },
   xExpansions: {
     variable: 'EARSHOT_X_EXPANSIONS',
     schema: z.enum(xExpansions).default(defaultXExpansions),
     about:
-      'What X sends beside each post, and may charge: `none`, its `author` ($0.010), or in `full` also mentioned users, referenced posts, media and places. With less, `why` explains less. What matches does not depend on it: X decides.',
+      'What X sends with each post, and may charge: `none`, its `author` ($0.010), or `full`: also mentioned users, referenced posts, media and places. With less, `why` explains less; matches are the same.',
   },
   xSearch: {
     variable: 'EARSHOT_X_SEARCH',
     schema: z.enum(xSearches).default('recent'),
     about:
-      'Which posts are searched to fill gaps: `recent` covers the last week; `all` covers the whole archive, if your app has access to it. `all` also takes rules of up to 1,024 characters instead of 512.',
+      'The search that fills gaps: `recent` (last week, rules up to 512 characters), or `all` (whole archive, up to 1,024), if your app has access.',
   },
   xSearchPostsPerDay: {
     variable: 'EARSHOT_X_SEARCH_POSTS_PER_DAY',
     schema: z.coerce.number().int().min(0).max(3_000_000).default(1_000),
     about:
-      'The most posts per UTC day that searches may return to fill gaps. Each costs as much as a post of the stream ($0.005). With 0, gaps are not filled.',
+      'The most posts per UTC day that these searches may return, at $0.005 each. With 0, gaps are not filled.',
   },
   xCompliance: {
     variable: 'EARSHOT_X_COMPLIANCE',
     schema: z.enum(xCompliances).default('off'),
     about:
-      'With `daily`, Earshot checks all kept posts with X once a day (batch compliance) and removes those that were deleted, made private, suspended or withheld, with their matches. The calls may be billed. If you keep posts for long, X’s terms require this or something like it.',
+      'With `daily`, Earshot checks all kept posts with X once a day, and removes those that are [gone](upstreams/terms.md#deleted-or-changed-content), with their matches. The calls may be billed. X’s terms require this or something like it.',
   },
   prices: {
     variable: 'EARSHOT_PRICES',
     schema: accepted.prices.prefault(() => formatPrices(defaultPrices())),
     about:
-      'Upstream prices in US dollars, with the day on which you checked them: `x.post=0.004,x.user=0.008,as_of=2027-01-31`. Prices that you leave out keep their defaults. Earlier days are computed with these prices too.',
+      'Upstream prices in US dollars, and when you checked them: `x.post=0.004,x.user=0.008,as_of=2027-01-31`. Others keep their defaults. They apply to earlier days too.',
   },
 } as const satisfies Table;
 
@@ -231,26 +228,25 @@ const access = {
     variable: 'EARSHOT_OAUTH_ISSUER',
     schema: accepted.issuer.optional(),
     about:
-      'Your own authorization server, such as `https://login.example.com`. `/mcp` then accepts its access tokens instead of those that Earshot issues ([OAuth](mcp.md#your-own-issuer)). Written as in the claim `iss`. Requires `EARSHOT_PUBLIC_URL`.',
+      '[Your own authorization server](mcp.md#your-own-issuer), such as `https://login.example.com`, as in the claim `iss`. `/mcp` accepts its tokens instead of Earshot’s. Requires `EARSHOT_PUBLIC_URL`.',
   },
   smtpUrl: {
     variable: 'EARSHOT_SMTP_URL',
     isSecret: true,
     schema: accepted.smtpUrl.optional(),
     about:
-      'The server that sends the mails of [digests](digests.md), as `smtps://user:password@host:465` or `smtp://…:587` with STARTTLS, which is required unless the host is a loopback address. Its certificate is verified.',
+      'The server that sends the mails of [digests](digests.md), as `smtps://user:password@host:465`, or `smtp://…:587` with STARTTLS. Its certificate is verified.',
   },
   mailFrom: {
     variable: 'EARSHOT_MAIL_FROM',
     schema: accepted.mailAddress.optional(),
-    about:
-      'The sender of these mails, such as `earshot@example.com`. No mail is sent without it or without `EARSHOT_SMTP_URL`.',
+    about: 'The sender of these mails, such as `earshot@example.com`. Required for mail.',
   },
   mailTo: {
     variable: 'EARSHOT_MAIL_TO',
     schema: accepted.list.pipe(z.array(accepted.mailRecipient)).default([]),
     about:
-      'Permitted recipients: addresses and domains, such as `ops@example.com,@example.org`. Default: none, so that no account can send mail to third parties through your server.',
+      'Permitted recipients: addresses and domains, such as `ops@example.com,@example.org`. Default: none.',
   },
 } as const satisfies Table;
 
@@ -264,19 +260,19 @@ const observability = {
     variable: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     schema: accepted.collectorUrl.optional(),
     about:
-      'Switches [traces](operations/monitoring.md#traces) on: base URL of an OpenTelemetry collector that accepts OTLP over HTTP, such as `http://collector:4318`. `/v1/traces` is appended.',
+      'Switches [traces](operations/monitoring.md#traces) on: base URL of an OpenTelemetry collector (OTLP over HTTP), such as `http://collector:4318`.',
   },
   otlpTracesUrl: {
     variable: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     schema: accepted.collectorUrl.optional(),
-    about: 'The full URL for traces, used as it is, in place of `OTEL_EXPORTER_OTLP_ENDPOINT`.',
+    about: 'The full URL for traces, in place of `OTEL_EXPORTER_OTLP_ENDPOINT`.',
   },
   otlpHeaders: {
     variable: 'OTEL_EXPORTER_OTLP_HEADERS',
     isSecret: true,
     schema: accepted.headers.optional(),
     about:
-      'Headers for the collector as `name=value`, separated by commas, such as an API key. Percent-encode commas and spaces in values.',
+      'Headers for the collector as `name=value`, separated by commas. Percent-encode commas and spaces in values.',
   },
   tracesRatio: {
     variable: 'OTEL_TRACES_SAMPLER_ARG',

@@ -87,7 +87,7 @@ export interface WatchedPool {
 function poolMetrics(registry: Registry, pools: readonly WatchedPool[]) {
   const databasePool = new Gauge({
     name: 'earshot_database_pool',
-    help: 'Busy and idle connections of a pool, and callers that wait for one.',
+    help: 'Connections of a pool by state, and callers that wait for one.',
     labelNames: ['pool', 'state'],
     registers: [registry],
     collect() {
@@ -101,7 +101,7 @@ function poolMetrics(registry: Registry, pools: readonly WatchedPool[]) {
 function appendMetrics(registry: Registry, appends: { refusedMs: () => number }) {
   const appendBlocked = new Gauge({
     name: 'earshot_event_log_append_blocked_seconds',
-    help: 'Age of the oldest append that the event log refuses, once it is 3 s; 0 if there is none.',
+    help: 'Age of the oldest append that the event log refuses, from 3 s on; otherwise 0.',
     registers: [registry],
     collect() {
       this.set(appends.refusedMs() / 1000);
@@ -114,25 +114,17 @@ type Makers = ReturnType<typeof makers>;
 
 function nodeMetrics(make: Makers) {
   return {
-    databaseConnected: make.gauge(
-      'database_connected',
-      '1 while the node can reach PostgreSQL, 0 while it cannot.',
-      [],
-    ),
+    databaseConnected: make.gauge('database_connected', '1 while the node can reach PostgreSQL.', []),
     clockOffset: make.gauge(
       'clock_offset_seconds',
       'How far the clock of the node is ahead of the clock of PostgreSQL; negative if it is behind.',
       [],
     ),
     natsConnected: make.gauge('nats_connected', '1 while the node is connected to NATS.', []),
-    natsDisconnects: make.counter(
-      'nats_disconnects_total',
-      'Number of times that the connection to NATS was lost.',
-      [],
-    ),
+    natsDisconnects: make.counter('nats_disconnects_total', 'Lost connections to NATS.', []),
     statementSeconds: make.histogram(
       'database_statement_seconds',
-      'Duration of a statement; outside a transaction including the wait for a connection.',
+      'Duration of a statement; outside a transaction with the wait for a connection.',
       [],
     ),
     connectionWaitSeconds: make.histogram(
@@ -142,14 +134,13 @@ function nodeMetrics(make: Makers) {
     ),
     traceSpans: make.counter(
       'trace_spans_total',
-      'Trace spans that the collector accepted (sent) or did not accept (failed), or that exceeded the queue (dropped).',
+      'Trace spans that the collector accepted (sent) or refused (failed), or that exceeded the queue (dropped).',
       ['fate'],
     ),
-    buildInfo: make.gauge(
-      'build_info',
-      'Always 1; the labels have the version of the node and its newest migration.',
-      ['version', 'schema'],
-    ),
+    buildInfo: make.gauge('build_info', 'Always 1; labels: version of the node, newest migration.', [
+      'version',
+      'schema',
+    ]),
   };
 }
 
@@ -195,16 +186,12 @@ function logMetrics(make: Makers) {
     ),
     eventStoredSeconds: make.histogram(
       'event_stored_seconds',
-      'Time from the receipt of an item to the commit of its matches, when they can be listed.',
+      'Time from the receipt of an item to the commit of its matches.',
       ['platform'],
     ),
     logBytes: make.gauge('event_log_bytes', 'Size of the event log; a full log refuses events.', []),
     logBytesMax: make.gauge('event_log_bytes_max', 'Size at which the event log is full.', []),
-    logWaiting: make.gauge(
-      'event_log_waiting',
-      'Unmatched messages in the log, with up to 64 events each.',
-      [],
-    ),
+    logWaiting: make.gauge('event_log_waiting', 'Unmatched messages of up to 64 events in the log.', []),
     logCopiesBehind: make.gauge(
       'event_log_copies_behind',
       'Copies of the event log that are offline or outdated.',
@@ -212,30 +199,26 @@ function logMetrics(make: Makers) {
     ),
     logCheckedThrough: make.gauge(
       'event_log_checked_through',
-      'Sequence up to which every logged event is known to be settled.',
+      'Sequence up to which every logged event is settled.',
       [],
     ),
     logGaps: make.counter(
       'event_log_gaps_total',
-      'Messages that the log skipped (found) or a restored database lacked (forgotten), and how many were recovered or lost.',
+      'Messages that the log skipped (found) or a restored database lacked (forgotten), recovered or lost.',
       ['fate'],
     ),
     eventLogLosses: make.counter(
       'event_log_losses_total',
-      'Number of times that the event log was found lost, replaced or restored.',
+      'Times that the event log was lost, replaced or restored.',
       ['fate'],
     ),
     matchLogRestored: make.counter(
       'match_log_restored_total',
-      'Number of times that this node found the match log in an earlier state, because the database was restored.',
+      'Times that this node found the database restored to an earlier state.',
       [],
     ),
     deadLetters: make.counter('dead_letters_total', 'Events that could not be stored.', []),
-    partitionDaysAhead: make.gauge(
-      'partition_days_ahead',
-      'Number of days from today that have partitions.',
-      [],
-    ),
+    partitionDaysAhead: make.gauge('partition_days_ahead', 'Days from today that have partitions.', []),
     itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
   };
 }
@@ -250,11 +233,7 @@ function sourceMetrics(make: Makers) {
     ]),
     connects: make.counter('connects_total', 'Attempts to open an upstream stream.', ['platform']),
     ruleCallFailures: make.counter('rule_call_failures_total', 'Failed upstream rule calls.', ['source']),
-    foreignRules: make.gauge(
-      'foreign_rules',
-      'Upstream rules that Earshot did not create, at the last check.',
-      ['source'],
-    ),
+    foreignRules: make.gauge('foreign_rules', 'Upstream rules that Earshot did not create.', ['source']),
   };
 }
 
@@ -263,14 +242,14 @@ function matchMetrics(make: Makers) {
     matchesStored: make.counter('matches_stored_total', 'Matches stored for the first time.', ['platform']),
     unexplained: make.counter(
       'unexplained_total',
-      'Matches of the platform that the evaluator of Earshot rejects, by deciding operator.',
+      "Matches of the platform that Earshot's evaluator rejects, by operator.",
       ['platform', 'operator'],
     ),
     matchStreams: make.gauge('match_streams', 'Match streams that callers have open.', []),
     matchStreamEndings: make.counter('match_stream_endings_total', 'How match streams ended.', ['ending']),
     matchFollowedSeconds: make.histogram(
       'match_followed_seconds',
-      'Time from storing a match to passing it to followers on this node.',
+      'Time from storing a match to passing it to followers.',
       [],
     ),
     matchBatchSeconds: make.histogram(
@@ -286,12 +265,12 @@ function webhookMetrics(make: Makers) {
     webhooks: make.gauge('webhooks', 'Webhooks by state; failing ones are not counted as active.', ['state']),
     webhooksTriedThrough: make.gauge(
       'webhooks_tried_through_timestamp_seconds',
-      'Time up to which every match was attempted at webhooks with working endpoints.',
+      'Time up to which webhooks with working endpoints are attempted.',
       [],
     ),
     webhooksFailingSince: make.gauge(
       'webhooks_failing_since_timestamp_seconds',
-      'When the longest failure of an endpoint began; the current time if none fails.',
+      'Start of the longest failure of an endpoint; now if none fails.',
       [],
     ),
     webhookAttempts: make.counter('webhook_attempts_total', 'Webhook attempts.', ['outcome']),
@@ -299,7 +278,7 @@ function webhookMetrics(make: Makers) {
     webhookAttemptSeconds: make.histogram('webhook_attempt_seconds', 'Duration of webhook attempts.', []),
     webhookWaitSeconds: make.histogram(
       'webhook_wait_seconds',
-      'Time from storing a match, or from when its webhook is due if that is later, to the first attempt.',
+      'Time from storing a match, or from when its webhook is due, to the first attempt.',
       [],
     ),
     webhookMatchesParked: make.counter(
@@ -309,7 +288,7 @@ function webhookMetrics(make: Makers) {
     ),
     webhookSecretsUnreadable: make.gauge(
       'webhook_secrets_unreadable',
-      'Webhooks whose secret this node cannot read with EARSHOT_SECRETS_KEY.',
+      'Webhooks whose secret this node cannot read.',
       [],
     ),
     webhooksDisabled: make.counter('webhooks_disabled_total', 'Webhooks that Earshot disabled.', ['reason']),
@@ -330,12 +309,12 @@ function billMetrics(make: Makers) {
     ]),
     installationBilled: make.gauge(
       'installation_billed_usd',
-      'Upper estimate of the cost of all sources in this UTC day or month; only if it is capped.',
+      'Upper estimate of the cost of all sources in this UTC day or month, if capped.',
       ['period'],
     ),
     usageDifference: make.gauge(
       'usage_difference',
-      'Usage that the platform reported for the last compared day, minus the count of Earshot.',
+      "Usage by the platform for the last compared day, minus Earshot's count.",
       ['source', 'reading'],
     ),
   };

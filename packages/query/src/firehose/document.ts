@@ -57,7 +57,7 @@ export function deliveredDocument(payload: unknown): FirehoseDocument {
 }
 
 /**
- * A whole page record (firehose.md §14), as the platform itself matches it: full diff, anchors, every parent
+ * A whole page record (packages/sandbox/README.md), as the platform itself matches it: full diff, anchors, every parent
  * domain. Values of one field follow each other without a gap, as in Lucene.
  */
 export function wholePage(payload: unknown): FirehoseDocument {

@@ -1,7 +1,7 @@
 import { once } from '../once.ts';
 
 /**
- * Closed lists of the platform (firehose.md appendices A to C), in a compact notation: `Parent{Child|Other}`;
+ * Closed lists of the platform (firehose.md §18), in a compact notation: `Parent{Child|Other}`;
  * every name at every depth is a separate label.
  */
 const languageCodes =

@@ -31,7 +31,7 @@ function leavesText({ node }: Clause): string {
 
 const term = (field: string, value: string): string => `${field}:{"type":"term","value":"${value}"}`;
 
-/** firehose.md §12.12: the rule, its clauses, and the codes of what is said about it (without hints and breadth). */
+/** A rule (firehose.md §12), its clauses, and the codes of its diagnostics, without hints and breadth. */
 const vectors: readonly (readonly [rule: string, clauses: string | null, codes: readonly string[]])[] = [
   ['solar', term('added', 'solar'), []],
   ['solar AND wind', `+${term('added', 'solar')} +${term('added', 'wind')}`, []],
@@ -133,7 +133,7 @@ const delivered = {
   },
 };
 
-/** firehose.md §13.4. */
+/** What a delivered match decides (firehose.md §13.1). */
 const evaluations: readonly (readonly [rule: string, state: string])[] = [
   ['title:"heat pumps"', 'match'],
   ['title:"pumps the 2026"', 'match'],

@@ -4,7 +4,7 @@ import { xLanguage } from '../../src/x/language.ts';
 
 const { validate, parse } = xLanguage;
 
-/** x.md Appendix B: what X takes, with the canonical text and the codes of what is said about it. */
+/** What X accepts (x.md §10.1), with the canonical text and the codes of the diagnostics. */
 const accepted: readonly (readonly [rule: string, canonical: string, lint: string])[] = [
   ['glacier', 'glacier', 'broad_rule'],
   ['glacier lake', 'glacier lake', ''],

@@ -23,7 +23,7 @@ export interface FirehosePage {
 }
 
 /**
- * Builds a page from the record of firehose.md §14. Only `url` is required. A missing `publish_time` becomes now;
+ * Builds a page from the record of the control API (README.md). Only `url` is required. A missing `publish_time` becomes now;
  * null means unknown. Returns a message instead when the record is not valid.
  */
 export function buildPage(input: unknown, nowMs: number): FirehosePage | string {

@@ -3,7 +3,7 @@ import type { RuleVerdict } from './rule-set.ts';
 
 /**
  * The response to an add. The status is 201 if any rule was created or existed already, and 200 if all were
- * invalid, so clients must read `errors` and `summary` (x.md §3.3 and §13).
+ * invalid, so clients must read `errors` and `summary` (x.md §3.3).
  */
 export function summarizeAdd(
   app: XApp,
