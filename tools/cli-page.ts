@@ -6,6 +6,8 @@ import { sentence } from '../apps/cli/src/program.ts';
 
 /** An option or argument that so many commands describe in the same words is listed once for all of them. */
 const sharedBy = 3;
+/** `--help` shows the others. */
+const examplesMax = 2;
 
 interface Row {
   readonly term: string;
@@ -100,9 +102,9 @@ function renderSection({ name, command, rows }: Section, shared: ReadonlySet<str
   const own = rows.map(lineOf).filter((line) => !shared.has(line));
   const others = rows.filter((row) => shared.has(lineOf(row))).map(({ term }) => shortTerm(term));
   // The name of a command, alone or with one argument, shows nothing new.
-  const shown = examples.filter(
-    (example) => !example.startsWith(name) || / .* /.test(example.slice(name.length)),
-  );
+  const shown = examples
+    .filter((example) => !example.startsWith(name) || / .* /.test(example.slice(name.length)))
+    .slice(0, examplesMax);
   return [
     `### ${name}`,
     '',

@@ -15,7 +15,7 @@ export const demo = command({
     server: text('<url>', 'show the demo on this server, as compose.demo.yaml does, instead of starting one'),
   },
   aboutJson:
-    'for programs: no rule, a free port, and one line on stdout when it is ready: {"base_url","api_key","second_api_key","sandbox_url","console_url"}; runs until SIGTERM',
+    'for programs: no rule, a free port, and one line when it is ready: {"base_url","api_key","second_api_key","sandbox_url","console_url"}',
   examples: ['earshot demo', 'earshot demo --feed 20,5', 'earshot demo --json'],
   async run({ options: { feed = '4,1', port, cluster, server } }, context) {
     if (!/^\d+(\.\d+)?,\d+(\.\d+)?$/.test(feed)) {

@@ -17,7 +17,7 @@ export const listen = command({
   name: 'listen',
   summary: 'post new matches to a URL on this machine, as a webhook would',
   details:
-    'For developing a webhook receiver without a public address. Each match is one signed message, which is posted until the receiver accepts it; a refused message (4xx) is skipped. Starts with new matches, or where the reader stopped. Press Ctrl+C to stop.',
+    'For developing a webhook receiver without a public address. Each match is one signed message, which is posted until the receiver accepts it; a refused message (4xx) is skipped. Starts with new matches, or where the reader stopped.',
   options: {
     'forward-to': required(text('<url>', 'URL to post to, such as http://localhost:3000/hook')),
     secret,

@@ -86,7 +86,7 @@ const count = apiCommand({
 const tail = command({
   name: 'tail',
   summary: 'show matches as they arrive',
-  details: 'Continues after interruptions. A removed match is a separate line. Press Ctrl+C to stop.',
+  details: 'Continues after interruptions. A removed match is a separate line.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
