@@ -1,37 +1,45 @@
-import { type CommandGroup, isGroup } from '../apps/cli/src/command.ts';
+import { type Command, type CommandGroup, isGroup, type Option } from '../apps/cli/src/command.ts';
 import { earshotCommands } from '../apps/cli/src/commands.ts';
 import { exitCodes } from '../apps/cli/src/failure.ts';
-import { createProgram, fullName } from '../apps/cli/src/program.ts';
+import { commonOptions } from '../apps/cli/src/options.ts';
+import { sentence } from '../apps/cli/src/program.ts';
 
-type Program = ReturnType<typeof createProgram>;
+/** An option or argument that so many commands describe in the same words is listed once for all of them. */
+const sharedBy = 3;
+/** `--help` shows the others. */
+const examplesMax = 2;
+
+interface Row {
+  readonly term: string;
+  readonly about: string;
+}
+
+interface Section {
+  readonly name: string;
+  readonly command: Command;
+  readonly rows: readonly Row[];
+}
 
 /** docs/cli.md, from the table that the command line parses with. */
 export function renderCliPage(): string {
-  const program = createProgram(earshotCommands, async () => undefined);
-  const common = entriesOf(program).filter(({ term }) => !term.includes('--version'));
-  const commands = commandsOf(earshotCommands, program).map((one) => ({
-    ...one,
-    entries: one.entries.filter((entry) => !common.some((other) => isSame(entry, other))),
-  }));
-  const all = commands.flatMap(({ entries }) => entries);
-  const shared = all.filter(
-    (entry, index) =>
-      all.filter((other) => isSame(entry, other)).length > 3 &&
-      all.findIndex((other) => isSame(entry, other)) === index,
-  );
+  const sections = sectionsOf(earshotCommands, earshotCommands.name);
+  const shared = sharedLines(sections.flatMap(({ rows }) => rows));
   return [
     '# The command line',
     '',
-    '`earshot` has a command for every operation of the API except `UpdateDigest` and `WhoAmI`. Start it with `npx earshot` from its package, or with `./dev earshot` or `pnpm earshot` in the repository; `pnpm build:cli` writes `earshot.mjs` to `dist`: one',
-    'file that needs only Node 24. On another machine it has every command except those that start servers or open the database (`demo`,',
-    '`services`, `admin`), which need the repository. This page is generated from `apps/cli/src/commands.ts` by `pnpm docs:write`.',
+    '`npx earshot login` stores the address of a server and a key in `$XDG_CONFIG_HOME/earshot/connection.json` (otherwise below `~/.config`), for its owner only.',
+    'The variables `EARSHOT_URL` and `EARSHOT_API_KEY` take precedence. In the repository, use `./dev earshot`. `demo`, `services` and `admin` work only there,',
+    'and `admin` also in the image.',
     '',
-    '`earshot login` stores the address of a server and a key in `$XDG_CONFIG_HOME/earshot/connection.json` (otherwise below `~/.config`),',
-    'for its owner only. The variables `EARSHOT_URL` and `EARSHOT_API_KEY` take precedence.',
+    '`earshot` has a command for every operation of the API except `UpdateDigest` and `WhoAmI`. Results go to stdout, everything else to stderr.',
     '',
-    'Results go to stdout, everything else to stderr. Every command has:',
+    '## Shared arguments and options',
     '',
-    ...common.map(line),
+    'Every command has `--json`, `--no-color` and `--help`. `earshot admin` commands that change something need the database login that owns the tables.',
+    '',
+    ...rowsOf(commonOptions(), '--').map(lineOf),
+    ...formatsOf(earshotCommands),
+    ...shared,
     '',
     '## Exit codes',
     '',
@@ -39,80 +47,80 @@ export function renderCliPage(): string {
     '|---|---|',
     ...Object.values(exitCodes).map(({ code, about }) => `| ${code} | ${about} |`),
     '',
-    'With `--json` an error is `{ code, message, details }` on stderr: the error of the API as it is, or one of the same shape if the',
-    'request never reached the API.',
-    '',
-    '## Shared options',
-    '',
-    'Many commands have these arguments and options:',
-    '',
-    ...shared.map(line),
+    'With `--json` an error is `{ code, message, details }` on stderr.',
     '',
     '## Commands',
     '',
-    ...commands.flatMap((command) => section(command, shared)),
+    ...sections.flatMap((section) => renderSection(section, new Set(shared))),
   ].join('\n');
 }
 
-/** An argument or an option, with its description. */
-interface Entry {
-  readonly term: string;
-  readonly about: string;
+/** A term with several meanings is explained at each command. */
+function sharedLines(rows: readonly Row[]): string[] {
+  const all = rows.map(lineOf);
+  const frequent = [...new Set(all)].filter((line) => all.filter((one) => one === line).length >= sharedBy);
+  const termOf = (line: string) => line.split(':', 1)[0];
+  return frequent.filter((line) => frequent.every((one) => one === line || termOf(one) !== termOf(line)));
 }
 
-interface DocumentedCommand {
-  readonly program: Program;
-  readonly examples: readonly string[];
-  readonly entries: readonly Entry[];
-}
-
-function commandsOf(group: CommandGroup, program: Program): DocumentedCommand[] {
+function sectionsOf(group: CommandGroup, path: string): Section[] {
   return group.commands.flatMap((entry) => {
-    const own = program.commands.find((one) => one.name() === entry.name);
-    if (own === undefined) throw new Error(`${fullName(program)} ${entry.name} is not in the program`);
-    if (isGroup(entry)) return commandsOf(entry, own);
-    return [{ program: own, examples: entry.examples, entries: entriesOf(own) }];
+    const name = `${path} ${entry.name}`;
+    if (isGroup(entry)) return sectionsOf(entry, name);
+    const { aboutJson } = entry;
+    const rows = [
+      ...rowsOf(entry.args),
+      ...rowsOf(entry.options, '--'),
+      ...(aboutJson === undefined ? [] : [{ term: '--json', about: aboutJson }]),
+    ];
+    return [{ name, command: entry, rows }];
   });
 }
 
-function section({ program, examples, entries }: DocumentedCommand, shared: readonly Entry[]): string[] {
-  const name = fullName(program);
-  const usage = program.createHelp().commandUsage(program);
-  const isShared = (entry: Entry) => shared.some((other) => isSame(entry, other));
-  const alsoHas = entries.filter(isShared).map(({ term }) => `\`${term.split(' <')[0]}\``);
-  const lines = [
-    ...entries.filter((entry) => !isShared(entry)).map(line),
-    ...(alsoHas.length === 0 ? [] : [`- shared: ${alsoHas.join(', ')}`]),
-  ];
+function rowsOf(options: Readonly<Record<string, Option>>, prefix = ''): Row[] {
+  return Object.entries(options).map(([name, { about, placeholder, isRequired }]) => {
+    const value = placeholder ?? (prefix === '' ? `<${name}>` : '');
+    const term = prefix === '' ? value : `${prefix}${name} ${value}`.trim();
+    return { term, about: isRequired && prefix !== '' ? `${about} (required)` : about };
+  });
+}
+
+/** The forms of values, such as times, each once. */
+function formatsOf(group: CommandGroup): string[] {
+  const options = group.commands.flatMap((entry): Option[] =>
+    isGroup(entry) ? [] : [...Object.values(entry.args), ...Object.values(entry.options)],
+  );
+  const nested = group.commands.flatMap((entry) => (isGroup(entry) ? formatsOf(entry) : []));
+  const own = options.flatMap(({ placeholder, format }) =>
+    placeholder === undefined || format === undefined ? [] : [lineOf({ term: placeholder, about: format })],
+  );
+  return [...new Set([...own, ...nested])];
+}
+
+function renderSection({ name, command, rows }: Section, shared: ReadonlySet<string>): string[] {
+  const { summary, details, examples } = command;
+  const own = rows.map(lineOf).filter((line) => !shared.has(line));
+  const others = rows.filter((row) => shared.has(lineOf(row))).map(({ term }) => shortTerm(term));
+  // The name of a command, alone or with one argument, shows nothing new.
+  const shown = examples
+    .filter((example) => !example.startsWith(name) || / .* /.test(example.slice(name.length)))
+    .slice(0, examplesMax);
   return [
     `### ${name}`,
     '',
-    ...(usage === `${name} [options]` ? [] : [`\`${usage}\``, '']),
-    program.description(),
+    [sentence(summary), details].filter(Boolean).join(' '),
     '',
-    ...(lines.length === 0 ? [] : [...lines, '']),
-    '```sh',
-    ...examples,
-    '```',
-    '',
+    ...(own.length === 0 ? [] : [...own, '']),
+    ...(others.length === 0 ? [] : [`Shared: ${others.join(', ')}`, '']),
+    ...(shown.length === 0 ? [] : ['```sh', ...shown, '```', '']),
   ];
 }
 
-function entriesOf(program: Program): Entry[] {
-  const help = program.createHelp();
-  return [
-    ...program.registeredArguments.map((argument) => ({
-      term: argument.name(),
-      about: argument.description,
-    })),
-    ...help.visibleOptions(program).map(({ flags, description }) => ({ term: flags, about: description })),
-  ];
+function lineOf({ term, about }: Row): string {
+  return `* \`${term}\`: ${about}`;
 }
 
-function isSame(one: Entry, other: Entry): boolean {
-  return one.term === other.term && one.about === other.about;
-}
-
-function line({ term, about }: Entry): string {
-  return `- \`${term}\`: ${about}`;
+/** An option without the placeholder of its value. */
+function shortTerm(term: string): string {
+  return `\`${term.startsWith('--') ? term.replace(/ .*/, '') : term}\``;
 }

@@ -104,11 +104,7 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   [/and a comment every (\d+) seconds/g, server('http/sse-writer.ts', 'commentEveryMs') / second],
   [/retry: (\d+) id:/g, server('http/sse-writer.ts', 'reconnectAfterMs')],
   [/the client has read nothing for (\d+) s/g, server('http/sse-writer.ts', 'drainWithinMs') / second],
-  [/A key (?:can|may) have (\w+) open streams/g, switches.streamsPerKeyMax],
-  [
-    /read their own pages of results, (\w+) at a time/g,
-    server('readers/follow-matches.ts', 'readsAtOnceMax'),
-  ],
+  [/a key (?:can|may) have (\w+) open streams/gi, switches.streamsPerKeyMax],
   [/arrives (\d+) ms after the request at the earliest/g, server('readers/read-or-wait.ts', 'lingerMs')],
   [/refuses to count more than ([\d,]+) matches/g, server('readers/count-matches.ts', 'countedMax')],
   [
@@ -121,14 +117,14 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   ],
   [/a running command has (\d+) s to end/g, constantIn('apps/cli/src/run-command.ts', 'graceMs') / second],
   // Webhooks
-  [/Answer 2xx within (\d+) s/g, server('webhooks/sender.ts', 'answerWithinMs') / second],
+  [/answer 2xx within (\d+) s/gi, server('webhooks/sender.ts', 'answerWithinMs') / second],
   [/Earshot waits (\d+) seconds for the answer/g, server('webhooks/sender.ts', 'answerWithinMs') / second],
   [
     /at most (\d+) s and (\d+) KiB per answer/g,
     server('webhooks/sender.ts', 'answerWithinMs') / second,
     server('webhooks/sender.ts', 'answerBytesRead') / kibi,
   ],
-  [/`ListDeliveries` has its first (\d+) KiB/g, server('webhooks/sender.ts', 'answerBytesKept') / kibi],
+  [/with the first (\d+) KiB of each response/g, server('webhooks/sender.ts', 'answerBytesKept') / kibi],
   [
     /usually one match; up to (\d+) matches or (\d+) MiB/g,
     server('webhooks/endpoint-state.ts', 'batchMatchesMax'),
@@ -145,26 +141,12 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   ],
   [/If you refuse (\w+) in a row/g, server('webhooks/endpoint-state.ts', 'suspectsMax') + 1],
   [
-    /\(no name server, no route\), it retries every (\d+) s/g,
-    server('webhooks/endpoint-state.ts', 'afterOurFailureMs') / second,
-  ],
-  [
     /until `previous_expires_at`, (\d+) hours later/g,
     server('webhooks/manage-webhooks.ts', 'previousSecretHours'),
   ],
   [
     /two signatures for (\d+) h after a rotation/g,
     server('webhooks/manage-webhooks.ts', 'previousSecretHours'),
-  ],
-  [
-    /sends to at most (\d+) endpoints at once, of which at most (\d+) may have failed/g,
-    server('webhooks/deliver-worker.ts', 'sendersMax'),
-    server('webhooks/deliver-worker.ts', 'troubledMax'),
-  ],
-  [
-    /up to (\d+) endpoints, and (\d+) endpoints that failed before/g,
-    server('webhooks/deliver-worker.ts', 'lateMax'),
-    server('webhooks/deliver-worker.ts', 'lateTroubledMax'),
   ],
   [
     /A `deliver` node sends (\d+) webhook messages at once/g,

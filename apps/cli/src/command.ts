@@ -9,6 +9,8 @@ export interface Option<Value = unknown> {
   readonly about: string;
   /** The placeholder of the value in the help: `<n>`. Without it, the option is a flag. */
   readonly placeholder?: string;
+  /** The form of the value, if several options have it: examples of times. The help shows it after `about`. */
+  readonly format?: string;
   /** For the help and for completion. */
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;

@@ -63,9 +63,8 @@ export function listOf<const Choice extends string>(
 /** A timestamp for the API, from a day, a time, or a duration before or after now. */
 export function time(about: string, direction: TimeDirection) {
   const example = direction === 'past' ? '10m, 2h, 3d (ago)' : '2h, 30d (from now)';
-  return value('<time>', `${about}: ${example}, 2027-01-31 or 2027-01-31T12:00:00Z`, (given, now) =>
-    readTime(given, direction, now),
-  );
+  const option = value('<time>', about, (given, now) => readTime(given, direction, now));
+  return { ...option, format: `${example}, 2027-01-31 or 2027-01-31T12:00:00Z` };
 }
 
 /** A time in the past; by default now. */
@@ -83,13 +82,18 @@ export function readTime(given: string, direction: TimeDirection, now: Date): st
 }
 
 /** A budget: `usd=5/day`. */
-export const budget = (about: string) => value('<budget>', `${about}: ${budgetGrammar}`, readBudget);
+export const budget = (about: string) => ({
+  ...value('<budget>', about, readBudget),
+  format: budgetGrammar,
+});
 
 /** A budget, or `none`, which is null. */
-export const budgetOrNone = (about: string) =>
-  value('<budget>', `${about}: ${budgetGrammar}; none for no limit`, (given) =>
+export const budgetOrNone = (about: string) => ({
+  ...value('<budget>', `${about}, or none for no limit`, (given) =>
     given === 'none' ? null : readBudget(given),
-  );
+  ),
+  format: budgetGrammar,
+});
 
 function readBudget(given: string): Budget {
   const read = parseBudget(given);
@@ -98,13 +102,15 @@ function readBudget(given: string): Budget {
 }
 
 /** The limits of a trial: `30m,matches=50`. */
-export const trial = (about: string) =>
-  value('<trial>', `${about}: ${trialGrammar}`, (given) => {
+export const trial = (about: string) => ({
+  ...value('<trial>', about, (given) => {
     const read = parseTrial(given);
     const most = 'a time up to 24h and up to 10000 matches';
     if (read === null) throw usageFailure(`takes ${most}, such as ${trialGrammar}, not "${given}".`);
     return read;
-  });
+  }),
+  format: trialGrammar,
+});
 
 export function required<Value>(option: Option<Value | undefined>): Option<Value> {
   const read = (given?: string, now?: Date) => {
@@ -126,5 +132,5 @@ export const platformFilter = oneOf(platforms, 'only this platform');
 export const ruleFilter = text('<rule id>', 'only this rule, as `earshot rules list` shows it');
 export const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
 export const webhookId = required(text('<webhook id>', 'as `earshot webhooks list` shows it'));
-export const pageLimit = integer('<n>', 'entries per page (default 100)', { min: 1, max: 100 });
+export const pageLimit = integer('<n>', 'entries (default 100)', { min: 1, max: 100 });
 export const cursor = text('<cursor>', '`next_cursor` of the previous answer');

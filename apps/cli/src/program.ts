@@ -77,9 +77,10 @@ function addCommand(program: Program, command: Command, run: Run): void {
 }
 
 function addOptions(program: Program, options: Options): void {
-  for (const [name, { about, placeholder, isRequired }] of Object.entries(options)) {
+  for (const [name, { about, placeholder, format, isRequired }] of Object.entries(options)) {
     const flags = [`--${name}`, placeholder].filter(Boolean).join(' ');
-    const added = new Flag(flags, isRequired ? `${about} (required)` : about);
+    const help = [about, format].filter(Boolean).join(': ');
+    const added = new Flag(flags, isRequired ? `${help} (required)` : help);
     if (placeholder !== undefined) {
       added.argParser((text: string, previous: unknown) => {
         if (previous !== undefined) throw usageFailure(`--${name} is given twice.`);
@@ -112,7 +113,7 @@ function readValues(
   return Object.fromEntries(values);
 }
 
-function sentence(text: string): string {
+export function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`;
 }
 

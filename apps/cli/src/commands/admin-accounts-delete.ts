@@ -13,7 +13,7 @@ export const deleteCommand = command({
   name: 'delete',
   summary: 'delete an account and all its data',
   details:
-    'Run it while the nodes run, with the database login that owns the tables. It suspends the account and deletes its rules. Once no platform has any of them, it removes the rows of the account, including its audit. If it is interrupted, run it again until it succeeds. Posts and pages stay until retention removes them, and backups are not changed. See docs/operations/accounts.md.',
+    'Run it while the nodes run, and again if it is interrupted. It deletes the rules on the platforms, then the rows with the audit. Posts and pages stay until retention removes them.',
   args: { account: required(text('<account id>', 'as `earshot admin accounts list` shows it')) },
   options: { yes: flag('do not ask for confirmation'), ...databaseUrl },
   examples: ['earshot admin accounts delete acc_01kb2m9x4c7q5t8w3y6z1v0n2p --yes'],

@@ -31,8 +31,7 @@ const dollarsOf = ({ usd }: Account) =>
 const list = adminCommand({
   name: 'list',
   summary: 'list all accounts with their resources and usage',
-  details:
-    'Dollars are the share of the bill for the rules of the account, at the default prices or those of EARSHOT_PRICES: see `earshot admin usage`.',
+  details: 'Dollars are shares of the bill: see `earshot admin usage`.',
   options: { days },
   examples: ['earshot admin accounts list', 'earshot admin accounts list --days 30 --json'],
   async work(database, { options: { days: count = 2 } }, { env }) {
@@ -98,8 +97,7 @@ const show = adminCommand({
 const plan = adminCommand({
   name: 'plan',
   summary: 'change the plan of an account',
-  details:
-    'Takes effect on every node within 5 s. Rules, keys and webhooks above the new limits stay, but no new ones can be created.',
+  details: 'Takes effect within 5 s. What is above the new limits stays, but nothing can be added.',
   args: { ...account, plan: required(oneOf(planNames, 'its new plan')) },
   examples: [`earshot admin accounts plan ${example} paid`],
   async work(database, { args: { account: id, plan: wanted } }) {
@@ -117,7 +115,7 @@ function limitsText(limits: Account['limits']): string {
 function override({ about, min }: (typeof limitKinds)[Limit]): Option<number | null | undefined> {
   const number = integer('<n>', '', { min, max: limitMax });
   return {
-    about: `${about}; plan for the limit of the plan`,
+    about,
     placeholder: '<n|plan>',
     read: (given, now) => (given === 'plan' ? null : number.read(given, now)),
   };
@@ -130,6 +128,7 @@ const overrides = Object.fromEntries(
 const limits = adminCommand({
   name: 'limits',
   summary: 'show or set limits of one account that differ from its plan',
+  details: 'A limit is a number, or `plan` for the limit of the plan.',
   args: account,
   options: overrides,
   examples: [
@@ -152,8 +151,7 @@ const limits = adminCommand({
 const suspend = adminCommand({
   name: 'suspend',
   summary: 'suspend an account: refuse its keys, pause its rules, and send nothing to its webhooks',
-  details:
-    'Every node refuses its keys and sessions within 5 s. Active rules are paused, and cost nothing once the platforms have removed them. Stored data is kept.',
+  details: 'Takes effect within 5 s. Stored data is kept.',
   args: account,
   examples: [`earshot admin accounts suspend ${example}`],
   async work(database, { args: { account: id } }) {
@@ -169,7 +167,7 @@ const resume = adminCommand({
   name: 'resume',
   summary: 'resume a suspended account',
   details:
-    'Its keys work at once. Rules that were active before are registered again within seconds, or later if the platforms require it. The time of the suspension is a gap. Webhooks continue where they stopped.',
+    'Its keys work at once. Rules that were active are registered again, usually within seconds. The suspension is a gap. Webhooks continue where they stopped.',
   args: account,
   examples: [`earshot admin accounts resume ${example}`],
   async work(database, { args: { account: id } }) {

@@ -6,9 +6,8 @@ import { adminCommand } from './admin-command.ts';
 export const budgetCommand = adminCommand({
   name: 'budget',
   summary: 'show or set the budget for all rules of an account',
-  details:
-    'Setting it needs the database login that owns the tables. Rules that were paused because of the budget resume within seconds if the new one is not reached.',
-  args: { account: required(text('<account id>', 'as create-account printed it')) },
+  details: 'Rules that the old budget paused resume within seconds if the new one is not reached.',
+  args: { account: required(text('<account id>', 'as `earshot admin accounts list` shows it')) },
   options: { set: budgetOrNone('new budget') },
   examples: [
     'earshot admin budget acc_01kb2m9x4c7q5t8w3y6z1v0n2p',

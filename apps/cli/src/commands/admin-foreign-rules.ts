@@ -7,7 +7,7 @@ export const foreignRules = command({
   name: 'foreign-rules',
   summary: 'show rules of your X apps and Firehose tokens that do not belong to this installation',
   details:
-    'Queries the platforms with the settings of the server (EARSHOT_X_TOKENS, EARSHOT_FIREHOSE_TOKENS, EARSHOT_DATABASE_URL …). Matches of such a rule may be billed, and are not stored. Rules of other Earshot installations are included.',
+    'Uses the settings of the server. Matches of such rules may be billed, and are not stored. Rules of other Earshot installations are included.',
   options: { delete: flag('delete them on the platforms') },
   examples: ['earshot admin foreign-rules', 'earshot admin foreign-rules --delete'],
   async run({ options: { delete: remove } }, { env, isJson, screen }) {

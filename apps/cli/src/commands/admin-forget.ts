@@ -9,7 +9,7 @@ export const forgetCommand = command({
   name: 'forget',
   summary: 'remove a post, a page, or all items of an author with all matches, and never store them again',
   details:
-    'Run it while the nodes run, with the database login that owns the tables. Streams, readers and webhooks get a removal for each match. New items of the author are stored again. The command searches all stored items, which takes minutes for millions of items. If it is interrupted, run it again.',
+    'Run it while the nodes run, and again if it is interrupted. All readers get a removal for each match. New items of the author are stored again.',
   options: {
     post: text('<id>', 'the item with this id on its platform'),
     url: text('<url>', 'the item at this URL'),

@@ -9,7 +9,7 @@ export const migrateCommand = command({
   name: 'migrate',
   summary: 'show or apply the pending migrations of the database',
   details:
-    'Needs the database login that owns the tables. All pending migrations run in one transaction: if one fails, nothing changes. Stop the nodes first.',
+    'All pending migrations run in one transaction: if one fails, nothing changes. Stop the nodes first.',
   options: {
     plan: flag('only list the pending migrations'),
     apply: flag('apply them'),

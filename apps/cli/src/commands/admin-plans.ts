@@ -59,8 +59,7 @@ const tableOf = (rows: readonly PlanRow[]) =>
 const list = adminCommand({
   name: 'list',
   summary: 'list the plans with their limits',
-  details:
-    'Requests are per minute of one key; changes are per minute; mails, and counts for estimates, are per UTC day.',
+  details: 'Requests are per minute of one key, changes per minute, mails and counts per UTC day.',
   examples: ['earshot admin plans list'],
   async work(database) {
     const rows = await database.listPlans();
@@ -72,7 +71,7 @@ const set = adminCommand({
   name: 'set',
   summary: 'change limits of a plan',
   details:
-    'Takes effect on every node within 5 s. Accounts above a lower limit keep their resources, but cannot create more. Limits of an account (`earshot admin accounts limits`) override those of its plan.',
+    'Takes effect within 5 s. Accounts above a new limit keep what they have, but cannot add anything. `earshot admin accounts limits` overrides a plan.',
   args: { plan: required(oneOf(planNames, 'the plan')), limits: required(planLimits) },
   examples: ['earshot admin plans set free rules=5,requests=100'],
   async work(database, { args: { plan, limits } }) {

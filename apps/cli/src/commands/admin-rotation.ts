@@ -7,7 +7,7 @@ export const reencrypt = adminCommand({
   name: 'reencrypt',
   summary: 'encrypt webhook signing secrets with the first key of EARSHOT_SECRETS_KEY',
   details:
-    'One step of the rotation in docs/operations/rotation.md. Set EARSHOT_SECRETS_KEY to the new key, a comma and the old key, as on the nodes, which keep running. You can repeat the command.',
+    'Set EARSHOT_SECRETS_KEY to the new key, a comma and the old key, as on the nodes, which keep running: docs/operations/rotation.md.',
   examples: ['earshot admin reencrypt'],
   async work(database, _, { env }) {
     const { readSetting } = await loadLocal(() => import('../local/admin-work.ts'));
@@ -28,7 +28,7 @@ export const rotateCursorSecret = adminCommand({
   name: 'rotate-cursor-secret',
   summary: 'sign cursors with a new secret, and still accept cursors of the previous one',
   details:
-    'Run it while all nodes run in this version, with the database login that owns the tables. The nodes use the new secret after 15 s. They accept cursors of the previous secret until the next rotation, or until --forget.',
+    'Run it while all nodes run in this version. They use the new secret after 15 s, and accept cursors of the previous one until the next rotation, or until --forget.',
   options: { forget: flag('do not rotate, but refuse cursors that were signed before the last rotation') },
   examples: ['earshot admin rotate-cursor-secret', 'earshot admin rotate-cursor-secret --forget'],
   async work(database, { options: { forget } }) {

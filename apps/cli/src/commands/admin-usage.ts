@@ -8,7 +8,7 @@ export const adminUsage = adminCommand({
   name: 'usage',
   summary: 'show the cost that the platforms bill, per source and day, or divided among accounts',
   details:
-    'LEAST: posts and pages alone. MOST: including the users and posts that were delivered with them. Each is counted once per UTC day, as X does. With --by account, the cost of each resource is shared equally among the rules that matched it. The line without an account has resources that no rule matched. Dollars are at the default prices, or those of EARSHOT_PRICES. See docs/cost.md.',
+    'LEAST: posts and pages alone. MOST: including the users and posts that were delivered with them. With --by account, rules that matched an item share its cost equally. The line without an account has items that no rule matched, calls for counts, and deleted accounts. Prices: EARSHOT_PRICES.',
   options: {
     by: oneOf(['source', 'account'], 'one line per source and day, or per account (default source)'),
     days: integer('<n>', 'the last UTC days, today included (default 30)', { min: 1, max: 400 }),

@@ -35,7 +35,7 @@ const createKey = adminCommand({
   name: 'create-key',
   summary: 'create a key for an account',
   options: {
-    account: required(text('<account id>', 'as create-account printed it')),
+    account: required(text('<account id>', 'as `earshot admin accounts list` shows it')),
     scopes: listOf(scopeNames, `any of ${scopeNames.join(', ')} (default all)`, '<scope,scope>'),
     expires: time('when the key stops working (default never)', 'future'),
     budget: budget('budget for all rules that it creates'),
@@ -96,7 +96,7 @@ const afterRestore = adminCommand({
   name: 'after-restore',
   summary: 'record what Earshot cannot detect after PostgreSQL or NATS was restored',
   details:
-    'Run it while all nodes are stopped, with the database login that owns the tables. Without an option, the match log starts a new incarnation, which happens automatically on another PostgreSQL server.',
+    'Run it while all nodes are stopped. Without an option, the match log starts a new incarnation, which happens automatically on another PostgreSQL server.',
   options: {
     'log-lost': flag(
       'the event log is lost: accept the log that NATS has now, or create one; unmatched events become a gap',

@@ -14,10 +14,10 @@ export const apply = command({
   name: 'apply',
   summary: 'make the rules of the account equal to a rules file',
   details:
-    'Shows the plan, asks for confirmation, and applies it: changes first, then creations, then deletions. It never touches rules of other sets. If a step fails, the others continue, the command lists what was not done, and exits with 1. It does not change a rule that was changed on the server after the plan. Press Ctrl+C to finish the current steps and stop. Run it again for the rest.',
+    'Shows the plan and asks for confirmation. Changes rules first, then creates, then deletes; never touches rules of other sets. If a step fails, the others continue, and the command exits with 1. Press Ctrl+C to finish the current steps and stop. Run it again for the rest.',
   options: {
     yes: flag('do not ask for confirmation'),
-    'accept-estimate': flag('create and change rules although their estimated cost is above a budget'),
+    'accept-estimate': flag('start it although its estimated cost is above a budget'),
   },
   args: fileArgument,
   aboutJson: 'the plan and the outcome of every step as JSON on stdout; needs --yes',

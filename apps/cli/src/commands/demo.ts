@@ -7,7 +7,7 @@ export const demo = command({
   name: 'demo',
   summary: 'start Earshot on this machine with a live feed, and show matches',
   details:
-    'Starts Earshot with its own PostgreSQL and NATS, and a sandbox with a live feed that stands in for X and Firehose. Shows matches as they arrive. Press Ctrl+C to stop and delete demo data.',
+    'Starts its own PostgreSQL and NATS, and a sandbox that stands in for X and Firehose. Press Ctrl+C to stop and delete demo data.',
   options: {
     port: integer('<n>', 'port of the API (default: 8080 if it is free)', { min: 0, max: 65_535 }),
     feed: text('<posts,pages>', 'made-up posts and pages per second (default 4,1)'),
@@ -15,7 +15,7 @@ export const demo = command({
     server: text('<url>', 'show the demo on this server, as compose.demo.yaml does, instead of starting one'),
   },
   aboutJson:
-    'for programs: no rule, a free port, and one line on stdout when it is ready: {"base_url","api_key","second_api_key","sandbox_url","console_url"}; runs until SIGTERM',
+    'for programs: no rule, a free port, and one line when it is ready: {"base_url","api_key","second_api_key","sandbox_url","console_url"}',
   examples: ['earshot demo', 'earshot demo --feed 20,5', 'earshot demo --json'],
   async run({ options: { feed = '4,1', port, cluster, server } }, context) {
     if (!/^\d+(\.\d+)?,\d+(\.\d+)?$/.test(feed)) {

@@ -36,7 +36,7 @@ const list = apiCommand({
 const create = apiCommand({
   name: 'create',
   summary: 'send new matches together, on a schedule',
-  details: 'Specify either --cron or --every, and either --webhook or --email.',
+  details: 'Needs --cron or --every, and --webhook or --email.',
   options: {
     name: required(text('<name>', 'unique name in the account')),
     cron: text('<line>', 'five fields: minute, hour, day of the month, month, day of the week'),

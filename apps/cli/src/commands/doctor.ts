@@ -39,16 +39,14 @@ export const doctor = command({
   name: 'doctor',
   summary: 'check whether X and Firehose behave as Earshot assumes',
   details:
-    'Needs real tokens: the first ones of EARSHOT_X_TOKENS and EARSHOT_FIREHOSE_TOKENS, or from files. Checks the numbered assumptions in docs/upstreams, and writes a report without tokens, ids, texts or times. Each step first prints its requests and their maximum cost. X5, X6 and F3 run only with --spend. The rules that it creates are tagged earshot:doctor: and deleted again, also after Ctrl+C. It refuses to run if the token has Earshot rules or an open stream. Takes about 6 minutes. Exits with 1 if an assumption is wrong.',
+    'Needs real tokens without Earshot rules. Checks the assumptions in docs/upstreams in about 6 minutes, and writes a report without tokens, ids or texts. Each step first prints its requests and their maximum cost. X5, X6 and F3 run only with --spend. Deletes the rules that it creates (tag earshot:doctor:). Exits with 1 if an assumption is wrong.',
   options: {
     'x-token-file': text('<file>', 'a bearer token of X (default: EARSHOT_X_TOKENS)'),
     'firehose-token-file': text('<file>', 'a Firehose token (default: EARSHOT_FIREHOSE_TOKENS)'),
     spend: dollars,
     steps: listOf(stepIds, `only these steps: ${stepIds.join(', ')}; F0 needs no token`, '<step,step>'),
     'busy-rule': busyRule,
-    'idle-tap': flag(
-      'the Firehose token had no rules for 24 hours, so F2 may resume its stream without cost',
-    ),
+    'idle-tap': flag('the Firehose token had no rules for 24 hours, so F2 costs nothing'),
     'beside-others': flag('run although the token is in use, but open no streams'),
     report: text('<file>', `file of the report (default ${defaultReport})`),
   },

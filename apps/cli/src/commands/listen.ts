@@ -17,13 +17,13 @@ export const listen = command({
   name: 'listen',
   summary: 'post new matches to a URL on this machine, as a webhook would',
   details:
-    'For developing a webhook receiver without a public address. Each match is one message, signed like a webhook message. Until the receiver accepts it, the same message is posted again, first after 1 s; a refused message (4xx) is skipped. Without --reader, it starts with new matches. With --reader, it continues where the reader stopped. Press Ctrl+C to stop.',
+    'For developing a webhook receiver without a public address. Each match is one signed message, which is posted until the receiver accepts it; a refused message (4xx) is skipped. Starts with new matches, or where the reader stopped.',
   options: {
     'forward-to': required(text('<url>', 'URL to post to, such as http://localhost:3000/hook')),
     secret,
     rule: ruleFilter,
     platform: platformFilter,
-    reader: text('<name>', 'a named reader that stores the position, chosen by you'),
+    reader: text('<name>', 'named reader that stores the position'),
     'allow-remote': flag('allow a URL on another machine, such as the name of a container'),
   },
   aboutJson: 'one attempt as one line of JSON: {"message_id":…,"attempt":…,"status":…}',

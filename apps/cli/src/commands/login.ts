@@ -18,7 +18,7 @@ export const login = command({
   name: 'login',
   summary: 'store the server address and a key for all other commands',
   details:
-    'Asks for missing options, tests the key, and stores both in a file that only you can read, below $XDG_CONFIG_HOME or ~/.config. A key that you type at the prompt, or read from a file, stays out of your shell history. The variables EARSHOT_URL and EARSHOT_API_KEY override the stored login.',
+    'Asks for missing options, tests the key, and stores both in a file that only you can read. A key that you type at the prompt stays out of your shell history.',
   options: {
     url: text('<url>', `address of the server (default: prompt, ${usualUrl})`),
     key: text('<key>', 'an API key, esk_… (default: prompt)'),

@@ -24,11 +24,11 @@ const list = apiCommand({
   name: 'list',
   summary: 'list stored matches, newest first',
   details:
-    'The words in bold yellow matched. A name with a question mark is a clause that cannot be decided from the item. With --rule or --platform, the last lines show up to which time the list is complete, and the gaps.',
+    'Matching words are bold yellow. The item does not decide a clause with a question mark. With --rule or --platform, the last lines show up to which time the list is complete, and the gaps.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
+    limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
     from: time('only matches from this time on', 'past'),
     to: time('only matches before this time', 'past'),
     order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
@@ -86,8 +86,7 @@ const count = apiCommand({
 const tail = command({
   name: 'tail',
   summary: 'show matches as they arrive',
-  details:
-    'Reconnects after interruptions, misses nothing and shows nothing twice. The words in bold yellow matched. A removed match is shown as a separate line. Press Ctrl+C to stop.',
+  details: 'Continues after interruptions. A removed match is a separate line.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

@@ -14,8 +14,7 @@ const defaultConfirmUsd = 5;
 export const mcp = command({
   name: 'mcp',
   summary: 'run the MCP server on stdin and stdout, for agents on this machine',
-  details:
-    'The agent starts it, and it ends when its stdin is closed. See docs/mcp.md for the configuration. The server has the same tools over HTTP at /mcp.',
+  details: 'The agent starts it: see docs/mcp.md. The server has the same tools over HTTP at /mcp.',
   options: {
     'confirm-above': integer(
       '<usd>',

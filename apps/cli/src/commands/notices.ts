@@ -10,11 +10,10 @@ import { shortTime } from '../output/times.ts';
 export const notices = command({
   name: 'notices',
   summary: 'list notices with instructions, newest first',
-  details:
-    'A notice reports, for example, an expired rule, a disconnected platform, or a failing webhook. With --follow, each notice is shown when it is raised, and again when it is resolved. Press Ctrl+C to stop.',
+  details: 'With --follow, each notice is shown when it is raised, and again when it is resolved.',
   options: {
     open: flag('only unresolved notices'),
-    limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
+    limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
     cursor,
     follow: flag('show new notices as they arrive'),
   },

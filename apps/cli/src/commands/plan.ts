@@ -11,7 +11,7 @@ const changesCode = 2;
 export const plan = command({
   name: 'plan',
   summary: 'compare a rules file with the rules of the account',
-  details: `Shows what \`earshot apply\` would create, change and delete. Changes nothing. The command first checks the file, its rules and their examples locally, then lists the rules of the account once. It compares only the rules of the file's set, and counts the others. Exits with 5 if the file is invalid. With --exit-code, exits with ${changesCode} if there is something to do.`,
+  details: 'Shows what `earshot apply` would create, change and delete.',
   options: { 'exit-code': flag(`exit with ${changesCode} if there is something to do`) },
   args: fileArgument,
   aboutJson: 'the plan as JSON on stdout, an error as JSON on stderr',

@@ -8,7 +8,7 @@ export const preview = apiCommand({
   name: 'preview',
   summary: 'show what a rule would match and cost before you create it',
   details:
-    'Evaluates the stored items of your account, and requests counts from the platform if it has them. Nothing is created. With --rule, it also shows what the query would change in that rule.',
+    'Evaluates the stored items of your account, and requests counts from the platform if it has them.',
   options: {
     ...ruleValues,
     ...firehoseOptions,

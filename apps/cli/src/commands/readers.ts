@@ -44,12 +44,12 @@ const read = command({
   name: 'read',
   summary: 'read what a named reader has not acknowledged yet',
   details:
-    'The first use creates the reader with its filter, and the server stores its position. The same matches are listed again until you acknowledge them.',
+    'The first use creates the reader with its filter. The same matches are listed again until you acknowledge them.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,
-    start: oneOf(['oldest', 'now'], 'start of a new reader: all stored matches, or new ones (default now)'),
-    limit: integer('<n>', 'how many (default 50)', { min: 1, max: 100 }),
+    start: oneOf(['oldest', 'now'], 'where a new reader starts (default now)'),
+    limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
     wait: integer('<seconds>', 'wait this long for a match if there is none', { min: 0, max: 30 }),
     ack: flag('acknowledge them after they are printed'),
   },

@@ -5,10 +5,10 @@ import { onPlatforms } from '../platforms.ts';
 
 /** The options with the queries: `--x`, `--firehose`. */
 export const ruleValues = onEachPlatform((platform, { title }) =>
-  text('<query>', `query for ${title}; for its syntax: earshot syntax ${platform}`),
+  text('<query>', `query for ${title}: see \`earshot syntax ${platform}\``),
 );
 
-export const acceptSuspicious = flag('register the query although it is almost certainly a mistake');
+export const acceptSuspicious = flag('register the query although it is very likely a mistake');
 
 const onOff = ['on', 'off'] as const;
 
@@ -16,7 +16,7 @@ const onOff = ['on', 'off'] as const;
 export const firehoseOptions = {
   'firehose-quality': oneOf(
     onOff,
-    "Firehose's filter of low quality pages; off also matches URLs with a query string and old pages",
+    "Firehose's quality filter; off also matches old pages and URLs with a query string",
   ),
   'firehose-nsfw': oneOf(onOff, 'adult pages from Firehose'),
 };

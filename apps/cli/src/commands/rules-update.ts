@@ -11,7 +11,7 @@ export const updateRule = apiCommand({
   name: 'update',
   summary: 'change a rule without a gap',
   details:
-    'Changes only the given options: a query for one platform leaves the other platform unchanged. If a platform refuses a new query, nothing changes.',
+    'Changes only the given options. If a platform refuses a new query, nothing changes. With a larger budget, a rule that the old one paused resumes.',
   options: {
     name: text('<name>', 'new name'),
     intent: text('<text>', 'new intent'),
@@ -21,8 +21,8 @@ export const updateRule = apiCommand({
     drop: oneOf(platforms, 'remove the rule from this platform'),
     expires: time('when it is paused automatically', 'future'),
     'never-expires': flag('it no longer expires'),
-    budget: budgetOrNone('new budget; a rule that was paused for its budget resumes'),
-    'accept-estimate': flag('change it although its estimated cost is above its budget'),
+    budget: budgetOrNone('new budget'),
+    'accept-estimate': flag('start it although its estimated cost is above a budget'),
   },
   args: { rule: ruleId },
   examples: [

@@ -23,8 +23,7 @@ function headOf(
 export const validateRule = apiCommand({
   name: 'validate',
   summary: 'check queries without creating a rule',
-  details:
-    'Shows errors, likely mistakes and hints, each with its position and a corrected query. Exits with 5 if a query is invalid.',
+  details: 'Shows mistakes and hints with their position and a corrected query.',
   options: ruleValues,
   examples: [
     `earshot rules validate --x 'rust OR cargo -is:retweet'`,

@@ -10,18 +10,17 @@ import { validateRule } from './rules-validate.ts';
 const create = apiCommand({
   name: 'create',
   summary: 'create a rule on one platform or several',
-  details:
-    'Waits until the rule is registered on all its platforms. If that fails, nothing is created, and the command shows the reason.',
+  details: 'Waits until all its platforms have it. If that fails, nothing is created.',
   options: {
     name: required(text('<name>', 'name of the rule, for people')),
-    intent: text('<text>', 'what it is for, as context for agents (default: the name)'),
+    intent: text('<text>', 'what it is for (default: the name)'),
     ...ruleValues,
     ...firehoseOptions,
     'accept-suspicious': acceptSuspicious,
     expires: time('when it is paused automatically', 'future'),
     budget: budget('budget of the rule'),
-    trial: trial('instead of both, run it for a short time to measure how much it matches'),
-    'accept-estimate': flag('create it although its estimated cost is above its budget'),
+    trial: trial('instead of --expires and --budget: measure how much it matches in a short time'),
+    'accept-estimate': flag('start it although its estimated cost is above a budget'),
   },
   examples: [
     `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
@@ -88,7 +87,7 @@ const resume = apiCommand({
   name: 'resume',
   summary: 'register a paused rule again',
   args: { rule: ruleId },
-  options: { 'accept-estimate': flag('resume it although its estimated cost is above its budget') },
+  options: { 'accept-estimate': flag('start it although its estimated cost is above a budget') },
   examples: ['earshot rules resume rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   doing: 'Registering the rule',
   isSlow: true,

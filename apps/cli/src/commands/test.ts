@@ -9,7 +9,7 @@ export const test = command({
   name: 'test',
   summary: 'check the examples of a rules file, without a server',
   details:
-    'Evaluates every `must_match` and `must_not_match` of the file locally, as the server would, and shows the clause that decided. Undecided examples are listed, but do not fail. Exits with 1 if an example fails, and with 5 if the file is invalid.',
+    'Evaluates every `must_match` and `must_not_match` as the server would, and shows the clause that decided. Undecided examples do not fail. Exits with 1 if an example fails.',
   args: fileArgument,
   aboutJson: 'the outcome of every example as JSON on stdout',
   examples: ['earshot test', 'earshot test team.yaml --json'],

@@ -7,7 +7,7 @@ export const usage = apiCommand({
   name: 'usage',
   summary: 'show how much your rules matched, and the cost',
   details:
-    'If it is not certain what a platform charges, the cost is a range: from posts and pages alone, to a total with the authors and posts that were delivered with them. If several of your rules matched an item, its cost is divided among them.',
+    'The cost is a range: from posts and pages alone, to a total with the authors and posts that were delivered with them. If several of your rules matched an item, they share its cost.',
   options: {
     rule: ruleFilter,
     platform: platformFilter,

@@ -18,13 +18,13 @@ export const watch = command({
   name: 'watch',
   summary: 'run a command for each batch of new matches',
   details:
-    'The shell sh runs the command, which gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. Its arguments and environment have no content of matches, and it does not get EARSHOT_API_KEY. If it exits with 0, the batch is acknowledged. Otherwise the command runs again with the batch and new matches, first after 1 s, later after up to 5 minutes. A match may be delivered twice: remember its id. Ctrl+C gives a running command 5 s to end; a batch that did not succeed is not acknowledged.',
+    'The shell sh runs the command, which gets the batch as JSON on its standard input: {"reader":…,"matches":[…],"removed":[…]}. It does not get EARSHOT_API_KEY. If it exits with 0, the batch is acknowledged. Otherwise it runs again, first after 1 s, later after up to 5 minutes. A match may arrive twice: remember its id. Ctrl+C gives a running command 5 s to end.',
   options: {
     exec: required(text('<command>', 'command to run')),
-    reader: required(text('<name>', 'a named reader that stores the position, chosen by you')),
+    reader: required(text('<name>', 'named reader that stores the position')),
     rule: ruleFilter,
     platform: platformFilter,
-    start: oneOf(['oldest', 'now'], 'start of a new reader: all stored matches, or new ones (default now)'),
+    start: oneOf(['oldest', 'now'], 'where a new reader starts (default now)'),
     limit: integer('<n>', 'maximum matches in a batch (default 50)', { min: 1, max: 100 }),
   },
   aboutJson: 'one line of JSON after each run: {"matches":…,"first_match_id":…,"exit":…,"acknowledged":…}',

@@ -21,7 +21,7 @@ import { deliveries, replay, testWebhook } from './webhooks-deliveries.ts';
 
 type Webhook = Answers['UpdateWebhook'];
 
-const events = listOf(['matches', 'notices'], 'which events are posted (default matches)', '<events>');
+const events = listOf(['matches', 'notices'], 'matches, notices or both (default matches)', '<events>');
 
 const format = oneOf(
   ['standard', 'cloudevents', 'slack', 'discord', 'teams'],
