@@ -57,7 +57,7 @@ async function authorized(decision?: object): Promise<Tokens> {
 
 const works = async (token: string, on = server) => (await listTools(on, token)).status === 200;
 const error = (answer: Answered) => [answer.status, bodyOf(answer)['error']];
-const assertRefused = ({ status, headers, text }: Answered) => {
+const expectRefused = ({ status, headers, text }: Answered) => {
   expect([status, headers.location, headers['content-type']]).toEqual([
     400,
     undefined,
@@ -221,12 +221,12 @@ describe('an authorization request', () => {
       { response_mode },
     ]),
   ])('%s is refused in text, without a redirect to the client', async (_, more, pkce) => {
-    assertRefused(await begin(more, pkce));
+    expectRefused(await begin(more, pkce));
   });
 
   test('with prompt=none is refused, even if the client was approved before', async () => {
     await authorized();
-    assertRefused(await begin({ prompt: 'none' }));
+    expectRefused(await begin({ prompt: 'none' }));
     // Without prompt=none, the user is prompted again.
     expect(locationOf(await begin())).toMatch(/^\/console\/authorize\//);
   });

@@ -15,13 +15,17 @@ export const graceMs = 5_000;
  */
 export async function runCommand(
   commandLine: string,
-  { input, signal }: { readonly input: object; readonly signal: AbortSignal },
+  {
+    input,
+    env,
+    signal,
+  }: { readonly input: object; readonly env: NodeJS.ProcessEnv; readonly signal: AbortSignal },
 ): Promise<number | string> {
-  const { EARSHOT_API_KEY: _, ...env } = process.env;
+  const { EARSHOT_API_KEY: _, ...withoutKey } = env;
   const child = spawn('sh', ['-c', commandLine], {
     stdio: ['pipe', 'inherit', 'inherit'],
     detached: true,
-    env,
+    env: withoutKey,
   });
   const ended = once(child, 'close');
   // A command may close its input without reading it.

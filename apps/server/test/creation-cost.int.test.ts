@@ -265,7 +265,7 @@ test('a hundred creations woken by the same wake-up become active in a few state
   );
   // Each takes another slot in one transaction.
   expect(rules.counter.statements).toBeLessThanOrEqual(8 * begun.length);
-  // Tells the slots apart in what `slotStates` returns.
+  // So that `slotStates` returns something different for each slot.
   await rules.database.run('update slots set problem = value');
   rules.counter.statements = 0;
   const seen = await Promise.all(begun.map(({ ruleId }) => rules.store.slotStates(ruleId)));

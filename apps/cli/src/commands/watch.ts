@@ -32,7 +32,7 @@ export const watch = command({
     `earshot watch --reader pager --exec './on-matches.sh'`,
     `earshot watch --reader agent-7 --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --exec 'my-agent --prompt-file prompt.md'`,
   ],
-  async run({ options }, { connect, isJson, screen }) {
+  async run({ options }, { connect, env, isJson, screen }) {
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
     const { exec, reader, rule, platform, start, limit } = options;
@@ -45,7 +45,7 @@ export const watch = command({
           .catch((error) => skipTo(earshot, reader, { error, note: screen.note }));
         if (batch === null || batch.cursor === null) continue;
         const { matches, removed = [], cursor } = batch;
-        const exit = await runCommand(exec, { input: { reader, matches, removed }, signal });
+        const exit = await runCommand(exec, { input: { reader, matches, removed }, env, signal });
         const acknowledged = exit === 0;
         if (acknowledged) await acknowledge(earshot, { reader, cursor }, signal);
         if (isJson) screen.print(jsonLine({ ...summaryOf(batch), exit, acknowledged }));

@@ -12,8 +12,8 @@ function openCopies(getMessage: () => Promise<null>) {
 
 test('a message that a server cannot read is missing, but not one that it does not answer for', async () => {
   const damaged = new JetStreamApiError({ code: 500, err_code: 10_051, description: 'stream store EOF' });
-  const { fetch } = openCopies(() => Promise.reject(damaged));
-  await expect(fetch([1, 2])).resolves.toEqual({ found: [], missing: [1, 2] });
+  const copies = openCopies(() => Promise.reject(damaged));
+  await expect(copies.fetch([1, 2])).resolves.toEqual({ found: [], missing: [1, 2] });
   const busy = openCopies(() => Promise.reject(new TimeoutError()));
   await expect(busy.fetch([1, 2])).rejects.toThrow(TimeoutError);
 });

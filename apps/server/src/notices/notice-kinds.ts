@@ -102,7 +102,7 @@ type Amounts = Pick<BudgetData, 'budget' | 'limit' | 'spent'>;
 
 function amountWords({ budget }: Pick<Amounts, 'budget'>, amount: number): string {
   if (budget.startsWith('usd=')) return `$${amount.toFixed(2)}`;
-  return `${amount.toLocaleString('en-US', { maximumFractionDigits: 0 })}`;
+  return amount.toLocaleString('en-US', { maximumFractionDigits: 0 });
 }
 
 /** Such as `22 of 40 matches a day`. */

@@ -108,7 +108,7 @@ export function diagnose(rule: ReadRule): readonly Diagnostic[] {
   const view = createView(rule, (diagnostic) => diagnostics.push(diagnostic));
   if (view === null) return diagnostics;
   for (const check of viewRules) check(view);
-  fullWidth(rule.text, view.report);
+  fullWidth(rule.text, (found) => view.report(found));
   for (const group of view.groups) for (const check of groupRules) check(group, view);
   for (const placed of view.atoms) for (const check of atomRules[placed.atom.kind]) check(placed, view);
   return inTextOrder(diagnostics);

@@ -65,7 +65,7 @@ export function diagnose(parsed: Omit<Parsed, 'tokens'>, tier: Tier): readonly D
   const found: Diagnostic[] = [...parsed.diagnostics];
   const view: View = { text, tier, lists: listsOf(text), report: (diagnostic) => found.push(diagnostic) };
   for (const rule of textRules) rule(view);
-  fullWidth(text, view.report);
+  fullWidth(text, (found) => view.report(found));
   const wanted = new Set<TreeRule>();
   checkNode(root, { view, wanted }, null, null);
   if (positiveClause(root, view)) breadth(root, view);

@@ -59,12 +59,12 @@ function CopyLink({ matchId }: { matchId: string }) {
   return (
     <Button
       kind="plain"
-      onClick={() =>
+      onClick={() => {
         copyText(link).then(
           () => setWords('Copied'),
           () => setWords('The browser does not allow copying'),
-        )
-      }
+        );
+      }}
     >
       <span aria-live="polite">{words}</span>
     </Button>

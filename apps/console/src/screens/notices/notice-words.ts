@@ -29,7 +29,7 @@ export function noticeTitle({ type, data }: Pick<Notice, 'type' | 'data'>): stri
     on_reached === 'pause'
   )
     return spent < limit ? 'Paused early for a budget' : 'A budget is spent';
-  return Object.hasOwn(titles, type) ? titles[type as Notice['type']] : type;
+  return Object.hasOwn(titles, type) ? titles[type] : type;
 }
 
 export const severityWords: Readonly<Record<Notice['severity'], string>> = {

@@ -1,13 +1,7 @@
-import type { LeafNode, Span } from '../../ast.ts';
+import type { LeafNode } from '../../ast.ts';
 import { error, type Fix, replacement } from '../../diagnostics.ts';
 import { isPlainWord } from '../characters.ts';
-import type { View } from './rule.ts';
-
-/** Clauses with commas or semicolons between them, in any script. */
-export interface List {
-  readonly span: Span;
-  readonly items: readonly string[];
-}
+import type { List, View } from './rule.ts';
 
 /** Bounds the work on a text of nothing but commas. */
 const lengthMax = 1_000;

@@ -1,7 +1,12 @@
 import type { LeafNode, Node, NotNode, Span } from '../../ast.ts';
 import { type Diagnostic, type Fix, replacement } from '../../diagnostics.ts';
 import type { Tier } from '../../language.ts';
-import type { List } from './list.ts';
+
+/** Clauses with commas or semicolons between them, in any script. */
+export interface List {
+  readonly span: Span;
+  readonly items: readonly string[];
+}
 
 /** What a validation rule can read. Rules report and never throw. */
 export interface View {

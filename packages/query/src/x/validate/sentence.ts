@@ -5,7 +5,7 @@ import { conjuncts, type NodeRule, source, type View } from './rule.ts';
 /** English words that a question has and that say nothing of its subject. */
 const functionWords: ReadonlySet<string> = new Set(
   (
-    'a about all an and any anybody anyone anything are as at be been best by can could did do does for from get ' +
+    'a about all an and any anyone anything are as at be been best by can could did do does for from get ' +
     'good has have how i if in into is it its know like looking me my need new not of on one or our people say ' +
     'saying should so some someone talking than that the their them there these they this those to us was we were ' +
     'what when where which who whose why will with would you your'
