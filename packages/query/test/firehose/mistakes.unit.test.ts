@@ -91,7 +91,7 @@ const everyCode: Readonly<Record<string, string>> = {
   dangling_operator: 'solar AND',
   date_upper_bound: 'solar AND publish_time:[* TO 2026-05-31]',
   date_without_time: 'solar AND publish_time:"2026-05-31"',
-  dead_clause: '+solar wind storage',
+  dead_clause: '+solar wind',
   double_modifier: 'solar AND NOT -wind',
   dropped_signs: 'solar AND C++',
   empty_group: 'solar AND ()',

@@ -1,6 +1,7 @@
 import { type Edit, type Fix, suspicious } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import type { Clause, Group } from '../surface.ts';
+import { gapsOf } from './implicit-operator.ts';
 import { isAsSeen, source, type View } from './rule.ts';
 
 /**
@@ -11,6 +12,8 @@ export function deadClause(group: Group, view: View): void {
   const dead = group.clauses.filter((clause) => clause.dead && clause.node !== null);
   const [first] = dead;
   if (first === undefined || !isAsSeen(group, view)) return;
+  // Without an operator before it, that is the mistake.
+  if (gapsOf(group, view).length > 0) return;
   const names = dead
     .map(({ span }) => quoted(source(view, span), 40))
     .slice(0, 3)

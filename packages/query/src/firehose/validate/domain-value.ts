@@ -1,13 +1,19 @@
 import { certain, error, type Fix, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
-import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
+import { eitherOf, isPlainValue, listItems, type PlacedAtom, type View } from './rule.ts';
 
 /** A domain is lower case, has a dot, and neither scheme nor path; anything else never matches. */
 export function domainValue(placed: PlacedAtom, view: View): void {
   const { atom, field } = placed;
   // quoted-wildcard.ts reports patterns in quotes.
   if (field !== 'domain' || !isPlainValue(placed) || atom.value.includes('*')) return;
+  const items = listItems(atom.value);
+  if (items !== null) {
+    const message = `${quoted(atom.value)} is not a domain: the platform has no lists. Join the domains with OR.`;
+    view.report(error('not_a_domain', message, atom.span, [certain(eitherOf(items, atom.span))]));
+    return;
+  }
   const host = /^(?:[a-z]+:\/\/)?([^/?#\s]+)/i.exec(atom.value)?.[1]?.toLowerCase();
   if (host === undefined) return;
   if (!host.includes('.')) {

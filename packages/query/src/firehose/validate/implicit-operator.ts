@@ -10,11 +10,9 @@ import { isAsSeen, isForeignOperator, isOperatorWord, source, type View } from '
  * Reports the first such pair of each level.
  */
 export function implicitOperator(group: Group, view: View): void {
-  if (group.clauses.length < 2) return;
-  if (/\b(?:AND|OR|NOT)\\[tnr]/.test(view.text)) return;
-  const gaps = group.clauses.filter((clause, index) => isGap(group.clauses[index - 1], clause));
+  const gaps = gapsOf(group, view);
   const [first] = gaps;
-  if (first === undefined || !isAsSeen(group, view)) return;
+  if (first === undefined) return;
   const previous = group.clauses[group.clauses.indexOf(first) - 1];
   const run = wordRun(group, group.clauses.indexOf(first) - 1);
   const scope = run.length > 1 && previous?.field != null ? previous.field.name : null;
@@ -24,6 +22,12 @@ export function implicitOperator(group: Group, view: View): void {
       : `\`${scope}:\` belongs to the next word only; the words after it are searched in \`added\`, and any of them is enough. Quote the phrase.`;
   const fixes = [...phraseFix(run, gaps, view), ...insertions(gaps, view)];
   view.report(suspicious('implicit_operator', message, first.span, fixes));
+}
+
+/** The clauses that no operator joins to the one before. */
+export function gapsOf(group: Group, view: View): readonly Clause[] {
+  if (/\b(?:AND|OR|NOT)\\[tnr]/.test(view.text) || !isAsSeen(group, view)) return [];
+  return group.clauses.filter((clause, index) => isGap(group.clauses[index - 1], clause));
 }
 
 function isGap(previous: Clause | undefined, clause: Clause): boolean {

@@ -2,7 +2,7 @@ import { certain, error, replace } from '../../diagnostics.ts';
 import { quoted } from '../../text.ts';
 import { quote } from '../escape.ts';
 import { languageLabels } from '../labels.ts';
-import { isPlainValue, type PlacedAtom, type View } from './rule.ts';
+import { eitherOf, isPlainValue, listItems, type PlacedAtom, type View } from './rule.ts';
 
 const names: ReadonlyMap<string, string> = new Map([
   ['arabic', 'ar'],
@@ -50,6 +50,8 @@ export function languageCode(placed: PlacedAtom, view: View): void {
     (code) => code !== undefined && labels.has(code),
   );
   const fixes = meant === undefined ? [] : [certain(replace(`Use "${meant}"`, atom.span, quote(meant)))];
+  const items = listItems(atom.value);
+  if (items?.every((item) => labels.has(item))) fixes.push(certain(eitherOf(items, atom.span)));
   const hint = meant === undefined ? `Known codes: ${[...labels].join(' ')}.` : `Did you mean "${meant}"?`;
   const message = `${quoted(atom.value)} is not a language code of the platform, so this never matches. ${hint}`;
   view.report(error('unknown_language', message, atom.span, fixes));

@@ -60,6 +60,18 @@ function misplaced(placed: PlacedClause, top: Group, view: View): Problem | null
   return { message, fixes: moveToEnd(placed, view) };
 }
 
+/** In a group beside an OR, it was meant for that group alone, which the platform cannot do. */
+function isInAlternative({ clause, group }: PlacedClause, { top, groups }: View): boolean {
+  const [at] = clause.span;
+  return (
+    group !== top &&
+    groups.some(
+      ({ span, clauses }) =>
+        span[0] <= at && at < span[1] && clauses.some(({ conjunction }) => conjunction?.kind === 'or'),
+    )
+  );
+}
+
 /** `-x` and `NOT x` need no AND in front of them. */
 function isAfter(clause: Group['clauses'][number]): boolean {
   return clause.modifier?.kind === 'prohibit' && clause.conjunction === null;
@@ -72,5 +84,6 @@ function moveToEnd(placed: PlacedClause, view: View): Fix[] {
   const rest = (view.text.slice(0, cut.span[0]) + view.text.slice(cut.span[1])).trim();
   const isOne = placed.group === view.top && view.top.clauses.length === 2;
   const text = `${isOne ? rest : `(${rest})`} AND ${clause.replace(/^\+/, '')}`;
-  return [certain(replace('Apply it to the whole rule', [0, view.text.length], text))];
+  const fix = replace('Apply it to the whole rule', [0, view.text.length], text);
+  return [isInAlternative(placed, view) ? fix : certain(fix)];
 }

@@ -1,5 +1,6 @@
 import type { Node, Span } from '../../ast.ts';
 import { type Diagnostic, type Fix, replace } from '../../diagnostics.ts';
+import { quote } from '../escape.ts';
 import type { Atom, Clause, Group } from '../surface.ts';
 
 /** What a validation rule can read. Rules report and never throw. */
@@ -74,6 +75,18 @@ export function foreignQuotes(text: string): readonly number[] {
     places.add(found.index).add(found.index + found[0].length - 1);
   }
   return [...places].toSorted((a, b) => a - b);
+}
+
+/** The parts of `a,b`, which is no list here; null for numbers such as `1,000`. */
+export function listItems(value: string): string[] | null {
+  const items = value.split(/[,;،、，；]/u);
+  return items.length > 1 && items.every((item) => /^[^\s"]+$/.test(item) && !/^\d/.test(item))
+    ? items
+    : null;
+}
+
+export function eitherOf(items: readonly string[], span: Span): Fix {
+  return replace('Either is enough: OR', span, `(${items.map(quote).join(' OR ')})`);
 }
 
 /** Plain words only, as in "trick or treat": what looks like an operator may belong to a phrase. */

@@ -13,6 +13,8 @@ export const notWord: LeafRule = (leaf, view, negation) => {
     next < view.text.length &&
     !'-)'.includes(view.text.charAt(next));
   const message = 'NOT is searched as a word here. X excludes with a dash that touches the clause: -word.';
-  const fixes = negates ? [certain(replacement('Use a dash', [leaf.span[0], next], '-'))] : [];
+  const [start] = leaf.span;
+  const but = /(?<=\s)but\s+$/i.exec(view.text.slice(0, start));
+  const fixes = negates ? [certain(replacement('Use a dash', [but?.index ?? start, next], '-'))] : [];
   view.report(suspicious('not_is_a_word', message, leaf.span, fixes));
 };
