@@ -3,40 +3,24 @@ import { fullWidth } from '../full-width.ts';
 import type { ReadRule } from './parse.ts';
 import type { Atom, Group } from './surface.ts';
 import { defaultField } from './tables.ts';
-import { boost } from './validate/boost.ts';
+import { domainValue, exactUrl } from './validate/addresses.ts';
 import { breadth } from './validate/breadth.ts';
-import { comparison } from './validate/comparison.ts';
+import { publishDate, recentWindow } from './validate/dates.ts';
 import { deadClause } from './validate/dead-clause.ts';
-import { domainRating } from './validate/domain-rating.ts';
-import { domainValue } from './validate/domain-value.ts';
-import { droppedSigns } from './validate/dropped-signs.ts';
-import { emptyPhrase } from './validate/empty-phrase.ts';
-import { escapedSpace } from './validate/escaped-space.ts';
-import { exactUrl } from './validate/exact-url.ts';
-import { filterReference } from './validate/filter-reference.ts';
-import { foreignOperator } from './validate/foreign-operator.ts';
-import { fuzzyDistance } from './validate/fuzzy-distance.ts';
-import { gluedRegex } from './validate/glued-regex.ts';
-import { ignoredClause } from './validate/ignored-clause.ts';
 import { implicitOperator } from './validate/implicit-operator.ts';
-import { impossibleRegex } from './validate/impossible-regex.ts';
-import { languageCode } from './validate/language-code.ts';
-import { leafCount } from './validate/leaf-count.ts';
-import { loneSign } from './validate/lone-sign.ts';
-import { lowercaseOperator } from './validate/lowercase-operator.ts';
-import { matchAll } from './validate/match-all.ts';
-import { nothingLeft } from './validate/nothing-left.ts';
-import { onlyNegations } from './validate/only-negations.ts';
-import { orNot } from './validate/or-not.ts';
-import { pageCategory } from './validate/page-category.ts';
-import { pageType } from './validate/page-type.ts';
-import { patternUse } from './validate/pattern-use.ts';
-import { publishDate } from './validate/publish-date.ts';
-import { qualityFilter } from './validate/quality-filter.ts';
-import { quotedWildcard } from './validate/quoted-wildcard.ts';
+import { languageCode, pageCategory, pageType } from './validate/label-values.ts';
+import { foreignOperator, lowercaseOperator, onlyNegations, orNot } from './validate/operator-words.ts';
+import {
+  fuzzyDistance,
+  gluedRegex,
+  impossibleRegex,
+  matchAll,
+  patternUse,
+  quotedWildcard,
+  regexDialect,
+} from './validate/patterns.ts';
+import { comparison, domainRating } from './validate/ranges.ts';
 import { recentPlacement } from './validate/recent-placement.ts';
-import { recentWindow } from './validate/recent-window.ts';
-import { regexDialect } from './validate/regex-dialect.ts';
 import {
   type AtomRule,
   foreignQuotes,
@@ -46,10 +30,20 @@ import {
   type View,
   type ViewRule,
 } from './validate/rule.ts';
-import { smartQuotes } from './validate/smart-quotes.ts';
-import { stopWords } from './validate/stop-words.ts';
 import { unknownField } from './validate/unknown-field.ts';
-import { unquotedTokens } from './validate/unquoted-tokens.ts';
+import {
+  boost,
+  droppedSigns,
+  emptyPhrase,
+  escapedSpace,
+  filterReference,
+  ignoredClause,
+  loneSign,
+  smartQuotes,
+  stopWords,
+  unquotedTokens,
+} from './validate/values.ts';
+import { leafCount, nothingLeft, qualityFilter } from './validate/whole-rule.ts';
 
 const viewRules: readonly ViewRule[] = [
   unknownField,

@@ -4,38 +4,29 @@ import { fullWidth } from '../full-width.ts';
 import type { Parsed, Tier } from '../language.ts';
 import type { ValueKind } from './operator.ts';
 import { findOperator } from './tables.ts';
-import { ambiguousAnd } from './validate/ambiguous-and.ts';
-import { badCharacter } from './validate/bad-character.ts';
 import { breadth } from './validate/breadth.ts';
-import { contextValue } from './validate/context-value.ts';
-import { contradiction, nestedContradiction } from './validate/contradiction.ts';
-import { countryCode } from './validate/country-code.ts';
-import { embeddingText, embeddingThreshold } from './validate/embedding.ts';
-import { emptyPhrase } from './validate/empty-phrase.ts';
+import { contradiction, nestedContradiction, valueConflict } from './validate/conflicts.ts';
 import { geo } from './validate/geo.ts';
-import { handle } from './validate/handle.ts';
-import { knownLanguage } from './validate/language-code.ts';
-import { ruleLength } from './validate/length.ts';
 import { list, listsOf } from './validate/list.ts';
-import { lowercaseOr } from './validate/lowercase-or.ts';
-import { negatedGroup } from './validate/negated-group.ts';
-import { negationAllowed } from './validate/negation.ts';
-import { notWord } from './validate/not-word.ts';
+import { negatedGroup, negationAllowed } from './validate/negations.ts';
 import { numberValue } from './validate/number-value.ts';
 import { orPrecedence } from './validate/or-precedence.ts';
 import { positiveClause } from './validate/positive-clause.ts';
-import { postId } from './validate/post-id.ts';
 import { proximity } from './validate/proximity.ts';
-import { quotedSyntax } from './validate/quoted-syntax.ts';
-import { quotedValue } from './validate/quoted-value.ts';
+import { quotedSyntax, quotedValue } from './validate/quotes.ts';
 import type { LeafRule, TextRule, TreeRule, View } from './validate/rule.ts';
-import { samplePlacement } from './validate/sample-placement.ts';
-import { sentence } from './validate/sentence.ts';
-import { tagName } from './validate/tag-name.ts';
-import { tierAvailable } from './validate/tier.ts';
 import { unknownOperator } from './validate/unknown-operator.ts';
 import { unquotedPunctuation } from './validate/unquoted-punctuation.ts';
-import { valueConflict } from './validate/value-conflict.ts';
+import { contextValue, countryCode, handle, knownLanguage, postId, tagName } from './validate/values.ts';
+import {
+  badCharacter,
+  embeddingText,
+  embeddingThreshold,
+  ruleLength,
+  samplePlacement,
+  tierAvailable,
+} from './validate/whole-rule.ts';
+import { ambiguousAnd, emptyPhrase, lowercaseOr, notWord, sentence } from './validate/words.ts';
 
 const textRules: readonly TextRule[] = [ruleLength, badCharacter, list];
 

@@ -7,7 +7,7 @@ import { cutting } from '../cut.ts';
 import { slopMax } from '../tables.ts';
 import { isListed } from './list.ts';
 import { spacedSlop } from './proximity.ts';
-import { signsDropped } from './quoted-syntax.ts';
+import { signsDropped } from './quotes.ts';
 import { type LeafRule, phraseAround, source, type View } from './rule.ts';
 
 /** A bare keyword is letters and digits, or one plain emoji; everything else must be quoted (x.md §10.1). */
