@@ -96,6 +96,7 @@ test('a match travels from the platform to the endpoint, with the same content a
   const audit = (await call(asAlice, 'ListAudit', {})).entries.filter((one) => one.target_id === webhook_id);
   expect(audit.map(({ operation }) => operation).toReversed()).toEqual([
     'CreateWebhook',
+    'TestWebhook',
     'RotateWebhookSecret',
     'ReplayWebhook',
     'UpdateWebhook',

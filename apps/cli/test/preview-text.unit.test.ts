@@ -42,8 +42,14 @@ const sample: Previewed['sample'] = {
 
 test('a preview shows bounds, cost, basis and changes', () => {
   const against = { added: 14, removed: 203, undecided: 0, is_estimate: true };
-  const previewed = { translated_value: 'aurora', estimate, sample: { ...sample, matches: [] }, against };
-  expect(previewText('x', previewed, { screen, days: 7 }).split('\n')).toEqual([
+  const previewed = {
+    translated_value: 'aurora',
+    warnings: [],
+    estimate,
+    sample: { ...sample, matches: [] },
+    against,
+  };
+  expect(previewText('x', previewed, { screen, days: 7, typed: 'aurora' }).split('\n')).toEqual([
     'aurora on x',
     '  a day         at least 1,240 matches',
     '  costs         at least $6.20 to $18.60 a day',
@@ -52,7 +58,7 @@ test('a preview shows bounds, cost, basis and changes', () => {
     '  would change  about +14, −203 of the last 7 days',
   ]);
   const exact = { ...estimate, bound: null, matches_per_day: { average: 1_240, busiest: 1_710, days: 7 } };
-  expect(previewText('x', { ...previewed, estimate: exact }, { screen, days: 7 })).toContain(
+  expect(previewText('x', { ...previewed, estimate: exact }, { screen, days: 7, typed: 'aurora' })).toContain(
     '  a day         1,240 matches, 1,710 on the busiest of 7 days\n',
   );
 });
@@ -67,8 +73,8 @@ test('a preview shows unknown figures, and escapes control characters of items',
     basis_note: 'Nothing is stored.',
     fee_usd: 0,
   } as const;
-  const previewed = { translated_value: 'aurora', estimate: unknown, sample };
-  const text = previewText('x', previewed, { screen, days: 2 });
+  const previewed = { translated_value: 'aurora', warnings: [], estimate: unknown, sample };
+  const text = previewText('x', previewed, { screen, days: 2, typed: undefined });
   expect(text).toContain('  a day         unknown\n  based on      unknown: Nothing is stored.\n');
   expect(text).toContain('an aurora');
   expect(text).not.toContain('\u001b');

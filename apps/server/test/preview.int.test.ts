@@ -31,6 +31,13 @@ describe('a preview evaluates', () => {
     ]);
   });
 
+  test('a suspicious query, and answers with the finding', async () => {
+    const { warnings } = await world.preview({ value: 'aurora NOT glacier' });
+    expect(warnings).toMatchObject([
+      { severity: 'suspicious', code: 'not_is_a_word', fixes: [{ certainty: 'certain' }] },
+    ]);
+  });
+
   test('only the requested days', async () => {
     await world.store([
       { text: 'aurora', rules: ['rule_1'], hoursAgo: 30 },

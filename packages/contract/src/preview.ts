@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { diagnosticSchema } from './answer-fields.ts';
 import { estimateSchema } from './estimates.ts';
 import { matchSchema } from './matches.ts';
 import { defineOperations } from './operation.ts';
@@ -61,7 +62,7 @@ export const previewOperations = defineOperations('Rules', {
     changes: false,
     summary: 'Preview a rule',
     description:
-      'Shows what a query would match: how many matches a day and their cost, which stored items of the account it matches, and how it differs from an existing rule. Nothing is created. Errors in a query are refused as CreateRule does; suspicious findings are not.',
+      'Shows what a query would match: how many matches a day and their cost, which stored items of the account it matches, and how it differs from an existing rule. Nothing is created. Errors in a query are refused as CreateRule does; suspicious findings are in `warnings`.',
     request: requestObject({
       platforms: optionalPlatforms,
       overrides,
@@ -79,6 +80,9 @@ export const previewOperations = defineOperations('Rules', {
       platforms: perPlatform(
         z.strictObject({
           translated_value: z.string().meta({ description: 'The canonical value that was evaluated.' }),
+          warnings: z.array(diagnosticSchema).meta({
+            description: 'Findings about the query. CreateRule refuses a `suspicious` one.',
+          }),
           estimate: estimateSchema,
           sample: sampleSchema.meta({
             description: 'How the draft evaluates on the stored items of the account.',
@@ -98,6 +102,7 @@ export const previewOperations = defineOperations('Rules', {
         platforms: {
           x: {
             translated_value: '"rust 2027" release -is:retweet',
+            warnings: [],
             estimate: {
               matches_per_day: { average: 120, busiest: 171, days: 7 },
               busiest_hour: { starts_at: '2026-11-12T15:00:00.000Z', matches: 31 },

@@ -26,7 +26,9 @@ export const preview = apiCommand({
     platforms
       .flatMap((platform) => {
         const previewed = answer.platforms[platform];
-        return previewed ? [previewText(platform, previewed, { screen, days: options.days ?? 7 })] : [];
+        return previewed
+          ? [previewText(platform, previewed, { screen, days: options.days ?? 7, typed: options[platform] })]
+          : [];
       })
       .join('\n\n'),
 });

@@ -1,5 +1,6 @@
 import type { Platform } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
+import { renderFinding } from './findings.ts';
 import { matchLine } from './match-line.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
@@ -10,12 +11,19 @@ type Previewed = NonNullable<Answers['PreviewRule']['platforms'][Platform]>;
 /** The preview of one platform, for people. */
 export function previewText(
   platform: Platform,
-  { translated_value: value, estimate, sample, against }: Previewed,
-  { screen, days }: { screen: Pick<Screen, 'columns' | 'paint'>; days: number },
+  { translated_value: value, warnings, estimate, sample, against }: Previewed,
+  {
+    screen,
+    days,
+    typed,
+  }: { screen: Pick<Screen, 'columns' | 'paint'>; days: number; typed: string | undefined },
 ): string {
   const { paint } = screen;
   return [
     `${paint('bold', printable(value))} on ${platform}`,
+    ...warnings.map((warning) =>
+      renderFinding(warning, { option: `--${platform}`, value: typed, columns: screen.columns }),
+    ),
     ...estimateLines(estimate),
     `  ${sampleLine(sample, days)}`,
     ...(against ? [`  ${againstLine(against, days)}`] : []),

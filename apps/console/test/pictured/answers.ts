@@ -107,6 +107,7 @@ const preview: Answers['PreviewRule'] = {
   platforms: {
     x: {
       translated_value: releaseValue,
+      warnings: [],
       estimate: {
         matches_per_day: { average: 120, busiest: 171, days: 7 },
         busiest_hour: { starts_at: ago(29, 'hour'), matches: 31 },

@@ -41,7 +41,7 @@ export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'>
   const { tiers, rules, config } = options;
   return async ({ principal, request }: PreviewCall) => {
     const platforms = listedPlatforms(request);
-    const { values } = checkRule({ ...request, platforms, accept_suspicious: true }, tiers);
+    const { values, warnings } = checkRule({ ...request, platforms, accept_suspicious: true }, tiers);
     assertPlanAllows(principal, platforms);
     assertKept(request.days, config.retentionDays);
     const { accountId } = principal;
@@ -54,6 +54,7 @@ export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'>
         request,
         rule,
         value,
+        warnings: warnings.get(value.platform) ?? [],
         evaluationMs: evaluationMsMax / values.length,
       });
     return { platforms: previews };
@@ -63,6 +64,7 @@ export function previewRule(options: PreviewRuleOptions): Handler<'PreviewRule'>
 interface PlatformCall extends PreviewCall {
   readonly rule: Rule | null;
   readonly value: RuleValue;
+  readonly warnings: Preview['warnings'];
   readonly evaluationMs: number;
 }
 
@@ -85,6 +87,7 @@ async function previewOn(options: PreviewRuleOptions, call: PlatformCall): Promi
   const isSampled = scale > 1;
   return {
     translated_value: translatedValue,
+    warnings: [...call.warnings],
     estimate: toEstimate(basis, {
       seen: hasMoreStored ? stored : known.seen,
       nowMs,

@@ -28,6 +28,7 @@ export const previewRule = defineTool({
     platforms: z.record(
       z.string(),
       z.object({
+        warnings: z.array(z.string()),
         matches_per_day: z.string(),
         usd_per_day: z.string(),
         basis: z.string(),
@@ -43,8 +44,9 @@ export const previewRule = defineTool({
   },
 });
 
-function toOutput({ estimate, sample, against }: Previewed) {
+function toOutput({ warnings, estimate, sample, against }: Previewed) {
   return {
+    warnings: warnings.map(({ severity, message }) => `${severity}: ${message}`),
     ...estimateWords(estimate),
     basis: `${estimate.basis}: ${estimate.basis_note}`,
     fee_usd: estimate.fee_usd,
