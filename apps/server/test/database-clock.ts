@@ -13,6 +13,8 @@ export interface DatabaseClock {
   /** How far `now()` of the database is ahead of the real time. */
   readonly offsetMs: number;
   pass(ms: number): Promise<void>;
+  /** From now on, only `pass` moves the clock. */
+  freeze(): Promise<void>;
   /** Advances to this time, unless it has passed. */
   passTo(time: string): Promise<void>;
 }
@@ -20,9 +22,10 @@ export interface DatabaseClock {
 /** Moves `now()` of the database for all statements of the server, but not for the schema itself (defaults, functions). */
 export function createDatabaseClock(database: Database, onPassed = () => {}): DatabaseClock {
   let offsetMs = 0;
+  let base = 'pg_catalog.now()';
   const pass = async (ms: number): Promise<void> => {
     offsetMs += ms;
-    await setNow(database, `pg_catalog.now() + interval '${offsetMs} ms'`);
+    await setNow(database, `${base} + interval '${offsetMs} ms'`);
     onPassed();
   };
   return {
@@ -30,6 +33,10 @@ export function createDatabaseClock(database: Database, onPassed = () => {}): Da
       return offsetMs;
     },
     pass,
+    async freeze() {
+      base = `timestamptz '${new Date().toISOString()}'`;
+      await pass(0);
+    },
     passTo: (time) => pass(Math.max(0, Date.parse(time) - Date.now() - offsetMs)),
   };
 }
