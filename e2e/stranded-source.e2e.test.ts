@@ -1,3 +1,4 @@
+import { operations } from '@earshot/contract';
 import { eventually } from '@earshot/testkit';
 import { expect, test } from 'vitest';
 import { startWorld, tapToken } from './src/world.ts';
@@ -21,8 +22,9 @@ test('after a restore to before a token rotation, rules move from the token that
     const { json } = await api.call('POST', '/api.GetRule', { rule_id: ruleId });
     expect(json).toMatchObject({ platforms: { firehose: { listening: { state: 'live' } } } });
   }, within);
-  const { json } = await api.call('POST', '/api.ListSources', { platform: 'firehose' });
-  expect(json).toMatchObject({ sources: [{ name: 'next', state: 'live' }] });
+  const { json } = await api.call('POST', '/api.ListSources', {});
+  const { sources } = operations.ListSources.answer.parse(json);
+  expect(sources.map(({ platform, name }) => `${platform}:${name}`)).toEqual(['firehose:next', 'x:main']);
   await world.sandbox.pages([{ url: 'https://nuts.example/1', title: 'walnut', text: 'a walnut' }]);
   await eventually(
     async () =>
