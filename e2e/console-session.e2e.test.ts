@@ -144,6 +144,18 @@ describe('a sign-in link', () => {
     expect([second.status, second.headers['set-cookie']]).toEqual([401, undefined]);
   });
 
+  test('names its account before it is used, only to the console, and stays usable', async () => {
+    const { code } = await newLink();
+    const read = (body: object, headers: Headers = own) =>
+      ask({ path: '/console/links/account', headers, body: JSON.stringify(body) });
+    const answer = await read({ code });
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { account_name: 'Owner' }]);
+    expect((await read({ code: 'unknown' })).status).toBe(401);
+    expect((await read({ code }, { ...own, 'sec-fetch-site': 'cross-site' })).status).toBe(401);
+    expect((await signIn({ code })).status).toBe(200);
+    expect((await read({ code })).status).toBe(401);
+  });
+
   test('signs in one of ten concurrent requests', async () => {
     const { code } = await newLink();
     const answers = await Promise.all(Array.from({ length: 10 }, () => signIn({ code })));

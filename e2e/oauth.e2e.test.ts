@@ -94,6 +94,12 @@ describe('the authorization page', () => {
     });
   });
 
+  test('shows the name of a client without hidden characters and changes of direction', async () => {
+    const { client_id } = bodyOf(await program.register({ client_name: 'Ear\u202eto\u200bhs\u2028 App' }));
+    const page = locationOf(await browser.open(program.authorizeUrl(String(client_id), newPkce())));
+    expect(bodyOf(await browser.request(page))).toMatchObject({ client: { name: 'Eartohs App' } });
+  });
+
   test('waits until a user has signed in', async () => {
     const another = openBrowser(server);
     const page = await opened(another);

@@ -106,6 +106,9 @@ export const mutations: readonly Mutation[] = [
       '',
     ],
   ]),
+  ...security(`${server}/http/server.ts`, `${server}/http/server.unit.test.ts`, [
+    ['an API key is taken as a request id', ' && !isWellFormedKey(sent)', ''],
+  ]),
   ...security(`${server}/http/console-session.ts`, 'e2e/console-session.e2e.test.ts', [
     ['a session counts for every site', "site === 'same-origin'", 'true'],
     ['a session counts beside a key', 'authorization !== undefined || ', ''],
@@ -153,6 +156,13 @@ export const mutations: readonly Mutation[] = [
       'disableFileAccess: true,\n    tls: { rejectUnauthorized: false },',
     ],
   ]),
+  ...security(`${server}/digests/send-digest-message.ts`, `${int}/digest-mail.int.test.ts`, [
+    [
+      'allowed recipients are not checked at sending',
+      'isAllowed({ recipients: mailRecipients }, address)',
+      'isAllowed({ recipients: mailRecipients }, address) || true',
+    ],
+  ]),
   ...security(`${server}/digests/render-mail.ts`, `${server}/digests/render-mail.unit.test.ts`, [
     ['mails contain untrusted links', 'const link = webAddress(url);', 'const link = url;'],
   ]),
@@ -170,12 +180,31 @@ export const mutations: readonly Mutation[] = [
   ...security(`${server}/oauth/artefacts.sql.ts`, `${int}/oauth.int.test.ts`, [
     ['a code is consumed twice', 'and hash = $2 and consumed_at is null', 'and hash = $2'],
   ]),
+  ...security(`${server}/http/oauth.ts`, `${int}/oauth-routes.int.test.ts`, [
+    [
+      'registrations are not limited',
+      'if (path === registrationPath) assertWithin(registrations.failed(ip));',
+      '',
+    ],
+  ]),
+  ...security(`${server}/oauth/provider.ts`, `${int}/oauth-routes.int.test.ts`, [
+    [
+      'an error redirects to an unapproved client',
+      "if (ctx.oidc.route === 'authorization') error.allow_redirect = false;",
+      '',
+    ],
+  ]),
   ...security(`${server}/oauth/provider.ts`, 'e2e/oauth.e2e.test.ts', [
     ['PKCE may be left out', 'required: () => true', 'required: () => false'],
   ]),
   ...security(`${server}/oauth/authorization-server.ts`, 'e2e/oauth.e2e.test.ts', [
     ['a grant has scopes beyond the request', 'if (beyond !== undefined) throw', 'if (beyond === "") throw'],
     ['a request is decided several times', 'if (!(await interactions.consume(uid)))', 'if (uid === "")'],
+    [
+      'the name of a client has hidden characters',
+      "(text ?? '').replaceAll(/[\\p{C}\\p{Zl}\\p{Zp}]/gu, '')",
+      "(text ?? '')",
+    ],
   ]),
   ...security(`${server}/oauth/fetch-metadata.ts`, `${server}/oauth/fetch-metadata.unit.test.ts`, [
     [

@@ -19,6 +19,8 @@ export interface Verdict {
   readonly lost: readonly string[];
   /** Not listed, and sent in a gap of the ledger. */
   readonly inGaps: number;
+  /** Unrepaired gaps in which everything is listed that was sent more than `slackMs` from their ends. */
+  readonly falseGaps: readonly Gap[];
 }
 
 /**
@@ -27,16 +29,23 @@ export interface Verdict {
  */
 const slackMs = 2_000;
 
-/** Compares what was sent with what a caller can list. The difference must be exactly the ledger's gaps. */
+/**
+ * Compares what was sent with what a caller can list. The difference must be exactly the ledger's gaps. A platform that replays what a
+ * source has missed must lose nothing in them either.
+ */
 export function compare(
   sent: ReadonlyMap<string, SentItem>,
   listed: readonly string[],
-  gaps: readonly Gap[],
+  { gaps, isReplayed }: { readonly gaps: readonly Gap[]; readonly isReplayed: boolean },
 ): Verdict {
   const seen = new Set<string>();
   const doubled = listed.filter((id) => seen.has(id) || !seen.add(id));
   const missing = [...sent].filter(([id]) => !seen.has(id));
-  const lost = missing.filter(([, item]) => !gaps.some((gap) => touches(item, gap)));
+  const lost = missing.filter(([, item]) => isReplayed || !gaps.some((gap) => touches(item, gap)));
+  const isFalse = (gap: Gap) => {
+    const inside = [...sent].filter(([, item]) => isInside(item, gap));
+    return inside.length > 0 && inside.every(([id]) => seen.has(id));
+  };
   return {
     sent: sent.size,
     listed: listed.length,
@@ -44,7 +53,12 @@ export function compare(
     unknown: [...seen].filter((id) => !sent.has(id)),
     lost: lost.map(([id]) => id),
     inGaps: missing.length - lost.length,
+    falseGaps: gaps.filter(isFalse),
   };
+}
+
+function isInside({ sentAfter, sentBefore }: SentItem, { from, to }: Gap): boolean {
+  return sentAfter > from + slackMs && sentBefore < to - slackMs;
 }
 
 function touches({ sentAfter, sentBefore }: SentItem, { from, to }: Gap): boolean {

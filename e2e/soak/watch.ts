@@ -67,6 +67,11 @@ export async function startWatch(
         'count(count_over_time(earshot_matched_through_timestamp_seconds[1d]))',
       );
       if (Number(seen[0]?.value[1]) !== nodes.length) throw new Error('Prometheus has not seen all nodes');
+      const failing = await prometheus.query(
+        'sum by (worker) (increase(earshot_worker_failures_total[1d])) > 0',
+      );
+      for (const { metric, value } of failing)
+        say(`worker ${metric['worker']} failed about ${Number(value[1]).toFixed(0)} times`);
       say(`alerts: ${critical.length} critical, ${falseAlerts.length} of them false`);
       return falseAlerts;
     },

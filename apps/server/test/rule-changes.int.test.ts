@@ -1,5 +1,5 @@
 import type { Platform } from '@earshot/contract';
-import { eventually, type Template } from '@earshot/testkit';
+import type { Template } from '@earshot/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createSourceStore } from '../src/ingest/source-store.sql.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
@@ -8,11 +8,10 @@ import { createOldSlots, releaseOldSlots } from '../src/rules/release-old-slots.
 import type { RuleUpdate } from '../src/rules/rule-changes.sql.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { undoChangesOlderThan } from '../src/rules/undo-abandoned.ts';
-import { every } from '../src/runtime/worker.ts';
 import { changeBy, changesOf, completionOf } from './changes.ts';
 import { createLocalBells } from './local-bells.ts';
 import { createMigratedTemplate, openTestDatabase } from './support.ts';
-import { beginRule, runWorker } from './upstream-world.ts';
+import { beginRule } from './upstream-world.ts';
 
 const byAlice = changeBy('acc_1', null, 'UpdateRule');
 
@@ -28,6 +27,7 @@ async function openRules() {
   const clone = stack.use(await template.clone());
   const database = stack.use(openTestDatabase(clone.url, 20));
   await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
+  await database.run(`update match_progress set matched_through = now() + interval '30 seconds'`);
   await createSourceStore(database).announce([
     { id: 'x:main', platform: 'x', capacity: 1_000 },
     { id: 'firehose:main', platform: 'firehose', capacity: 1_000 },
@@ -308,27 +308,14 @@ test('an old slot is kept while events that were logged before are unmatched', a
   await using rules = await openRules();
   const ruleId = await rules.create({ x: 'old' });
   await rules.update(ruleId, 'new');
-  const progress = { logged: 7, matched: 6, polls: 0 };
-  const releasing = {
-    store: rules.oldSlots,
-    progress: {
-      logged: () => Promise.resolve(progress.logged),
-      matched: () => {
-        progress.polls++;
-        return Promise.resolve(progress.matched);
-      },
-    },
-    bells: createLocalBells(),
-  };
-  await using _worker = runWorker(
-    every('release-old-slots', 50, (signal) => releaseOldSlots(releasing, signal)),
-  );
-  await eventually(() => Promise.resolve(expect(progress.polls).toBeGreaterThan(1)), { timeoutMs: 10_000 });
+  const releasing = { store: rules.oldSlots, bells: createLocalBells() };
+  const neededUntil = '(select max(release_at) from slot_holders)';
+  const matchedThrough = (time: string) =>
+    rules.database.run(`update match_progress set matched_through = ${time}`);
+  await matchedThrough(`${neededUntil} - interval '1 ms'`);
+  await releaseOldSlots(releasing);
   expect(await rules.receiving(ruleId)).toEqual(['new v2', 'old v1']);
-  // Events that are logged from now on do not delay it: the log is never empty.
-  progress.logged = 100;
-  progress.matched = 7;
-  await eventually(async () => expect(await rules.receiving(ruleId)).toEqual(['new v2']), {
-    timeoutMs: 10_000,
-  });
+  await matchedThrough(neededUntil);
+  await releaseOldSlots(releasing);
+  expect(await rules.receiving(ruleId)).toEqual(['new v2']);
 });

@@ -48,6 +48,21 @@ export function useSignIn(onSignedIn: () => void) {
   });
 }
 
+/** The name of the account to which a sign-in link signs in. */
+export function useLinkAccount(code: string | null) {
+  return useQuery({
+    queryKey: ['link', code],
+    queryFn: async (): Promise<string> => {
+      const answer = await callConsole('POST', '/console/links/account', { code });
+      if (!answer.ok) throw new Error(await errorMessageOf(answer));
+      return Object(await answer.json()).account_name;
+    },
+    enabled: code !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+}
+
 export function useSignOut() {
   const queries = useQueryClient();
   return useMutation({

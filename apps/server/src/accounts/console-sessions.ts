@@ -79,6 +79,19 @@ export function createConsoleSessions(options: {
       return { code, expiresAt: link.expires_at };
     },
 
+    /** The account to which a link signs in. It stays usable. */
+    async accountOfLink(code: string, address: string): Promise<{ accountName: string }> {
+      const link = isToken(code)
+        ? await database.one<{ name: string }>(
+            `select name from console_links join accounts on accounts.id = account_id
+             where hash = $1 and console_links.${isFresh}`,
+            [hashOf(code)],
+          )
+        : null;
+      if (link) return { accountName: link.name };
+      throw refuseCode(guesses, address);
+    },
+
     signInWithKey: ({ keyId }: Principal, signIn: SignIn) =>
       database.transaction((sql) => openSession(sql, { ...signIn, keyId, by: 'key' })),
 
@@ -90,8 +103,7 @@ export function createConsoleSessions(options: {
         return await openSession(sql, { ...signIn, keyId: link.key_id, by: 'link' });
       });
       if (signedIn) return signedIn;
-      const waitSeconds = guesses.failed(address);
-      throw waitSeconds === null ? linkRefused() : tooManyGuesses(waitSeconds);
+      throw refuseCode(guesses, address);
     },
 
     signOut: (tokens: readonly string[], requestId: string) =>
@@ -119,7 +131,9 @@ async function takeLink(sql: Sql, code: string) {
   );
 }
 
-function linkRefused(): Failure {
+function refuseCode(guesses: KeyGuesses, address: string): Failure {
+  const waitSeconds = guesses.failed(address);
+  if (waitSeconds !== null) return tooManyGuesses(waitSeconds);
   return new Failure(
     'unauthenticated',
     `This link was already used, or is older than ${linkSeconds} seconds. Run "earshot console" for a new one.`,
@@ -127,8 +141,8 @@ function linkRefused(): Failure {
 }
 
 /**
- * A link may be sent by an attacker who wants the victim to work in the attacker's account. So a link never replaces the session
- * of another account. The link stays usable.
+ * A link may be sent by an attacker who wants the victim to work in the attacker's account. So the console names the account and asks
+ * before it uses a link, and a link never replaces the session of another account. The link stays usable.
  */
 async function assertSameAccount(sql: Sql, accountId: string, formerTokens: readonly string[]) {
   const sessions = await readSessions(sql, formerTokens.filter(isToken));

@@ -106,16 +106,16 @@ export async function workersOf(
 
 /** On every node: they work under the lock of the rule. */
 function ruleWorkers(shared: Shared): Worker[] {
-  const { database, nats } = shared;
+  const { database } = shared;
   const store = createRuleStore(database, shared.config);
   const expiring = { ...shared, store: createRuleExpiry(database, shared.config) };
-  const releasing = { ...shared, store: createOldSlots(database), progress: createMatchProgress(nats) };
+  const releasing = { ...shared, store: createOldSlots(database) };
   const claims = createClaimStore(database);
   return [
     every('forget-counts', hourMs, () => forgetCounts(database)),
     every('undo-abandoned', 5_000, () => undoAbandoned({ ...shared, store })),
     every('rule-expiry', 1_000, () => pauseExpiredRules(expiring)),
-    every('release-old-slots', 1_000, (signal) => releaseOldSlots(releasing, signal)),
+    every('release-old-slots', 1_000, () => releaseOldSlots(releasing)),
     every('forget-console-sessions', minuteMs, () => forgetConsoleSessions(database)),
     every('forget-oauth', minuteMs, () => forgetArtefacts(database)),
     every('forget-idempotency-keys', minuteMs, async () => (await claims.forgetSome()) > 0),

@@ -45,8 +45,7 @@ export async function recordMatchedThrough(
   if (log === null) await makeLog();
   if (fate !== 'same' || log === null) return;
   // The time was read before the log, so later events do not count.
-  await awaitMatched(progress, { through: log.lastSequence, pollIntervalMs }, signal);
-  if (signal.aborted) return;
+  if (!(await awaitMatched(progress, { through: log.lastSequence, pollIntervalMs }, signal))) return;
   // If the log was restored meanwhile, the same sequences are other events. The next call handles that.
   if (fateOf(log, await readLog()) === 'same') await store.record(since, log);
 }

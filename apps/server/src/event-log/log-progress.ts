@@ -16,19 +16,19 @@ export function createMatchProgress({ manager }: Nats) {
 export type MatchProgress = ReturnType<typeof createMatchProgress>;
 
 /**
- * Waits until everything in the event log, or `through` a sequence, is matched. Also ends if the signal is aborted or
- * the log is lost, because lost events are never matched.
+ * Waits until the event log is matched through a sequence. Returns false if the signal is aborted, or if the log seems to be lost, because
+ * lost events are never matched. That is no proof of a loss: a former leader returns an outdated log.
  */
 export async function awaitMatched(
   progress: MatchProgress,
-  { through, pollIntervalMs }: { readonly through?: number; readonly pollIntervalMs: number },
+  { through, pollIntervalMs }: { readonly through: number; readonly pollIntervalMs: number },
   signal: AbortSignal,
-): Promise<void> {
-  const logged = through ?? (await progress.logged());
-  while (!signal.aborted && (await progress.matched()) < logged) {
+): Promise<boolean> {
+  while ((await progress.matched()) < through) {
     await pause(pollIntervalMs, signal);
-    if ((await progress.logged()) < logged) return;
+    if (signal.aborted || (await progress.logged()) < through) return false;
   }
+  return true;
 }
 
 /** The newest event of a source in the log. */

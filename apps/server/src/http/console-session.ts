@@ -5,7 +5,7 @@ import type { Principal } from '../accounts/call.ts';
 import type { ConsoleSession, ConsoleSessions } from '../accounts/console-sessions.ts';
 import { keyRefused } from '../accounts/keys.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
-import { Failure } from '../runtime/failure.ts';
+import { badField, Failure } from '../runtime/failure.ts';
 
 /*
  * A browser sends a cookie with every request that any page causes. So the console's cookie counts only for requests from the
@@ -128,10 +128,8 @@ export interface ConsoleSessionOptions {
   readonly limits: RateLimits;
 }
 
-const signInSchema = z.union([
-  z.strictObject({ key: z.string() }).readonly(),
-  z.strictObject({ code: z.string() }).readonly(),
-]);
+const linkSchema = z.strictObject({ code: z.string() }).readonly();
+const signInSchema = z.union([z.strictObject({ key: z.string() }).readonly(), linkSchema]);
 
 /** Sign-in, sign-out, and sign-in links. */
 export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionOptions): void {
@@ -160,6 +158,16 @@ export function addConsoleSession(app: FastifyInstance, options: ConsoleSessionO
       await sessions.signOut(tokensOf(request), request.id);
       const cleared = [secureName, plainName].map((name) => cookieOf(name, '', '; Max-Age=0'));
       return await reply.header('set-cookie', cleared).code(204).send();
+    },
+  });
+  app.post('/console/links/account', {
+    config: { operation: 'GetLinkAccount' },
+    onRequest: async (request) => assertFromConsole(request),
+    handler: async ({ body, ip }) => {
+      const link = linkSchema.safeParse(body);
+      if (!link.success) throw badField('code', 'Send {"code": "<code of a link>"}.');
+      const { accountName } = await sessions.accountOfLink(link.data.code, ip);
+      return { account_name: accountName };
     },
   });
   app.post('/console/links', {

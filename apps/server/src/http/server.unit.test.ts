@@ -166,6 +166,15 @@ test.each([
   expect(addresses).toEqual([expected]);
 });
 
+test('a request id is taken from the caller, unless it is an API key: ids are logged and returned', async () => {
+  await using server = serverWith({});
+  const url = new URL('/healthz', await server.listen('127.0.0.1', 0));
+  const idOf = async (sent: string) =>
+    (await fetch(url, { headers: { 'x-request-id': sent } })).headers.get('x-request-id');
+  expect(await idOf('my-request.1')).toBe('my-request.1');
+  expect(await idOf(newKey().key)).toMatch(/^req_/);
+});
+
 test('without an authorization server there is no OAuth, and a 401 does not mention it', async () => {
   await using server = serverWith({ authenticate: () => Promise.reject(keyRefused()) });
   const url = await server.listen('127.0.0.1', 0);

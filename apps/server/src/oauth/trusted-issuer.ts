@@ -119,7 +119,7 @@ async function principalOf(
   const { sub, client_id, azp, scope, scp } = claims.data;
   const program = client_id ?? azp ?? '';
   // No key has this text, so no request can contain one with this hash.
-  const hash = hashOf(['issuer', issuer, accountId, program, sub].join('\n'));
+  const hash = hashOf(JSON.stringify(['issuer', issuer, accountId, program, sub]));
   const found = (await lookup.principalOf(hash)) ?? (await firstKey());
   const granted = [scope ?? '', ...[scp ?? []].flat()].join(' ').split(' ').filter(isGrantable);
   return found && { ...found, scopes: found.scopes.filter((one) => granted.includes(one)) };

@@ -53,7 +53,7 @@ export async function openMatchTail(options: MatchTailOptions) {
   const groups = new Map<string, Group>();
   /** Keys of groups that may be empty. */
   const left = new Set<string>();
-  const kept = createKeptBatches(await reader.lastPosition(), options);
+  const kept = createKeptBatches((await reader.lastPosition()) ?? 0, options);
   /** The position up to which the log was read: for earlier matches it is decided whether the tail collects them. */
   let readThrough = kept.through();
   const lost = createLostPositions(options);
@@ -61,6 +61,7 @@ export async function openMatchTail(options: MatchTailOptions) {
   const advance = async (): Promise<boolean> => {
     if (forgetAway(groups, left, nowMs()) === 0) {
       const last = await reader.lastPosition();
+      if (last === null) return false;
       // A reader that joined in the meantime relies on the tail collecting from `readThrough` on.
       if (groups.size > 0) return true;
       await lost.notice(readThrough, last);
@@ -104,8 +105,8 @@ export async function openMatchTail(options: MatchTailOptions) {
     position: () => readThrough,
     isLost: lost.has,
     restoredBetween: lost.between,
-    /** The last position of the log now. */
-    end: () => reader.lastPosition(),
+    /** The last position of the log now; on a standby, the last one that the tail has read. */
+    end: async () => (await reader.lastPosition()) ?? readThrough,
     join({ accountId, ruleId }: { accountId: string; ruleId: string | null }) {
       const key = keyOf(accountId, ruleId);
       const { group, listener } = joinGroup(groups, key, { from: readThrough, left, nowMs });

@@ -48,10 +48,12 @@ export type TailReader = ReturnType<typeof createTailReader>;
 /** Reads the end of the match log of all accounts. */
 export function createTailReader(database: Database) {
   return {
-    /** The position of the last visible match, or of one before it. */
-    async lastPosition(): Promise<number> {
-      const row = await database.one<{ last_position: number }>('select last_position from match_log');
-      return row?.last_position ?? 0;
+    /** The position of the last visible match, or of one before it. Null on a standby, which may be behind what readers have. */
+    async lastPosition(): Promise<number | null> {
+      const row = await database.one<{ last_position: number }>(
+        'select last_position from match_log where not pg_is_in_recovery()',
+      );
+      return row?.last_position ?? null;
     },
     /** The position to which the log went back, if that made the given position invalid; else null. */
     async restoredTo(position: number): Promise<number | null> {

@@ -1,26 +1,20 @@
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
-import { awaitMatched, type MatchProgress } from '../event-log/log-progress.ts';
 import { leaveSlots } from '../slots/slot-holding.sql.ts';
 import { lockRule } from './rule-changes.sql.ts';
 
-const pollIntervalMs = 500;
 const batchMax = 100;
 
-/**
- * After a query was changed: leaves the old slot once every event is matched that was logged while the slot was needed. If matching lags
- * behind, the slot stays, so that no match is lost.
- */
-export async function releaseOldSlots(
-  options: { readonly store: OldSlots; readonly progress: MatchProgress; readonly bells: Bells },
-  signal: AbortSignal,
-): Promise<void> {
-  const { store, progress, bells } = options;
+/** After a query was changed: leaves the old slot. */
+export async function releaseOldSlots({
+  store,
+  bells,
+}: {
+  readonly store: OldSlots;
+  readonly bells: Bells;
+}): Promise<void> {
   const due = await store.due();
-  if (due.length === 0) return;
-  await awaitMatched(progress, { pollIntervalMs }, signal);
-  if (signal.aborted) return;
-  if ((await store.release(due)) > 0) bells.ring('slots');
+  if (due.length > 0 && (await store.release(due)) > 0) bells.ring('slots');
 }
 
 interface OldSlot {
@@ -32,10 +26,14 @@ export type OldSlots = ReturnType<typeof createOldSlots>;
 
 export function createOldSlots(database: Database) {
   return {
-    /** Slots of superseded rule versions that have been kept long enough. */
+    /**
+     * Slots of superseded rule versions, once every event is matched that was logged while they were needed. If matching lags behind, they
+     * stay, so that no match is lost. NATS is not queried: a former leader would report that fewer events are logged.
+     */
     async due(): Promise<OldSlot[]> {
       const rows = await database.prepared<{ rule_id: string; slot_id: string }>(
-        'select rule_id, slot_id from slot_holders where release_at <= now() order by release_at limit $1',
+        `select rule_id, slot_id from slot_holders
+         where release_at <= (select matched_through from match_progress) order by release_at limit $1`,
         [batchMax],
       );
       return rows.map((row) => ({ ruleId: row.rule_id, slotId: row.slot_id }));

@@ -75,6 +75,8 @@ export async function openModelWorld(template: Template): Promise<ModelWorld> {
     ]),
   );
   await database.run(`insert into accounts (id, name, plan) values ('acc_1', 'one', 'paid')`);
+  // No history has events.
+  await database.run(`update match_progress set matched_through = 'infinity'`);
   const registry = createSourceStore(database);
   await registry.announce(sources.map((source) => ({ ...source, capacity })));
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {

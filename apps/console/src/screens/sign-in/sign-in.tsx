@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useId, useState } from 'react';
-import { type Session, useSignIn } from '../../api/session.ts';
+import { type Session, useLinkAccount, useSignIn } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import type { Link } from './link.ts';
 import styles from './sign-in.module.css';
@@ -7,15 +7,24 @@ import styles from './sign-in.module.css';
 /** `session` is set if the user is already signed in and opened a sign-in link. */
 export function SignIn({ session, link }: { session: Session | null; link: Link }) {
   const { code, forget } = link;
-  const { mutate, error, isPending } = useSignIn(forget);
+  const { mutate, error: refusal, isPending } = useSignIn(forget);
+  const linked = useLinkAccount(code);
+  const error = refusal ?? linked.error;
   const [key, setKey] = useState('');
   const fieldId = useId();
   useEffect(() => {
     document.title = 'Sign in · Earshot';
   }, []);
-  useEffect(() => {
-    if (code !== null) mutate({ code });
-  }, [code, mutate]);
+  const account = linked.data;
+  if (code !== null && account !== undefined && refusal === null)
+    return (
+      <LinkQuestion
+        account={account}
+        isPending={isPending}
+        onSignIn={() => mutate({ code })}
+        onRefuse={forget}
+      />
+    );
   const onSubmit = (event: FormEvent) => {
     event.preventDefault();
     mutate({ key: key.trim() });
@@ -49,6 +58,32 @@ export function SignIn({ session, link }: { session: Session | null; link: Link 
           <code>earshot console</code> and open the link.
         </p>
       </form>
+    </main>
+  );
+}
+
+/** Another person may have sent the link, so that the user works in that person's account. */
+function LinkQuestion({
+  account,
+  isPending,
+  onSignIn,
+  onRefuse,
+}: {
+  account: string;
+  isPending: boolean;
+  onSignIn: () => void;
+  onRefuse: () => void;
+}) {
+  return (
+    <main className={styles.page}>
+      <div className={styles.form}>
+        <h1>Sign in as {account}?</h1>
+        <p>A link opened this page. Sign in only if this is your account.</p>
+        <Button kind="primary" disabled={isPending} onClick={onSignIn}>
+          {isPending ? 'Signing in …' : 'Sign in'}
+        </Button>
+        <Button onClick={onRefuse}>Cancel</Button>
+      </div>
     </main>
   );
 }
