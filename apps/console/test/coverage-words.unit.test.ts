@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Interval } from '../src/screens/coverage/intervals.ts';
+import { summarise } from '../src/screens/coverage/intervals.ts';
+import { laneWords } from '../src/screens/coverage/lane-words.ts';
 import { reasonWords, repairWords } from '../src/screens/coverage/words.ts';
 
 const gap: Interval = {
@@ -43,4 +45,17 @@ test('describes why a repair is pending or impossible', () => {
 
 test('describes an ongoing gap', () => {
   expect(repairWords({ ...gap, to: null })).toBe('Ongoing');
+});
+
+test('a timeline that ends in a pause is not described as disconnected', () => {
+  const window = { from: Date.parse(gap.from), to: Date.parse(gap.from) + 3_600_000 };
+  const end = (state: Interval['state']) => {
+    const intervals: Interval[] = [
+      { ...gap, state: 'live' },
+      { ...gap, state, from: gap.to ?? '', to: new Date(window.to).toISOString() },
+    ];
+    return laneWords(intervals, summarise(intervals, window), new Date(window.to));
+  };
+  expect(end('not_watched')).toBe('Not active at the end of this period');
+  expect(end('gap')).toContain('Disconnected at the end of this period');
 });

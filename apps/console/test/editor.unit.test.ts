@@ -2,7 +2,7 @@ import { languages } from '@earshot/query';
 import type { Rule } from '@earshot/sdk';
 import { expect, test } from 'vitest';
 import { suggest } from '../src/screens/editor/completion.ts';
-import { creationOf, draftOf, emptyDraft, updateOf } from '../src/screens/editor/draft.ts';
+import { creationOf, draftOf, emptyDraft, missingIn, updateOf } from '../src/screens/editor/draft.ts';
 import { planOf } from '../src/screens/editor/plan.ts';
 
 const rule: Rule = {
@@ -93,6 +93,22 @@ test('a new rule has only the queries and examples of the chosen platforms', () 
   });
   expect(request.overrides).not.toHaveProperty('firehose');
   expect(request).not.toHaveProperty('expires_at');
+});
+
+test('an example without a text is not saved and not counted', () => {
+  const blank = { platform: 'x', payload: { text: ' ' } } as const;
+  const withBlank = { ...draft, examples: { must_match: [], must_not_match: [blank] } };
+  expect(updateOf(rule, withBlank)).toEqual({ rule_id: 'rule_1', if_version: 3 });
+  expect(planOf(withBlank, rule)).toEqual([]);
+  expect(creationOf(withBlank)).not.toHaveProperty('examples');
+});
+
+test('a form that cannot be saved names what is missing', () => {
+  const fields = (form: typeof draft) => missingIn(form).map(({ field }) => field);
+  expect(fields(draft)).toEqual([]);
+  expect(fields(emptyDraft)).toEqual(['name', 'intent', 'overrides.x']);
+  expect(fields({ ...draft, chosen: [] })).toEqual(['platforms']);
+  expect(fields({ ...draft, queries: { ...draft.queries, x: 'chip (' } })).toEqual(['overrides.x']);
 });
 
 test('the expiry is shown in the time zone of the browser', () => {

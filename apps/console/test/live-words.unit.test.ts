@@ -1,6 +1,6 @@
 import type { Rule } from '@earshot/sdk';
 import { expect, test } from 'vitest';
-import { disconnectedPlatforms } from '../src/api/disconnected.ts';
+import { disconnectedPlatforms, receivingState } from '../src/api/disconnected.ts';
 import { describeLive } from '../src/screens/feed/live-words.ts';
 
 const now = new Date('2026-11-16T12:00:00.000Z');
@@ -15,7 +15,13 @@ const rule = (x: Listening, firehose?: Listening) =>
 const down = (time: string, reason = 'failing'): Listening => ({ state: 'down', reason, since: at(time) });
 const live: Listening = { state: 'live', reason: null, since: null };
 const describe = (rules: readonly Rule[], isPaused = false) =>
-  describeLive({ connection: 'live', isPaused, disconnected: disconnectedPlatforms(rules), now });
+  describeLive({
+    connection: 'live',
+    isPaused,
+    disconnected: disconnectedPlatforms(rules),
+    receiving: receivingState(rules),
+    now,
+  });
 
 test('an open feed is not live while a platform of its rules does not receive', () => {
   expect(describe([rule(live, live)])).toEqual({ state: 'live', words: 'Live' });
@@ -35,4 +41,18 @@ test('a rule that the platform refuses, does not have yet or does not apply is n
     expect(disconnectedPlatforms([rule(down('11:36', reason))])).toEqual([]);
   expect(disconnectedPlatforms([rule({ state: 'starting', reason: null, since: at('12:01') })])).toEqual([]);
   expect(disconnectedPlatforms([rule({ state: 'paused', reason: null, since: null })])).toEqual([]);
+});
+
+test('an open feed is live only if one of its rules is received', () => {
+  const paused: Listening = { state: 'paused', reason: null, since: null };
+  const starting: Listening = { state: 'starting', reason: null, since: at('12:01') };
+  const idle = { state: 'none', words: 'Not receiving: no rule is active' };
+  expect(describe([])).toEqual(idle);
+  expect(describe([rule(paused), rule(down('11:36', 'refused'))])).toEqual(idle);
+  expect(describe([rule(paused), rule(starting)]).words).toBe('Starting …');
+  expect(describe([rule(paused, live)])).toEqual({ state: 'live', words: 'Live' });
+  expect(receivingState([rule(paused, live)], 'x')).toBe('none');
+  expect(
+    describeLive({ connection: 'live', isPaused: false, disconnected: [], receiving: null, now }).words,
+  ).toBe('Connecting …');
 });

@@ -70,7 +70,8 @@ test('an open page shows the sign-in form when its key is revoked', async () => 
   const { page } = await running.open({ signedIn: false });
   await page.goto(await newLink({ accountId, ...created }));
   await accept(page);
-  await page.getByText('Live', { exact: true }).waitFor();
+  // Its stream is open; the account has no rules.
+  await page.getByText('Not receiving: no rule is active').waitFor();
   await running.world.admin.revokeKey(created.keyId);
   // The server ends the stream of the page, which is faster than the next poll.
   await keyField(page).waitFor();

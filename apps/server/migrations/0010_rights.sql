@@ -99,6 +99,8 @@ grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, 
 -- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
 grant select (id, platform, source_id, state) on slots to earshot_account;
 grant select (id, platform, live_until, state, state_since, rule_delay_ms) on sources to earshot_account;
+-- Until when a source received, which is the same for all accounts.
+grant select (id, source_id, from_at, proven_until, received_until, ended_because) on coverage to earshot_account;
 -- A row lock needs the right to change a column; this one decides nothing.
 grant update (name) on accounts to earshot_account;
 grant insert, update (revoked_at) on api_keys to earshot_account;

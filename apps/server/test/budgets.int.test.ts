@@ -63,6 +63,18 @@ describe('a rule with a budget', () => {
     });
   });
 
+  test('is not paused early for matches that a search has found for a gap', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('matches=100/day') });
+    await world.match('cats', 60);
+    await world.database.run(`update matches set via = 'search'`);
+    await world.watch()();
+    expect(await world.store.get('acc_1', ruleId)).toMatchObject({
+      state: 'active',
+      effective_budget: { spent: 60, reserved: 0 },
+    });
+  });
+
   test('is forecast from the time when it began to listen in the period', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=1000/month') });

@@ -138,6 +138,35 @@ describe('the ledger of a rule', () => {
   });
 });
 
+describe('an open interval without a recent proof', () => {
+  test.each([
+    ['live', 'process_died'],
+    ['log_unavailable', 'log_unavailable'],
+  ])('ends at the last byte; while the source is %s the reason is %s', async (state, reason) => {
+    await using world = await openLedger();
+    const { database } = world;
+    await database.run(`update watches set from_at = ${minutes(60)}`);
+    await database.run(`update slot_services set from_at = ${minutes(60)}`);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until, received_until)
+       values ('x:main', ${minutes(60)}, ${minutes(4)}, ${minutes(5)})`,
+    );
+    await database.run('update sources set state = $1', [state]);
+    expect(await history(database, { hours: 1 })).toEqual(['live 60–5', `gap (${reason}) 5–…`]);
+  });
+});
+
+test('a platform has no gap before its first rule was registered', async () => {
+  await using world = await openLedger();
+  const { database } = world;
+  await database.run(`update slots set created_at = ${minutes(60)}, registered_at = ${minutes(40)}`);
+  await database.run(
+    `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(50)}, now())`,
+  );
+  const { intervals } = await askCoverage(database)({ from: hoursAgo(2), platform: 'x' });
+  expect(intervals.map(({ state }) => state)).toEqual(['not_watched', 'live']);
+});
+
 describe('an interval', () => {
   test('of a crashed process is closed at its last proven moment when the next interval opens', async () => {
     await using world = await openLedger();

@@ -38,12 +38,27 @@ test('a source whose process crashed is stopped, and its rules are down for that
   await createCoverageIntervals(database).openCoverage('x:main');
   await database.run(`update sources set state = 'live'`);
   expect(await shown(database)).toMatchObject({ source: 'live', rule: 'live' });
-  await database.run(`update sources set live_until = '2026-01-02T03:04:05Z'`);
+  await database.run(`update coverage set received_until = '2026-01-02T03:04:05Z'`);
+  await database.run(`update sources set live_until = '2026-01-02T03:04:15Z'`);
   expect(await shown(database)).toMatchObject({
     source: 'stopped',
     rule: 'stopped',
     since: '2026-01-02T03:04:05.000Z',
+    received: new Date('2026-01-02T03:04:05Z'),
   });
+});
+
+test('an outage begins at the same time for rules, sources and coverage', async () => {
+  await using world = await openSource();
+  const { database } = world;
+  const intervals = createCoverageIntervals(database);
+  const { id } = await intervals.openCoverage('x:main');
+  await database.run(
+    `update coverage set from_at = from_at - interval '1 hour', received_until = now() - interval '15 seconds'`,
+  );
+  await intervals.closeCoverage('x:main', id, { because: 'dropped', uncoveredMs: 0 });
+  const { ends } = (await database.one<{ ends: Date }>('select proven_until as ends from coverage')) ?? {};
+  expect(await shown(database)).toMatchObject({ since: ends?.toISOString(), received: ends });
 });
 
 test('a connection that broke is down from its last byte on, whichever errors follow', async () => {

@@ -84,8 +84,7 @@ export function text(options: { readonly max: number; readonly description: stri
 }
 
 function textProblem(value: string, max: number): RequestIssue | undefined {
-  if (value.trim() === '')
-    return requestIssue('too_short', `Must not be empty or blank; up to ${max} characters.`);
+  if (value.trim() === '') return requestIssue('too_short', 'Must not be empty or blank.');
   const length = codePoints(value);
   if (length > max) return requestIssue('too_long', `Must have at most ${max} characters; it has ${length}.`);
   if (value.includes('\0') || !value.isWellFormed()) {

@@ -65,7 +65,9 @@ export function ruleText(rule: Rule, screen: Screen): string {
 function budgetText(rule: Rule, budget: NonNullable<Rule['effective_budget']>): string {
   const whose = rule.budget === null ? ' (default of the operator)' : '';
   const resets = budget.resets_at === null ? '' : `, next period ${shortTime(budget.resets_at)}`;
-  const still = budget.reserved > 0 ? ` (${budget.reserved} may still arrive)` : '';
+  // A rate is no whole number of matches.
+  const reserved = budget.usd === undefined ? Math.ceil(budget.reserved) : budget.reserved;
+  const still = reserved > 0 ? ` (${reserved} may still arrive)` : '';
   return `${formatBudget(budget)}${whose}, spent ${budget.spent}, left ${budget.remaining}${still}${resets}`;
 }
 

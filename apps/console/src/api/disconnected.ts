@@ -9,6 +9,19 @@ export interface Disconnected {
 /** The rule itself is the problem, not the connection to the platform. */
 const ruleReasons: ReadonlySet<string | null> = new Set(['refused', 'not_registered']);
 
+/** Whether at least one of the rules is received, or `starting` if their platforms do not apply them yet. */
+export function receivingState(
+  rules: readonly Rule[],
+  platform?: Disconnected['platform'],
+): 'live' | 'starting' | 'none' {
+  const states = rules.flatMap(({ platforms }) =>
+    (['x', 'firehose'] as const)
+      .filter((one) => platform === undefined || one === platform)
+      .map((one) => platforms[one]?.listening.state),
+  );
+  return states.includes('live') ? 'live' : states.includes('starting') ? 'starting' : 'none';
+}
+
 /** Returns the platforms from which at least one of the rules receives nothing, because a source is disconnected. */
 export function disconnectedPlatforms(rules: readonly Rule[]): Disconnected[] {
   const found = new Map<Disconnected['platform'], string | null>();

@@ -78,6 +78,8 @@ export function useSignOut() {
 function setSession(queries: QueryClient, session: Session | null): void {
   queries.setQueryData(sessionKey, session);
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0] });
+  // Drafts of rules.
+  sessionStorage.clear();
 }
 
 export async function readSession(): Promise<Session | null> {

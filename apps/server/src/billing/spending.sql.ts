@@ -30,8 +30,11 @@ const bucketMs = 10_000;
 const recentPosition = `(select first_position from match_times
   where began > now() - interval '${recentMs + bucketMs} ms' order by began limit 1)`;
 
-/** SQL: the number of matches of the last minute, beside the sums. Zero without a query if nothing matched in that time. */
+/**
+ * SQL: the number of matches of the last minute, beside the sums. Zero without a query if nothing matched in that time. Without
+ * matches that a search found for a gap: they arrive at once, and say nothing about what still arrives.
+ */
 export function recentMatches(which: string): string {
   return `case when max(usage.last_match_at) > now() - interval '${recentMs} ms' then (
-    select count(*) from matches where ${which} and position >= ${recentPosition}) else 0 end`;
+    select count(*) from matches where ${which} and via <> 'search' and position >= ${recentPosition}) else 0 end`;
 }

@@ -1,5 +1,6 @@
 import { platforms as allPlatforms, type Platform } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
+import { provenForSeconds } from '../slots/receiving.sql.ts';
 import type { Interval, Ledger, SlotRepair, WatchedPeriod } from './ledger.ts';
 
 /** The newest rows of the window, per source and per rule history. */
@@ -100,10 +101,9 @@ async function watchedSlots(
 
 async function watchedSources(database: Database, { platform }: CoverageQuery): Promise<WatchedPeriod[]> {
   const rows = await database.many<WatchedRow>(
-    `select platform, id as source_id, null as slot_id, null as to_at, first.created_at as from_at,
-       first.created_at as applied_from
+    `select platform, id as source_id, null as slot_id, null as to_at, first.begun as from_at, first.begun as applied_from
      from sources join lateral (
-       select created_at from slots where source_id = sources.id order by created_at limit 1
+       select coalesce(registered_at, created_at) as begun from slots where source_id = sources.id order by created_at limit 1
      ) as first on true
      where sources.enabled and ($1::text is null or sources.platform = $1)`,
     [platform],
@@ -128,6 +128,7 @@ interface IntervalRow {
   from_at: Date;
   proven_until: Date;
   ended_because: string | null;
+  unproven_because: string | null;
   repair: Interval['repair'];
   repair_via: Interval['repairVia'];
   repair_because: string | null;
@@ -141,7 +142,11 @@ async function intervalsOf(
 ): Promise<Map<string, Interval[]>> {
   const rows = await database.many<IntervalRow>(
     `select rows.* from unnest($1::text[]) as wanted (source_id) cross join lateral (
-       select source_id, id, from_at, proven_until, ended_because, repair, repair_via, repair_because from coverage
+       select source_id, coverage.id, from_at, ended_because, repair, repair_via, repair_because,
+         case when ended_because is null and proven_until < now() - interval '${provenForSeconds} seconds'
+           then coalesce(received_until, proven_until) else proven_until end as proven_until,
+         case when state = 'log_unavailable' then state end as unproven_because
+       from coverage join sources on sources.id = source_id
        where source_id = wanted.source_id and from_at <= $3 and from_at >= coalesce(
          (select max(from_at) from coverage where source_id = wanted.source_id and from_at <= $2), '-infinity')
        order by from_at desc limit ${rowsMax}
@@ -158,6 +163,7 @@ function toInterval(row: IntervalRow): Interval {
     from: row.from_at,
     to: row.proven_until,
     endedBecause: row.ended_because,
+    unprovenBecause: row.unproven_because,
     repair: row.repair,
     repairVia: row.repair_via,
     repairBecause: row.repair_because,

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '../engines/database.ts';
-import { receivedUntil } from '../ingest/coverage-intervals.sql.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { receivedUntil } from '../slots/receiving.sql.ts';
 import { budgetExhausted } from './repair-store.sql.ts';
 
 export interface FreshnessOptions {

@@ -52,6 +52,8 @@ export interface Interval {
   readonly to: Date;
   /** Null while it is open. */
   readonly endedBecause: string | null;
+  /** While it is open: why its coverage is not proven, although its process runs. */
+  readonly unprovenBecause?: string | null;
   readonly repair: 'under_way' | 'repaired' | 'partly' | 'none' | null;
   readonly repairVia: RepairVia | null;
   readonly repairBecause: string | null;
@@ -138,7 +140,7 @@ function timelineOf(ledger: Ledger, watched: WatchedPeriod): Timeline {
       spans.push({ from: Math.max(from, coveredTo), to, state: 'live', reason: null, repair: null });
     }
     coveredTo = Math.max(coveredTo, to);
-    reason = interval.endedBecause ?? 'process_died';
+    reason = interval.endedBecause ?? interval.unprovenBecause ?? 'process_died';
   }
   if (!isOpen(intervals.at(-1), ledger.now)) {
     spans.push({ from: coveredTo, to: Number.POSITIVE_INFINITY, state: 'gap', reason, repair: null });

@@ -62,7 +62,7 @@ export function fromStoredItems({ matchedAt, earliest, scale }: EvaluatedItems, 
   return {
     basis: 'bound',
     bound: 'at_least',
-    note: `At least: only items that your other rules matched in ${inDays(series)} were evaluated.`,
+    note: `At least: only items that your other rules matched in ${inStored(nowMs - earliest.getTime(), series)} were evaluated.`,
     volume: volumeOf(series),
     feeUsd: 0,
   };
@@ -126,6 +126,11 @@ function inDays({ counts }: HourlySeries): string {
   const days = Math.floor(counts.length / 24);
   if (days < 1) return `${counts.length} hour${counts.length === 1 ? '' : 's'}`;
   return days === 1 ? 'one day' : `${days} days`;
+}
+
+/** The series has at least one hour, so less than that is not scaled up beyond it. */
+function inStored(ms: number, series: HourlySeries): string {
+  return ms < 3_600_000 ? `${inTime(ms)}, counted as an hour,` : inDays(series);
 }
 
 function inTime(ms: number): string {

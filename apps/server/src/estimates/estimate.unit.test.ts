@@ -121,6 +121,17 @@ describe('an estimate', () => {
     });
   });
 
+  test('from the stored items of minutes has the minutes in its note', () => {
+    const items = { evaluated: 9, undecided: 0, shown: [], added: 0, removed: 0, incomparable: 0, scale: 1 };
+    const matchedAt = timesOf([1, 2, 3]);
+    const note = (minutes: number) =>
+      fromStoredItems(
+        { ...items, matchedAt, earliest: new Date(nowMs - minutes * minuteMs) },
+        nowMs,
+      ).note.replace(/^.*matched in (.*) were.*$/, '$1');
+    expect([note(3), note(60), note(3_000)]).toEqual(['3 minutes, counted as an hour,', '1 hour', '2 days']);
+  });
+
   test('without matches in the last day keeps its figures', () => {
     const volume = volumeOf(days([30, 40, 50]));
     const basis = { basis: 'history', bound: null, note: 'n', volume, feeUsd: 0 } as const;

@@ -81,8 +81,11 @@ interface Asset {
   zipped: Promise<Buffer> | null;
 }
 
-/** Serves the console from the folder of its build. Files are read at their first request, and cached. */
-export function addConsoleFiles(app: FastifyInstance, folder: string): void {
+/**
+ * Serves the console from the folder of its build. Files are read at their first request, and cached. Returns the handler that sends
+ * the page.
+ */
+export function addConsoleFiles(app: FastifyInstance, folder: string) {
   let reading: Promise<ConsoleBuild | null> | null = null;
   const read = async () => {
     reading ??= readBuilt(folder);
@@ -123,6 +126,7 @@ export function addConsoleFiles(app: FastifyInstance, folder: string): void {
       return await asset.zipped;
     },
   );
+  return showPage;
 }
 
 async function readBuilt(folder: string): Promise<ConsoleBuild | null> {

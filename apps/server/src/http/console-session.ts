@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Authenticate } from '../accounts/authenticate.ts';
 import type { Principal } from '../accounts/call.ts';
 import type { ConsoleSession, ConsoleSessions } from '../accounts/console-sessions.ts';
-import { keyRefused } from '../accounts/keys.ts';
 import type { RateLimits } from '../accounts/rate-limits.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 
@@ -197,11 +196,23 @@ async function signIn(request: FastifyRequest, reply: FastifyReply, options: Con
   }
   const former = { formerTokens: tokensOf(request), requestId: request.id };
   if ('code' in body.data) return await sessions.signInWithCode(body.data.code, request.ip, former);
-  const principal = await authenticate(`Bearer ${body.data.key}`, request.ip);
+  const principal = await authenticate(`Bearer ${body.data.key}`, request.ip).catch(asTypedKey);
   admit(limits, principal, reply);
   const signedIn = await sessions.signInWithKey(principal, former);
-  if (!signedIn) throw keyRefused();
+  if (!signedIn) throw typedKeyRefused();
   return signedIn;
+}
+
+/** A person typed the key: an answer about the header of requests would not help. */
+function asTypedKey(error: unknown): never {
+  throw error instanceof Failure && error.code === 'unauthenticated' ? typedKeyRefused() : error;
+}
+
+function typedKeyRefused(): Failure {
+  return new Failure(
+    'unauthenticated',
+    'This API key is not valid. Check that you copied all of it. If it was revoked, use another one.',
+  );
 }
 
 /** Counts as a change of the account, because each sign-in adds a row. */

@@ -108,14 +108,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   });
   app.addHook('onResponse', async (request, reply) => logAnswer(options, request, reply));
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply));
+  const showConsole = addConsole(app, options);
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(app, request);
+    // A person in a browser gets the page of the console that says so.
+    const isBrowser = request.method === 'GET' && request.headers.accept?.includes('text/html') === true;
+    if (showConsole && isBrowser && methods.length === 0) return showConsole(request, reply.code(404));
     if (methods.length > 0) reply.header('allow', methods.join(', '));
     return sendError(options, noSuchRoute(request, methods), request, reply);
   });
   addDiscovery(app, { isReady: options.isReady });
   addMcp(app, { ...options, innerCalls });
-  addConsole(app, options);
   addOAuth(app, options);
   const inner = authenticateMcp(options);
   const authenticateInner = () => (innerCalls.isInner() ? inner : null);
@@ -149,12 +152,13 @@ async function listen(
   return address;
 }
 
-function addConsole(app: FastifyInstance, { sessions, consoleFolder, ...options }: HttpServerOptions): void {
-  if (sessions === null) return;
+/** Returns the handler that sends the page of the console; null without a console. */
+function addConsole(app: FastifyInstance, { sessions, consoleFolder, ...options }: HttpServerOptions) {
+  if (sessions === null) return null;
   const { authorizationServer } = options;
   addConsoleSession(app, { ...options, sessions });
   if (authorizationServer) addAuthorize(app, { ...options, sessions, authorizationServer });
-  addConsoleFiles(app, consoleFolder);
+  return addConsoleFiles(app, consoleFolder);
 }
 
 function addOAuth(app: FastifyInstance, { resourceServer, authorizationServer }: HttpServerOptions): void {

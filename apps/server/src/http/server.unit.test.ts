@@ -1,6 +1,9 @@
 import { getEventListeners, once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { scopes as allScopes, openApiDocument, operations } from '@earshot/contract';
@@ -8,6 +11,7 @@ import { pino } from 'pino';
 import { describe, expect, test, vi } from 'vitest';
 import { serverWith, testPrincipal, uncalledHandlers } from '../../test/http-server.ts';
 import type { Principal } from '../accounts/call.ts';
+import type { ConsoleSessions } from '../accounts/console-sessions.ts';
 import { keyRefused, newKey } from '../accounts/keys.ts';
 import { createMetrics } from '../observability/metrics.ts';
 import { Failure } from '../runtime/failure.ts';
@@ -35,6 +39,42 @@ test('a caller that disconnects while its key is looked up frees its place', asy
   for (let n = 0; n < 3; n++) await (await fetch(new URL('/healthz', url))).text();
   known.resolve(testPrincipal);
   await expect(released.promise).resolves.toBeUndefined();
+});
+
+describe('with a console', () => {
+  // None of these requests reaches it.
+  const sessions = {} as unknown as ConsoleSessions;
+
+  test('an unknown path shows a browser the page of the console, and a program the error', async () => {
+    const consoleFolder = await mkdtemp(join(tmpdir(), 'earshot-console-'));
+    await mkdir(join(consoleFolder, 'assets'));
+    await writeFile(join(consoleFolder, 'index.html'), '<p>console');
+    await using server = serverWith({ sessions, consoleFolder });
+    const url = await server.listen('127.0.0.1', 0);
+    const get = async (path: string, accept: string) => {
+      const answer = await fetch(new URL(path, url), { headers: { accept } });
+      return [answer.status, await answer.text()];
+    };
+    const browser = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    expect(await get('/webhooks/a/b', browser)).toEqual([404, '<p>console']);
+    expect(await get('/webhooks/a/b', '*/*')).toEqual([404, expect.stringContaining('"not_found"')]);
+    expect(await get('/api.PauseRule', browser)).toEqual([405, expect.stringContaining('"code"')]);
+    await rm(consoleFolder, { recursive: true });
+  });
+
+  test('a wrong key at sign-in is answered in words for a person', async () => {
+    await using server = serverWith({ sessions, authenticate: () => Promise.reject(keyRefused()) });
+    const url = await server.listen('127.0.0.1', 0);
+    const answer = await fetch(new URL('/console/session', url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-earshot-console': '1', origin: url },
+      body: '{"key":"esk_wrong"}',
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      401,
+      { code: 'unauthenticated', message: expect.stringMatching(/^This API key is not valid\./) },
+    ]);
+  });
 });
 
 describe('a key that ends while it is in use', () => {

@@ -136,10 +136,6 @@ async function openCoverage(sql: Sql, sourceId: string): Promise<OpenInterval> {
   return { id, provenUntil };
 }
 
-/** SQL: when the source last received something; null if never. After a crash, the last byte that it recorded. */
-export const receivedUntil = `(select coalesce(received_until, proven_until) from coverage
-  where coverage.source_id = sources.id order by from_at desc, id desc limit 1)`;
-
 /** A shorter gap raises a notice only if it is not repaired. */
 export const shortGapSeconds = 5;
 

@@ -1,9 +1,8 @@
 import type { Platform, SourceState } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { Database, Sql } from '../engines/database.ts';
-import { isReceiving, receivingSince, sourceState } from '../slots/receiving.sql.ts';
+import { isReceiving, receivedUntil, receivingSince, sourceState } from '../slots/receiving.sql.ts';
 import { whatToDo } from '../upstream/protocol.ts';
-import { receivedUntil } from './coverage-intervals.sql.ts';
 import { isRun } from './source-store.sql.ts';
 
 interface SourceRow {

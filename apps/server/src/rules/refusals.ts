@@ -25,10 +25,12 @@ export function changeUnderWay(): Failure {
 
 export function budgetReached(resumesAt: Date | null): Failure {
   const until =
-    resumesAt === null ? '' : `, or wait until ${resumesAt.toISOString()}, when it resumes automatically`;
+    resumesAt === null
+      ? ''
+      : `, or wait until ${resumesAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, when it resumes automatically`;
   return new Failure(
     'failed_precondition',
-    `The rule is paused because a budget is reached. Raise the budget (UpdateRule changes the rule's own)${until}.`,
+    `The rule is paused because a budget is reached. Raise the budget of the rule, its key or the account${until}.`,
     { details: { reason: 'budget_reached' } },
   );
 }

@@ -2,7 +2,7 @@ import type { Rule } from '@earshot/sdk';
 import { Link } from 'wouter';
 import { useRules } from '../../api/rules.ts';
 import { ErrorNote } from '../../parts/error-note.tsx';
-import { formatUsd } from '../../parts/format.ts';
+import { formatCount, formatUsd } from '../../parts/format.ts';
 import { Loading } from '../../parts/loading.tsx';
 import { Time } from '../../parts/time.tsx';
 import { type BudgetState, barOf } from './budget-bar.ts';
@@ -45,7 +45,9 @@ export function Budgets({ ruleId }: { ruleId: string | null }) {
 
 function BudgetRow({ rule, budget }: { rule: Rule; budget: BudgetState }) {
   const { unit, limit, share, level } = barOf(budget);
-  const words = (value: number) => (unit === 'usd' ? formatUsd(value) : `${value.toLocaleString()} matches`);
+  // A rate is no whole number of matches.
+  const words = (value: number) =>
+    unit === 'usd' ? formatUsd(value) : `${formatCount(Math.ceil(value))} matches`;
   const spent = `${words(budget.spent)} of ${words(limit)} ${periods[budget.period]}`;
   return (
     <li className={styles.budget}>

@@ -13,11 +13,18 @@ export function laneWords(intervals: readonly Interval[], summary: Summary, now:
       : 'Not active in this period';
   const missing = gaps > 0 ? [`${counted(gaps, 'gap')}, ${formatDuration(missingMs)} missing`] : [];
   const fetched = repaired > 0 ? [`${counted(repaired, 'gap')} repaired`] : [];
-  return [begin(summary, now), ...missing, ...fetched].join('; ');
+  return [begin(intervals, summary, now), ...missing, ...fetched].join('; ');
 }
 
-function begin({ coveredSince, coveredThroughout, repaired }: Summary, now: Date): string {
-  if (coveredSince === null) return 'Disconnected at the end of this period';
+function begin(
+  intervals: readonly Interval[],
+  { coveredSince, coveredThroughout, repaired }: Summary,
+  now: Date,
+): string {
+  if (coveredSince === null)
+    return intervals.at(-1)?.state === 'not_watched'
+      ? 'Not active at the end of this period'
+      : 'Disconnected at the end of this period';
   const coverage = repaired > 0 ? 'Complete' : 'Covered without a gap';
   return coveredThroughout
     ? coverage

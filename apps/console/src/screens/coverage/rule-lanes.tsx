@@ -10,7 +10,7 @@ import styles from './coverage.module.css';
 import { Gaps } from './gaps.tsx';
 import { isOutage } from './intervals.ts';
 import { Axis, Lanes } from './lanes.tsx';
-import { useCoverage } from './use-coverage.ts';
+import { useCoverage, useRuleCoverage } from './use-coverage.ts';
 import type { WindowName } from './windows.ts';
 
 /** Limits the requests: each timeline needs its own. */
@@ -79,7 +79,7 @@ function RuleLane({
   isChosen: boolean;
   onToggle: () => void;
 }) {
-  const { data, error, refetch } = useCoverage(window, rule.id);
+  const { data, error, refetch } = useRuleCoverage(window, rule.id);
   const gapsId = `gaps-${rule.id}`;
   const name = (
     <button

@@ -1,12 +1,27 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
 import { type WindowName, windowMs } from './windows.ts';
 
-/** The coverage of a rule, or of the whole account. The window ends at the time of the server. */
-export function useCoverage(name: WindowName, ruleId?: string) {
+/** The coverage of the whole account. The window ends at the time of the server. */
+export function useCoverage(name: WindowName) {
+  return useRead(name, undefined, []);
+}
+
+/**
+ * The coverage of a rule. A key on the free plan may send 60 requests per minute, so this is read again when the coverage of the
+ * platforms has changed, and otherwise every two minutes.
+ */
+export function useRuleCoverage(name: WindowName, ruleId: string) {
+  const platforms = useCoverage(name).data?.intervals ?? [];
+  const changes = platforms.map(({ platform, state, repair }) => `${platform} ${state} ${repair?.state}`);
+  return useRead(name, ruleId, changes);
+}
+
+function useRead(name: WindowName, ruleId: string | undefined, changes: readonly string[]) {
   const api = useApi();
   return useQuery({
-    queryKey: ['getCoverage', name, ruleId ?? null],
+    queryKey: ['getCoverage', name, ruleId ?? null, changes],
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const from = new Date(Date.now() - windowMs[name]).toISOString();
       const answer = await api.getCoverage(
@@ -16,7 +31,6 @@ export function useCoverage(name: WindowName, ruleId?: string) {
       const to = Date.parse(answer.to);
       return { ...answer, window: { from: to - windowMs[name], to } };
     },
-    // A key on the free plan may send 60 requests per minute, and each rule needs its own request.
     refetchInterval: ruleId === undefined ? 30_000 : 120_000,
   });
 }

@@ -1,4 +1,5 @@
-import type { Requests, Rule } from '@earshot/sdk';
+import { languages } from '@earshot/query';
+import type { ErrorDetails, Requests, Rule } from '@earshot/sdk';
 
 export type Platform = 'x' | 'firehose';
 export const platforms: readonly Platform[] = ['x', 'firehose'];
@@ -65,13 +66,28 @@ export function overridesOf({ chosen, queries }: Pick<Draft, 'chosen' | 'queries
 
 /** The examples for the chosen platforms. The API refuses others. */
 export function examplesOf({ examples, chosen }: Pick<Draft, 'examples' | 'chosen'>): Examples {
-  const own = (list: readonly Example[]) => list.filter(({ platform }) => chosen.includes(platform));
-  return { must_match: own(examples.must_match), must_not_match: own(examples.must_not_match) };
+  return filtered(examples, ({ platform }) => chosen.includes(platform));
+}
+
+/** The examples to save: not those without a text, which match nothing. */
+export function filledExamplesOf(draft: Pick<Draft, 'examples' | 'chosen'>): Examples {
+  return filtered(examplesOf(draft), (example) => !isBlank(example));
+}
+
+export function isBlank({ payload }: Example): boolean {
+  return (payload.text ?? '').trim() === '' && (payload.title ?? '').trim() === '';
+}
+
+function filtered(examples: Examples, isWanted: (example: Example) => boolean): Examples {
+  return {
+    must_match: examples.must_match.filter(isWanted),
+    must_not_match: examples.must_not_match.filter(isWanted),
+  };
 }
 
 export function creationOf(draft: Draft): Requests['CreateRule'] {
   const budget = budgetOf(draft.budget);
-  const examples = examplesOf(draft);
+  const examples = filledExamplesOf(draft);
   return {
     name: draft.name,
     intent: draft.intent,
@@ -90,7 +106,7 @@ export function updateOf(rule: Rule, draft: Draft): Requests['UpdateRule'] {
   const queriesDiffer =
     before.chosen.join() !== draft.chosen.join() ||
     draft.chosen.some((platform) => before.queries[platform] !== draft.queries[platform]);
-  const examples = examplesOf(draft);
+  const examples = filledExamplesOf(draft);
   return {
     rule_id: rule.id,
     if_version: rule.version,
@@ -111,6 +127,32 @@ export function updateOf(rule: Rule, draft: Draft): Requests['UpdateRule'] {
 function budgetOf({ amount, unit, period, reaction }: BudgetDraft) {
   if (amount.trim() === '') return null;
   return { period, [unit]: Number(amount), on_reached: reaction };
+}
+
+/** What the form must have before it can be saved. */
+export function missingIn({ name, intent, chosen, queries }: Draft): NonNullable<ErrorDetails['violations']> {
+  const texts = [
+    ['name', name, 'Enter a name.'],
+    ['intent', intent, 'Say what the rule is for.'],
+    ...chosen.map((platform) => [`overrides.${platform}`, queries[platform], 'Enter a query.'] as const),
+  ] as const;
+  const missing = texts.flatMap(([field, text, message]) =>
+    text.trim() === '' ? [{ field, code: 'required' as const, message }] : [],
+  );
+  const invalid = chosen
+    .filter(
+      (platform) => queries[platform].trim() !== '' && !languages[platform].validate(queries[platform]).valid,
+    )
+    .map((platform) => ({
+      field: `overrides.${platform}`,
+      code: 'invalid_value' as const,
+      message: 'Correct the errors of the query.',
+    }));
+  const unchosen =
+    chosen.length > 0
+      ? []
+      : [{ field: 'platforms', code: 'required' as const, message: 'Choose at least one platform.' }];
+  return [...missing, ...invalid, ...unchosen];
 }
 
 function hasExamples({ must_match, must_not_match }: Examples): boolean {

@@ -7,7 +7,7 @@ import { rulesKey } from '../../api/rules.ts';
 import { useShortcuts } from '../../frame/shortcuts.tsx';
 import { Button } from '../../parts/button.tsx';
 import { platformNames } from '../../parts/platforms.ts';
-import { creationOf, type Draft, draftOf, emptyDraft, overridesOf, platforms, updateOf } from './draft.ts';
+import { creationOf, type Draft, missingIn, overridesOf, platforms, updateOf } from './draft.ts';
 import styles from './editor.module.css';
 import { ExamplesField } from './examples-field.tsx';
 import { FieldProblems, type Violation } from './field-problems.tsx';
@@ -15,18 +15,33 @@ import { LimitsFields } from './limits-fields.tsx';
 import { type AcceptOptions, PlanDialog } from './plan-dialog.tsx';
 import { PreviewPanel } from './preview-panel.tsx';
 import { QueryField } from './query-field.tsx';
+import { useKeptDraft } from './use-kept-draft.ts';
 
 export function EditorForm({ rule }: { rule?: Rule }) {
-  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : emptyDraft));
+  const { draft, setDraft, isRestored, discard } = useKeptDraft(rule);
   const [isPlanning, setPlanning] = useState(false);
+  const [isChecked, setChecked] = useState(false);
   const preview = usePreview(rule);
-  const save = useSave(draft, rule, () => setPlanning(false));
-  const violations = [...violationsOf(save.error), ...violationsOf(preview.error)];
+  const save = useSave(draft, rule, { onSaved: discard, onInvalidField: () => setPlanning(false) });
+  const missing = missingIn(draft);
+  const violations = [
+    ...(isChecked ? missing : []),
+    ...violationsOf(save.error),
+    ...violationsOf(preview.error),
+  ];
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
   useShortcuts('Editor', [{ keys: 'p', label: 'Preview', run: () => preview.mutate(draft) }]);
   return (
     <div className={styles.editor}>
       <form className={styles.form} onSubmit={(event) => event.preventDefault()}>
+        {isRestored && (
+          <p className={styles.quiet}>
+            This is your unsaved draft.{' '}
+            <Button kind="plain" onClick={discard}>
+              Discard it
+            </Button>
+          </p>
+        )}
         <NameFields draft={draft} violations={violations} onChange={change} isNew={!rule} />
         <PlatformChoice draft={draft} violations={violations} onChange={change} />
         {draft.chosen.map((platform) => (
@@ -46,7 +61,10 @@ export function EditorForm({ rule }: { rule?: Rule }) {
           <Button onClick={() => preview.mutate(draft)} isBusy={preview.isPending}>
             Preview
           </Button>
-          <Button kind="primary" onClick={() => setPlanning(true)}>
+          <Button
+            kind="primary"
+            onClick={() => (missing.length === 0 ? setPlanning(true) : setChecked(true))}
+          >
             Save …
           </Button>
         </div>
@@ -84,7 +102,11 @@ function usePreview(rule: Rule | undefined) {
 }
 
 /** Saves the rule. Then shows a new rule in the feed, where its first match appears, and a changed one in the list. */
-function useSave(draft: Draft, rule: Rule | undefined, onInvalidField: () => void) {
+function useSave(
+  draft: Draft,
+  rule: Rule | undefined,
+  { onSaved, onInvalidField }: { onSaved: () => void; onInvalidField: () => void },
+) {
   const api = useApi();
   const queryClient = useQueryClient();
   const [, navigate] = useLocation();
@@ -94,6 +116,7 @@ function useSave(draft: Draft, rule: Rule | undefined, onInvalidField: () => voi
       return (await api.createRule({ ...creationOf(draft), ...accepted })).rule_id;
     },
     onSuccess: async (id) => {
+      onSaved();
       await queryClient.invalidateQueries({ queryKey: rulesKey });
       navigate(rule ? '/rules' : `/feed?rule=${id}`);
     },

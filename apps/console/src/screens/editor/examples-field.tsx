@@ -6,6 +6,7 @@ import {
   type Example,
   type Expectation,
   examplesOf,
+  isBlank,
   overridesOf,
   type Platform,
 } from './draft.ts';
@@ -74,7 +75,7 @@ interface ExampleRowProps {
 function ExampleRow({ title, example, chosen, verdict, onChange, onRemove }: ExampleRowProps) {
   const { platform, payload } = example;
   return (
-    <div className={styles.example} data-outcome={verdict?.outcome}>
+    <div className={styles.example} data-outcome={isBlank(example) ? undefined : verdict?.outcome}>
       <span>{title}</span>
       <select
         aria-label="Platform of the example"
@@ -95,7 +96,7 @@ function ExampleRow({ title, example, chosen, verdict, onChange, onRemove }: Exa
         placeholder="Text of a post"
         onChange={({ target }) => onChange({ ...example, payload: { ...payload, text: target.value } })}
       />
-      <output>{outcomeWords(verdict)}</output>
+      <output>{isBlank(example) ? '– enter a text' : outcomeWords(verdict)}</output>
       <Button kind="plain" aria-label="Remove the example" onClick={onRemove}>
         ×
       </Button>

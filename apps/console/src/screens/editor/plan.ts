@@ -2,7 +2,14 @@ import { languages } from '@earshot/query';
 import type { Rule } from '@earshot/sdk';
 import { formatExactTime } from '../../parts/format.ts';
 import { platformNames } from '../../parts/platforms.ts';
-import { type BudgetDraft, type Draft, draftOf, examplesOf, type Platform, platforms } from './draft.ts';
+import {
+  type BudgetDraft,
+  type Draft,
+  draftOf,
+  filledExamplesOf,
+  type Platform,
+  platforms,
+} from './draft.ts';
 
 export interface PlanLine {
   readonly what: string;
@@ -35,7 +42,7 @@ interface Line {
 /** Describes the draft, by label. */
 function linesOf(draft: Draft): ReadonlyMap<string, Line> {
   const text = (words: string, compared = words): Line => ({ words, compared, isCode: false });
-  const examples = examplesOf(draft);
+  const examples = filledExamplesOf(draft);
   const { must_match, must_not_match } = examples;
   const hasExamples = must_match.length + must_not_match.length > 0;
   return new Map([

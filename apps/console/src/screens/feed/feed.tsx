@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import { disconnectedPlatforms } from '../../api/disconnected.ts';
+import { disconnectedPlatforms, receivingState } from '../../api/disconnected.ts';
 import { useRules } from '../../api/rules.ts';
 import { useShortcuts } from '../../frame/shortcuts.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
@@ -29,16 +29,17 @@ interface MatchesProps extends ReturnType<typeof useFeedAddress> {
 }
 
 function Matches({ query, peek, change, restart }: MatchesProps) {
-  const { data: rules = [] } = useRules();
+  const { data: rules = [], isSuccess: isLoaded } = useRules();
   const [wantsOlder, setWantsOlder] = useState(false);
   const { state, dispatch, error, connection } = useFeed(query, wantsOlder, restart);
   const [isAtTop, setAtTop] = useState(true);
   const { items, isPaused, freshCount, isListed } = state;
   const ruleNames = useMemo(() => new Map(rules.map(({ id, name }) => [id, name])), [rules]);
 
-  const disconnected = disconnectedPlatforms(
-    rules.filter(({ id }) => query.rule_id === undefined || id === query.rule_id),
-  ).filter(({ platform }) => query.platform === undefined || platform === query.platform);
+  const selected = rules.filter(({ id }) => query.rule_id === undefined || id === query.rule_id);
+  const disconnected = disconnectedPlatforms(selected).filter(
+    ({ platform }) => query.platform === undefined || platform === query.platform,
+  );
 
   useEffect(
     () => dispatch({ type: 'paused', isPaused: !isAtTop || peek !== null }),
@@ -70,6 +71,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
             connection={connection}
             isPaused={isPaused}
             disconnected={disconnected}
+            receiving={isLoaded ? receivingState(selected, query.platform) : null}
             freshCount={freshCount}
             onShowNew={showNew}
           />

@@ -1,4 +1,4 @@
-import type { Disconnected } from '../../api/disconnected.ts';
+import type { Disconnected, receivingState } from '../../api/disconnected.ts';
 import { formatTime } from '../../parts/format.ts';
 import { platformNames } from '../../parts/platforms.ts';
 
@@ -9,11 +9,19 @@ export interface LiveFacts {
   readonly isPaused: boolean;
   /** The platforms from which the rules of the feed receive nothing. */
   readonly disconnected: readonly Disconnected[];
+  /** Whether any of these rules is received; null while they load. */
+  readonly receiving: ReturnType<typeof receivingState> | null;
   readonly now?: Date;
 }
 
 /** Describes whether the feed is live. It is not while Earshot does not receive from a platform of its rules. */
-export function describeLive({ connection, isPaused, disconnected, now = new Date() }: LiveFacts): {
+export function describeLive({
+  connection,
+  isPaused,
+  disconnected,
+  receiving,
+  now = new Date(),
+}: LiveFacts): {
   readonly state: Connection | 'paused' | 'down';
   readonly words: string;
 } {
@@ -32,6 +40,9 @@ export function describeLive({ connection, isPaused, disconnected, now = new Dat
     case 'live':
       if (disconnected.length > 0)
         return { state: 'down', words: disconnected.map((one) => downWords(one, now)).join('. ') };
+      if (receiving === null) return { state: 'connecting', words: 'Connecting …' };
+      if (receiving === 'none') return { state: 'none', words: 'Not receiving: no rule is active' };
+      if (receiving === 'starting') return { state: 'connecting', words: 'Starting …' };
       return isPaused
         ? { state: 'paused', words: 'Paused while you read' }
         : { state: 'live', words: 'Live' };

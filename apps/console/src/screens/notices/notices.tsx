@@ -76,7 +76,7 @@ function NoNotices({ show }: { show: Show }) {
 
 function NoticeRow({ notice }: { notice: Notice }) {
   const { type, severity, subject, data, what_to_do, created_at, resolved_at } = notice;
-  const problem = data['problem'];
+  const message = data['message'];
   return (
     <li className={styles.notice} data-resolved={resolved_at !== null}>
       <div className={styles.severity}>
@@ -92,9 +92,9 @@ function NoticeRow({ notice }: { notice: Notice }) {
           </Link>
         </h2>
         <p>{what_to_do}</p>
-        {typeof problem === 'string' && (
+        {typeof message === 'string' && !what_to_do.includes(message) && (
           <p className={styles.quiet}>
-            Error message: <UntrustedText text={problem} />
+            Error message: <UntrustedText text={message} />
           </p>
         )}
       </div>

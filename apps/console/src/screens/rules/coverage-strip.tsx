@@ -1,4 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
+import type { Rule } from '@earshot/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
 import { platformNames } from '../../parts/platforms.ts';
 import { summarise } from '../coverage/intervals.ts';
@@ -9,10 +10,13 @@ import styles from './rules.module.css';
 const dayMs = 86_400_000;
 
 /** The coverage of a rule in the last 24 hours, one timeline per platform. */
-export function CoverageStrip({ ruleId }: { ruleId: string }) {
+export function CoverageStrip({ rule: { id: ruleId, platforms } }: { rule: Rule }) {
   const api = useApi();
+  // An outage that the row shows begins in the timeline at the same time.
+  const listening = Object.values(platforms).map((platform) => platform?.listening.state);
   const { data, error } = useQuery({
-    queryKey: ['coverage', ruleId, 'day'],
+    queryKey: ['coverage', ruleId, 'day', listening],
+    placeholderData: keepPreviousData,
     queryFn: async ({ signal }) => {
       const to = Date.now();
       const window = { from: to - dayMs, to };

@@ -1,6 +1,7 @@
 import type { Rule } from '@earshot/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { useApi } from '../../api/api.tsx';
 import { rulesKey } from '../../api/rules.ts';
 import { Button } from '../../parts/button.tsx';
@@ -8,16 +9,29 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Modal } from '../../parts/modal.tsx';
 import styles from './rules.module.css';
 
-/** Buttons to pause, resume and delete a rule. Deleting also deletes its matches, so it needs a confirmation. */
-export function RuleActions({ rule, onDeleted }: { rule: Rule; onDeleted?: () => void }) {
+interface RuleActionsProps {
+  readonly rule: Rule;
+  readonly onDeleted?: () => void;
+  /** Shows errors elsewhere; null when a new attempt begins. */
+  readonly onError?: (error: Error | null) => void;
+}
+
+/**
+ * Buttons to pause, resume and delete a rule. Deleting also deletes its matches, so it needs a confirmation. A rule that only a
+ * change can resume has a link to the editor.
+ */
+export function RuleActions({ rule, onDeleted, onError }: RuleActionsProps) {
   const api = useApi();
   const queries = useQueryClient();
   const [isConfirming, setConfirming] = useState(false);
   const onSuccess = () => queries.invalidateQueries({ queryKey: rulesKey });
   const isPaused = rule.state === 'paused';
+  const changeWords = neededChange(rule);
   const request = { rule_id: rule.id };
   const toggle = useMutation({
     mutationFn: () => (isPaused ? api.resumeRule(request) : api.pauseRule(request)),
+    onMutate: () => onError?.(null),
+    onError: (error) => onError?.(error),
     onSuccess,
   });
   const remove = useMutation({
@@ -31,17 +45,23 @@ export function RuleActions({ rule, onDeleted }: { rule: Rule; onDeleted?: () =>
   });
   return (
     <div className={styles.actions}>
-      <Button
-        aria-label={`${isPaused ? 'Resume' : 'Pause'} ${rule.name}`}
-        onClick={() => toggle.mutate()}
-        isBusy={toggle.isPending}
-      >
-        {isPaused ? 'Resume' : 'Pause'}
-      </Button>
+      {changeWords === null ? (
+        <Button
+          aria-label={`${isPaused ? 'Resume' : 'Pause'} ${rule.name}`}
+          onClick={() => toggle.mutate()}
+          isBusy={toggle.isPending}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+      ) : (
+        <Link href={`/rules/${rule.id}`} aria-label={`${changeWords} of ${rule.name}`}>
+          {changeWords}
+        </Link>
+      )}
       <Button aria-label={`Delete ${rule.name}`} onClick={() => setConfirming(true)}>
         Delete
       </Button>
-      {toggle.error && <ErrorNote error={toggle.error} />}
+      {toggle.error && !onError && <ErrorNote error={toggle.error} />}
       {isConfirming && (
         <Modal title={`Delete “${rule.name}”?`} onClose={() => setConfirming(false)}>
           <p>
@@ -59,4 +79,10 @@ export function RuleActions({ rule, onDeleted }: { rule: Rule; onDeleted?: () =>
       )}
     </div>
   );
+}
+
+/** The change without which the server refuses to resume the rule; null if there is none. */
+export function neededChange({ pause }: Pick<Rule, 'pause'>): string | null {
+  if (pause?.reason === 'budget') return 'Raise budget …';
+  return pause?.reason === 'expired' ? 'Change expiry …' : null;
 }

@@ -1,5 +1,7 @@
 import type { Rule } from '@earshot/sdk';
+import { useState } from 'react';
 import { Link } from 'wouter';
+import { ErrorNote } from '../../parts/error-note.tsx';
 import { formatCount, formatTime, formatUsdRange } from '../../parts/format.ts';
 import { platformNames } from '../../parts/platforms.ts';
 import { Time } from '../../parts/time.tsx';
@@ -10,6 +12,9 @@ import { RuleActions } from './rule-actions.tsx';
 import styles from './rules.module.css';
 import { Sparkline } from './sparkline.tsx';
 import type { RuleCost, RuleFigures } from './use-rule-figures.ts';
+
+/** The number of columns of the table. */
+const columns = 8;
 
 interface RuleRowProps {
   readonly rule: Rule;
@@ -22,34 +27,44 @@ export function RuleRow({ rule, figures, cost }: RuleRowProps) {
     .flatMap((platform) => platform?.last_match_at ?? [])
     .toSorted()
     .at(-1);
+  const [error, setError] = useState<Error | null>(null);
   return (
-    <tr>
-      <th scope="row" className={styles.name}>
-        <Link href={`/rules/${rule.id}`} data-rule>
-          {rule.name}
-        </Link>
-        <span className={styles.state} data-state={rule.state}>
-          {stateWords(rule)}
-        </span>
-      </th>
-      <td className={styles.wide}>
-        <Sparkline counts={figures?.week} />
-      </td>
-      <td className={styles.number}>
-        <Link href={`/feed?rule=${rule.id}`}>{figures ? formatCount(figures.day) : '–'}</Link>
-      </td>
-      <td className={styles.number}>{formatUsdRange(cost ?? { min: 0, max: 0 })}</td>
-      <td>
-        <BudgetCell budget={rule.effective_budget} />
-      </td>
-      <td>
-        <CoverageStrip ruleId={rule.id} />
-      </td>
-      <td className={styles.wide}>{lastMatch === undefined ? 'none yet' : <Time at={lastMatch} />}</td>
-      <td>
-        <RuleActions rule={rule} />
-      </td>
-    </tr>
+    <>
+      <tr>
+        <th scope="row" className={styles.name}>
+          <Link href={`/rules/${rule.id}`} data-rule>
+            {rule.name}
+          </Link>
+          <span className={styles.state} data-state={rule.state}>
+            {stateWords(rule)}
+          </span>
+        </th>
+        <td className={styles.wide}>
+          <Sparkline counts={figures?.week} />
+        </td>
+        <td className={styles.number}>
+          <Link href={`/feed?rule=${rule.id}`}>{figures ? formatCount(figures.day) : '–'}</Link>
+        </td>
+        <td className={styles.number}>{formatUsdRange(cost ?? { min: 0, max: 0 })}</td>
+        <td>
+          <BudgetCell budget={rule.effective_budget} />
+        </td>
+        <td>
+          <CoverageStrip rule={rule} />
+        </td>
+        <td className={styles.wide}>{lastMatch === undefined ? 'none yet' : <Time at={lastMatch} />}</td>
+        <td>
+          <RuleActions rule={rule} onError={setError} />
+        </td>
+      </tr>
+      {error && (
+        <tr>
+          <td colSpan={columns}>
+            <ErrorNote error={error} />
+          </td>
+        </tr>
+      )}
+    </>
   );
 }
 

@@ -89,8 +89,7 @@ function SourceRow({
         {what_to_do}
         {message !== undefined && (
           <blockquote className={styles.problem}>
-            <span className={styles.quiet}>Message from {platformNames[platform]}:</span>{' '}
-            <UntrustedText text={message} />
+            <span className={styles.quiet}>Details:</span> <UntrustedText text={message} />
           </blockquote>
         )}
       </td>

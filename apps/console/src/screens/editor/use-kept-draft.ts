@@ -1,0 +1,36 @@
+import type { Rule } from '@earshot/sdk';
+import { useCallback, useState } from 'react';
+import { type Draft, draftOf, emptyDraft } from './draft.ts';
+
+/**
+ * The state of the form. Changes are kept in this tab until they are saved or the user signs out, so that leaving the page loses
+ * nothing. A new version of the rule begins a new draft.
+ */
+export function useKeptDraft(rule: Rule | undefined) {
+  const name = `draft of ${rule ? `${rule.id} ${rule.version}` : 'a new rule'}`;
+  const stored = rule ? draftOf(rule) : emptyDraft;
+  const [kept] = useState(() => readDraft(name));
+  const [draft, setState] = useState(kept ?? stored);
+  const [isRestored, setRestored] = useState(kept !== null);
+  const setDraft = useCallback(
+    (change: (before: Draft) => Draft) =>
+      setState((before) => {
+        const after = change(before);
+        sessionStorage.setItem(name, JSON.stringify(after));
+        return after;
+      }),
+    [name],
+  );
+  const discard = () => {
+    sessionStorage.removeItem(name);
+    setRestored(false);
+    setState(stored);
+  };
+  return { draft, setDraft, isRestored, discard };
+}
+
+/** Only this module writes the item, so it has the form of a draft. */
+function readDraft(name: string): Draft | null {
+  const text = sessionStorage.getItem(name);
+  return text === null ? null : JSON.parse(text);
+}
