@@ -163,7 +163,7 @@ test('a trial is a rule with an end by time and one by matches, and its cost is 
 });
 
 describe('after a trial that ended', () => {
-  const advice = 'set another "budget" and "expires_at" (null for none) with UpdateRule';
+  const advice = 'set another budget and another end (or none), and resume it';
 
   test('by its time, the rule continues with another budget, unless that is too small for its rate', async () => {
     await using world = await openTrialWorld();
@@ -262,9 +262,9 @@ describe('a preview with a trial', () => {
     };
     await using world = await openTrialWorld({ counts: { x: [ten] } });
     await endedTrial(world);
-    await world.database.run(`update sources set state = 'action_required'`);
+    await world.database.run(`update sources set state = 'action_required', live_until = now()`);
     expect(await world.estimate()).toMatchObject(twelve);
-    await world.database.run(`update sources set state = 'live'`);
+    await world.database.run(`update sources set state = 'live', live_until = now() + interval '1 hour'`);
     expect(await world.estimate()).toMatchObject({ basis: 'counts', matches_per_day: { average: 240 } });
     await world.listenedFor(await world.create(), 25 * 60);
     expect((await world.estimate())?.basis).toBe('history');
