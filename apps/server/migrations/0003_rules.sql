@@ -25,7 +25,7 @@ create table rules (
   managed_set text,
   managed_key text,
   budget json,
-  -- Why the service paused the rule: `budget` or `suspension`. Null if a caller did, or the rule expired.
+  -- Why the service paused the rule: `budget`, `default_budget` or `suspension`. Null if a caller did, or the rule expired.
   pause_reason text,
   -- When its budgets must be checked although nothing was matched: a budget changed, the rule was resumed, or a period begins.
   budget_check_at timestamptz,

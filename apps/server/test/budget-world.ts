@@ -129,14 +129,14 @@ export async function openBudgetWorld(template: Template) {
     watch: (ruleBudget: Budget | null = null, on: Database = database) =>
       createBudgetWatch({ ...common, database: on, ruleBudget }),
     notifyUnusualRates: () => notifyUnusualRates({ database, bells }),
-    resume: () =>
+    resume: (ruleBudget: Budget | null = null) =>
       resumeAfterBudget({
         ...common,
         database,
         store,
         checkpoint: () => undefined,
         contact: 'us',
-        pricing: { prices, ruleBudget: null },
+        pricing: { prices, ruleBudget },
       }),
     matchesOf: async (ruleId: string) =>
       (await database.one<{ count: number }>('select count(*) from matches where rule_id = $1', [ruleId]))

@@ -15,6 +15,8 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 const tomorrowMs = 24 * 3_600_000;
+const midnightAfter = (time: Date) =>
+  new Date((Math.floor(time.getTime() / tomorrowMs) + 1) * tomorrowMs).toISOString();
 const types = (notices: ReadonlyArray<{ type: string }>) => notices.map(({ type }) => type).toSorted();
 
 describe('a rule with a budget', () => {
@@ -41,8 +43,9 @@ describe('a rule with a budget', () => {
     await check();
     const stopped = await world.store.get('acc_1', ruleId);
     expect(stopped).toMatchObject({ state: 'paused', pause: { reason: 'budget' } });
-    const midnight = new Date(Math.ceil(Date.now() / tomorrowMs) * tomorrowMs).toISOString();
-    expect(stopped?.pause?.resumes_at).toBe(midnight);
+    const resumesAt = stopped?.pause?.resumes_at ?? '';
+    // Once in the period, a rule resumes with what is left.
+    expect((Date.parse(resumesAt) - Date.now()) / 120_000).toBeCloseTo(1, 1);
     await world.match('cats', 10);
     expect(await world.matchesOf(ruleId)).toBe(160);
     const notices = await world.notices();
@@ -56,9 +59,10 @@ describe('a rule with a budget', () => {
         spent: 0.8,
         reserved: 0.35,
         on_reached: 'pause',
-        resets_at: midnight,
+        resets_at: midnightAfter(new Date()),
+        resumes_at: resumesAt,
       },
-      what_to_do: `Paused early, at $0.80 of $1.00 a day. At the rate of the last minute, $0.35 more can arrive before a pause takes effect, which would pass the budget. Raise the budget, or narrow the rules. Otherwise they resume automatically at ${midnight.slice(0, 10)} 00:00 UTC.`,
+      what_to_do: `Paused early, at $0.80 of $1.00 a day, until ${resumesAt.slice(0, 16).replace('T', ' ')} UTC. At the rate of the last minute, $0.35 more could arrive before the platforms stop. To continue sooner, raise the budget or narrow the rules.`,
       resolved_at: null,
     });
   });
@@ -326,13 +330,19 @@ describe('after a pause', () => {
   });
 
   test('the rule stays paused while the period lasts, even if it is checked and has become quiet', async () => {
-    const { world, ruleId, resume } = await stopped('matches=7/day');
+    const { world, ruleId, resume } = await stopped('matches=5/day');
     await using _ = world;
     await world.endBurst();
     await world.database.run('update rules set budget_check_at = now()');
     expect(await resume()).toBe('paused');
     const until = (await world.store.get('acc_1', ruleId))?.pause?.resumes_at;
     expect(new Date(until ?? 0).getTime()).toBeGreaterThan(Date.now());
+  });
+
+  test('less than one match left is not worth a resume', async () => {
+    const { world, ruleId } = await stopped('usd=0.029/day');
+    await using _ = world;
+    expect((await world.store.get('acc_1', ruleId))?.pause?.resumes_at).toBe(midnightAfter(new Date()));
   });
 
   test('a request cannot resume the rule, but a larger budget does', async () => {
@@ -364,6 +374,125 @@ describe('after a pause', () => {
     world.now.ahead = tomorrowMs;
     expect(await resume()).toBe('paused');
     expect((await world.store.get('acc_1', ruleId))?.pause).toEqual({ reason: 'request', resumes_at: null });
+  });
+
+  test('a rule with $1 a day is paused within the bound, resumes once with what is left, and waits for midnight UTC', async () => {
+    await using world = await openBudgetWorld(template);
+    const ruleId = await world.create('cats', { budget: budgetOf('usd=1/day') });
+    const check = world.watch();
+    const read = async () => {
+      const rule = await world.store.get('acc_1', ruleId);
+      return {
+        state: rule?.state,
+        resumesAt: rule?.pause?.resumes_at,
+        spent: rule?.effective_budget?.spent ?? 0,
+      };
+    };
+    /** One match a second, which X keeps delivering for 70 s after the pause. */
+    const runUntilPaused = async () => {
+      for (let step = 0; step < 40 && (await read()).state === 'active'; step++) {
+        await world.match('cats', 10);
+        await check();
+        await world.pass(10_000);
+      }
+      await world.match('cats', 70);
+      return await read();
+    };
+    const first = await runUntilPaused();
+    expect(first).toMatchObject({ state: 'paused' });
+    expect(first.spent).toBeLessThan(0.7);
+    expect((Date.parse(first.resumesAt ?? '') - Date.now()) / 120_000).toBeCloseTo(1, 1);
+    await world.pass(120_000);
+    await world.database.run('update rules set budget_check_at = now()');
+    await world.registered(world.resume());
+    expect(await read()).toMatchObject({ state: 'active', spent: first.spent });
+    const second = await runUntilPaused();
+    expect(second).toMatchObject({ state: 'paused', resumesAt: midnightAfter(new Date()) });
+    expect(second.spent).toBeGreaterThan(first.spent);
+    await world.pass(120_000);
+    await world.database.run('update rules set budget_check_at = now()');
+    await world.registered(world.resume());
+    expect(await read()).toMatchObject({ state: 'paused', resumesAt: midnightAfter(new Date()) });
+    const bill = await world.database.one<{ usd: number }>(
+      'select (sum(at_least) * 0.005)::float8 as usd from source_usage',
+    );
+    // Items that arrive after a pause are on the bill, and not in `spent`.
+    const deliveredAfterPause = 70 * 0.005;
+    expect(second.spent).toBeLessThanOrEqual(1);
+    expect(bill?.usd).toBeCloseTo(second.spent + 2 * deliveredAfterPause, 9);
+    expect(bill?.usd).toBeLessThanOrEqual(1 + 2 * deliveredAfterPause);
+    const reached = (await world.notices()).filter(({ type }) => type === 'budget.reached');
+    expect(reached.map(({ resolved_at }) => resolved_at !== null)).toEqual([true, false]);
+  });
+
+  describe("by the operator's default budget in a second period", () => {
+    const fallback = budgetOf('matches=5/day');
+
+    /** The first pause was yesterday. */
+    async function stoppedTwice(own: Budget | null = null) {
+      const world = await openBudgetWorld(template);
+      const ruleId = await world.create('cats', { budget: own });
+      const check = world.watch(fallback);
+      const resume = () => world.registered(world.resume(fallback));
+      const read = async () => await world.store.get('acc_1', ruleId);
+      world.now.ahead = -tomorrowMs;
+      await world.match('cats', 5);
+      await check();
+      const first = await read();
+      await world.database.run(
+        `update usage set day = day - 1, last_match_at = last_match_at - interval '1 day'`,
+      );
+      await world.pass(tomorrowMs);
+      world.now.ahead = 0;
+      await resume();
+      expect((await read())?.state).toBe('active');
+      await world.match('cats', 5);
+      await check();
+      return { world, ruleId, check, resume, read, first };
+    }
+
+    test('the rule stays paused and says so', async () => {
+      const { world, first, read, resume } = await stoppedTwice();
+      await using _ = world;
+      expect(first?.pause).toEqual({
+        reason: 'budget',
+        resumes_at: midnightAfter(new Date(Date.now() - tomorrowMs)),
+      });
+      const pause = { reason: 'default_budget', resumes_at: null };
+      expect(await read()).toMatchObject({ state: 'paused', pause });
+      const notice = (await world.notices()).find(
+        ({ resolved_at, type }) => type === 'budget.reached' && !resolved_at,
+      );
+      expect(notice?.what_to_do).toBe(
+        `The budget is spent: 5 of 5 matches a day. Its rules are paused and not resumed automatically, because the operator's default budget has paused the rule before. Set a budget for this rule, or resume it after ${midnightAfter(new Date()).slice(0, 10)} 00:00 UTC.`,
+      );
+      world.now.ahead = tomorrowMs;
+      await world.database.run('update rules set budget_check_at = now()');
+      await resume();
+      await world.watch(fallback)();
+      expect(await read()).toMatchObject({ state: 'paused', pause });
+      expect((await world.notices()).find(({ id }) => id === notice?.id)?.resolved_at).toBeNull();
+    });
+
+    test('the rule resumes with its own budget, or when its owner resumes it', async () => {
+      const { world, ruleId, read, resume } = await stoppedTwice();
+      await using _ = world;
+      const begun = await world.changes.beginResume({ accountId: 'acc_1', ruleId, premiumRulesMax: 9 });
+      expect(begun.kind).toBe('begun');
+      await world.changes.undo(ruleId);
+      await setBudget(world, ruleId, budgetOf('matches=50/day'));
+      await resume();
+      expect(await read()).toMatchObject({ state: 'active', pause: null });
+      expect(
+        (await world.notices()).every(({ type, resolved_at }) => type !== 'budget.reached' || resolved_at),
+      ).toBe(true);
+    });
+
+    test('a rule with the same budget of its own resumes at midnight', async () => {
+      const { world, read } = await stoppedTwice(fallback);
+      await using _ = world;
+      expect((await read())?.pause).toEqual({ reason: 'budget', resumes_at: midnightAfter(new Date()) });
+    });
   });
 
   test('notices of a past period are resolved, also those of rules that were not paused', async () => {

@@ -233,9 +233,9 @@ export const ruleSchema = z
     }),
     pause: z
       .strictObject({
-        reason: z.enum(['request', 'expired', 'budget', 'suspension']).meta({
+        reason: z.enum(['request', 'expired', 'budget', 'default_budget', 'suspension']).meta({
           description:
-            '`request`: PauseRule. `expired`: `expires_at` has passed. `budget`: a budget of the rule, its key or the account is reached. `suspension`: the operator suspended the account.',
+            '`request`: PauseRule. `expired`: `expires_at` has passed. `budget`: a budget of the rule, its key or the account is reached. `default_budget`: the default budget of the operator paused the rule in a second period, so it stays paused. Set a `budget`, or resume the rule in the next period. `suspension`: the operator suspended the account.',
         }),
         resumes_at: timestamp
           .nullable()

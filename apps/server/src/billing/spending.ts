@@ -58,6 +58,8 @@ export interface SpentAmounts {
   readonly spent: number;
   /** The estimated amount that still arrives until the upstreams apply a stop, at the rate of the last minute. */
   readonly reserved: number;
+  /** The average of one match, on the most expensive platform. */
+  readonly perMatch: number;
 }
 
 export function spentAmounts(
@@ -65,14 +67,15 @@ export function spentAmounts(
   counted: readonly CountedSpending[],
   prices: Prices,
 ): SpentAmounts {
-  let [spent, reserved] = [0, 0];
+  let [spent, reserved, perMatch] = [0, 0, 0];
   for (const one of counted) {
     const amount = unit === 'usd' ? costOfMatches(prices, one.platform, one).max : one.matches;
     const each = one.matches > 0 ? amount / one.matches : 0;
     spent += amount;
+    perMatch = Math.max(perMatch, each);
     reserved += one.recent_matches * (platforms[one.platform].stopsWithinMs / recentMs) * each;
   }
-  return { spent: micro(spent), reserved: micro(reserved) };
+  return { spent: micro(spent), reserved: micro(reserved), perMatch };
 }
 
 /** Rounds to a millionth of a dollar, which removes floating-point errors. */

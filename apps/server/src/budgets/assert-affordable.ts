@@ -5,8 +5,15 @@ import { toEstimate } from '../estimates/estimate-volume.ts';
 import type { AssertAffordable, SpendingChange } from '../rules/create-rule.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { RuleValue } from '../slots/slot-holding.sql.ts';
-import { decide, isAbove, type Standing } from './budget.ts';
-import { readSpending, readStanding, type Spending, type Subject, wasReached } from './budgets.sql.ts';
+import { decide, isAbove, resumeEarlyAfterMs, type Standing } from './budget.ts';
+import {
+  markKey,
+  readSpending,
+  readStanding,
+  type Spending,
+  type Subject,
+  wasReached,
+} from './budgets.sql.ts';
 
 export interface AssertAffordableOptions extends EstimateValueOptions {
   /** Applies to rules without their own budget; null disables it. */
@@ -66,8 +73,8 @@ async function assertNotReached(
     if (subject.id === '') continue;
     const now = new Date(nowMs());
     const standing = await readStanding(database, subject, { prices, now });
-    if (decide(standing, now).isReached || (await wasReached(database, subject, standing)))
-      throw alreadyReached(subject, standing);
+    const isFinal = await wasReached(database, subject, markKey(subject, standing));
+    if (isFinal || decide(standing, now).isReached) throw alreadyReached(subject, standing, isFinal);
   }
 }
 
@@ -148,8 +155,13 @@ const instead: Readonly<Record<Subject['kind'], string>> = {
   account: 'Ask the operator of the service for a larger budget',
 };
 
-function alreadyReached({ kind, budget }: Subject, { cap, spent, period }: Standing): Failure {
-  const wait = period.end === null ? '' : `, or wait until ${period.end.toISOString()}`;
+function alreadyReached(
+  { kind, budget }: Subject,
+  { cap, spent, period }: Standing,
+  isFinal: boolean,
+): Failure {
+  const soon = !isFinal && spent < cap ? `, or try again in ${resumeEarlyAfterMs / 60_000} minutes` : null;
+  const wait = soon ?? (period.end === null ? '' : `, or wait until ${period.end.toISOString()}`);
   const why = spent >= cap ? 'is spent' : `paused its rules early, with ${spent} of ${cap} spent`;
   return new Failure(
     'failed_precondition',

@@ -2,6 +2,7 @@ import type { Budget } from '@earshot/contract';
 import type { Prices } from '../billing/prices.ts';
 import {
   type CountedSpending,
+  micro,
   type Period,
   periodAt,
   type SpentAmounts,
@@ -40,6 +41,23 @@ export interface Decision {
   readonly passed: readonly number[];
   /** When the budget will be spent at this period's rate; null if that is after the period. */
   readonly forecastAt: Date | null;
+}
+
+/**
+ * A rule that its budget paused early resumes once in the period, after this time. By then its last minute is over and the platforms have
+ * stopped, so that nothing is reserved.
+ */
+export const resumeEarlyAfterMs = 120_000;
+
+/** Whether what is left pays for another match. */
+export function isWorthResuming({ cap, spent, perMatch }: Standing): boolean {
+  return micro(spent + perMatch) <= cap;
+}
+
+/** When a rule resumes after an early pause. A new period may begin before. */
+export function earlyResumeAt({ period }: Standing, now: Date): Date {
+  const at = now.getTime() + resumeEarlyAfterMs;
+  return new Date(Math.min(at, period.end?.getTime() ?? at));
 }
 
 /** A forecast needs at least this part of the period and of the budget. */

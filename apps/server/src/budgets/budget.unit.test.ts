@@ -5,7 +5,15 @@ import { whole } from '../billing/divide.ts';
 import { defaultPrices } from '../billing/prices.ts';
 import { type CountedSpending, forecastAtEnd, periodAt, recentMs } from '../billing/spending.ts';
 import { platforms } from '../upstream/platforms.ts';
-import { decide, isAbove, type Standing, standingOf } from './budget.ts';
+import {
+  decide,
+  earlyResumeAt,
+  isAbove,
+  isWorthResuming,
+  resumeEarlyAfterMs,
+  type Standing,
+  standingOf,
+} from './budget.ts';
 
 const dates = fc.date({ min: new Date('2020-01-01'), max: new Date('2040-01-01'), noInvalidDate: true });
 const kinds = fc.constantFrom('day', 'month', 'lifetime');
@@ -110,6 +118,7 @@ const standings: fc.Arbitrary<Standing> = fc
     cap: fc.double({ min: 0.01, max: 1_000, noNaN: true }),
     spent: fc.double({ min: 0, max: 2_000, noNaN: true }),
     reserved: fc.double({ min: 0, max: 100, noNaN: true }),
+    perMatch: fc.double({ min: 0, max: 1, noNaN: true }),
     kind: kinds,
     since: fc.option(fc.date({ min: new Date('2026-10-01'), max: now, noInvalidDate: true })),
   })
@@ -159,14 +168,44 @@ describe('decide', () => {
     const period = periodAt('month', now);
     // 15.5 days of 30 have passed.
     const at = (spent: number) =>
-      decide({ cap: 31, spent, reserved: 0, period, since: new Date(0) }, now).forecastAt;
+      decide({ cap: 31, spent, reserved: 0, perMatch: 0, period, since: new Date(0) }, now).forecastAt;
     expect(at(25)?.toISOString().slice(0, 10)).toBe('2026-11-20');
     expect(at(15.5)).toBeNull();
     expect(at(31)).toBeNull();
     const early = new Date('2026-11-02T00:00:00Z');
     expect(
-      decide({ cap: 31, spent: 25, reserved: 0, period, since: new Date(0) }, early).forecastAt,
+      decide({ cap: 31, spent: 25, reserved: 0, perMatch: 0, period, since: new Date(0) }, early).forecastAt,
     ).toBeNull();
+  });
+});
+
+describe('an early pause', () => {
+  const standing = {
+    cap: 1,
+    spent: 0.9,
+    reserved: 0.2,
+    perMatch: 0.1,
+    period: periodAt('day', now),
+    since: null,
+  };
+
+  test('is followed by a resume only if another match is affordable', () => {
+    expect(isWorthResuming(standing)).toBe(true);
+    expect(isWorthResuming({ ...standing, perMatch: 0.100001 })).toBe(false);
+    expect(isWorthResuming({ ...standing, spent: 1 })).toBe(false);
+  });
+
+  test('ends after two minutes, or when the next period begins', () => {
+    expect(earlyResumeAt(standing, now)).toEqual(new Date('2026-11-16T12:02:00Z'));
+    expect(earlyResumeAt(standing, new Date('2026-11-16T23:59:00Z'))).toEqual(new Date('2026-11-17'));
+    expect(earlyResumeAt({ ...standing, period: periodAt('lifetime', now) }, now)).toEqual(
+      new Date('2026-11-16T12:02:00Z'),
+    );
+  });
+
+  test('lasts longer than any platform keeps delivering', () => {
+    for (const { stopsWithinMs } of Object.values(platforms))
+      expect(resumeEarlyAfterMs).toBeGreaterThan(stopsWithinMs);
   });
 });
 

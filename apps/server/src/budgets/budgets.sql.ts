@@ -171,12 +171,26 @@ export async function notifyOnce<Type extends BudgetNoticeType>(
   return true;
 }
 
-/** Whether the budget was reported as reached in the period. It stays reached even if the rate falls. */
-export async function wasReached(sql: Sql, subject: Subject, standing: Standing): Promise<boolean> {
+/** Whether the budget was reported as reached. In its period it stays reached even if the rate falls. */
+export async function wasReached(sql: Sql, { kind, id }: Subject, key: string): Promise<boolean> {
   const row = await sql.one(
     `select 1 from budget_marks
      where subject_kind = $1 and subject_id = $2 and type = 'budget.reached' and key = $3`,
-    [subject.kind, subject.id, markKey(subject, standing)],
+    [kind, id, key],
+  );
+  return row !== null;
+}
+
+/** The key of the mark and notice of an early pause, after which a rule resumes in the same period. */
+export const earlyKey = (key: string) => `${key} early`;
+
+/** Whether the same budget was reached in another period. */
+export async function wasReachedBefore(sql: Sql, subject: Subject, standing: Standing): Promise<boolean> {
+  const row = await sql.one(
+    `select 1 from budget_marks
+     where subject_kind = $1 and subject_id = $2 and type = 'budget.reached' and key <> $4
+       and starts_with(key, $3) and key not like '${earlyKey('%')}' limit 1`,
+    [subject.kind, subject.id, `${formatBudget(subject.budget)} `, markKey(subject, standing)],
   );
   return row !== null;
 }

@@ -25,17 +25,21 @@ const dueMax = 100;
 const resumesAtOnce = 20;
 const tryAgainMs = 30_000;
 
+/** SQL: a rule that the default budget stopped again needs its own budget to resume automatically. */
+const isDueAt = (time: string) => `(pause_reason = 'budget' and budget_check_at <= ${time}
+  or pause_reason = 'default_budget' and rules.budget is not null and budget_check_at <= ${time}
+  or pause_reason = 'suspension' and coalesce(budget_check_at, ${time}) <= ${time})`;
+
 /**
- * Resumes rules that were paused for a budget or with their account, once no budget holds them back: the next period has begun, or
- * a budget was raised. Any number of nodes may try: a rule takes one change at a time.
+ * Resumes rules that were paused for a budget or with their account, once no budget holds them back: the next period has begun,
+ * a budget was raised, or the pause was the first early one of the period. Any number of nodes may try: a rule takes one change at a time.
  */
 export async function resumeAfterBudget(options: ResumeAfterBudgetOptions): Promise<void> {
   const due = await options.database.prepared<DueRule>(
     `select rules.id, rules.account_id, pause_reason, ${allowedColumns}, now() as read_at
      from rules join accounts on accounts.id = rules.account_id join ${ofPlan}
      where state = 'paused' and suspended_at is null and changing_to is null
-       and (pause_reason = 'budget' and budget_check_at <= now()
-         or pause_reason = 'suspension' and coalesce(budget_check_at, now()) <= now())
+       and ${isDueAt('now()')}
        and (expires_at is null or expires_at > now())
      order by budget_check_at nulls first limit ${dueMax}`,
     [],
@@ -52,9 +56,9 @@ async function resume(options: ResumeAfterBudgetOptions, due: DueRule): Promise<
   const premiumRulesMax = due.limits.rules;
   const begin = () => beginResume(database, { accountId, ruleId, premiumRulesMax });
   const requested =
-    due.pause_reason === 'budget'
-      ? byEarshot(accountId, 'ResumeRule')
-      : byOperator(accountId, 'ResumeAccount');
+    due.pause_reason === 'suspension'
+      ? byOperator(accountId, 'ResumeAccount')
+      : byEarshot(accountId, 'ResumeRule');
   try {
     await changeRule(options, { accountId, ruleId, premiumRulesMax, requested, begin });
     telemetry.ruleChanged({ ruleId, accountId, change: 'resumed' });
@@ -81,7 +85,7 @@ async function heldBackUntil(
     const key = markKey(subject, standing);
     await database.transaction((sql) => resolveReplaced(sql, subject, key));
     if (subject.budget.on_reached !== 'pause') continue;
-    if (decide(standing, at).isReached || (await wasReached(database, subject, standing)))
+    if (decide(standing, at).isReached || (await wasReached(database, subject, key)))
       ends.push(standing.period.end);
   }
   if (ends.length === 0) return 'free';
@@ -98,8 +102,7 @@ async function postpone(
   await sql.run(
     `update rules set budget_check_at = $2, pause_reason = $4
      where id = $1 and state = 'paused'
-       and (pause_reason = 'budget' and budget_check_at <= $3
-         or pause_reason = 'suspension' and coalesce(budget_check_at, $3) <= $3)`,
+       and ${isDueAt('$3')}`,
     [id, until, read_at, pauseReason],
   );
 }

@@ -5,11 +5,13 @@ import type { Prices } from '../billing/prices.ts';
 import type { Bells } from '../engines/bells.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
-import { lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
-import { decide, type Standing } from './budget.ts';
+import { type LockedRule, lockRule, pauseLocked } from '../rules/rule-changes.sql.ts';
+import type { PauseReason } from '../rules/rule-rows.sql.ts';
+import { decide, earlyResumeAt, isWorthResuming, type Standing } from './budget.ts';
 import {
   type BudgetNotice,
   type BudgetNoticeType,
+  earlyKey,
   isEndedMark,
   markKey,
   notifyOnce,
@@ -18,6 +20,8 @@ import {
   resolveReplaced,
   type Subject,
   type WatchedRule,
+  wasReached,
+  wasReachedBefore,
   watchedRules,
 } from './budgets.sql.ts';
 
@@ -198,8 +202,11 @@ async function reach(
   const left: string[] = [];
   for (const ruleId of await rulesOf(database, subject))
     if (!(await stop(options, ruleId, subject, standing))) left.push(ruleId);
-  if (subject.kind !== 'rule')
-    await database.transaction((sql) => notifyOnce(sql, subject, reached(subject, standing)));
+  const notice = reached(subject, standing, {
+    key: markKey(subject, standing),
+    resumesAt: subject.budget.on_reached === 'pause' ? standing.period.end : null,
+  });
+  if (subject.kind !== 'rule') await database.transaction((sql) => notifyOnce(sql, subject, notice));
   bells.ring('slots');
   bells.ring('notices');
   return left;
@@ -219,14 +226,22 @@ async function rulesOf(sql: Sql, { kind, id }: Subject): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-function reached(subject: Subject, standing: Standing, isTrial = false): BudgetNotice<'budget.reached'> {
+/** `resumesAt` is null if the rules do not resume automatically, or continue. */
+function reached(
+  subject: Subject,
+  standing: Standing,
+  { key, resumesAt, isTrial = false }: Pick<BudgetPause, 'key' | 'resumesAt'> & { isTrial?: boolean },
+): BudgetNotice<'budget.reached'> {
+  const { on_reached } = subject.budget;
   return {
     type: 'budget.reached',
-    key: markKey(subject, standing),
-    endsAt: standing.period.end,
+    key,
+    // The notice of a rule that stays paused is resolved when the rule resumes.
+    endsAt: on_reached === 'pause' ? resumesAt : standing.period.end,
     data: {
       ...factsOf(subject, standing),
-      on_reached: subject.budget.on_reached,
+      on_reached,
+      resumes_at: resumesAt?.toISOString() ?? null,
       ...(isTrial && { trial: true as const }),
     },
   };
@@ -237,7 +252,7 @@ function reached(subject: Subject, standing: Standing, isTrial = false): BudgetN
  * Upstream rules stay while other rules hold them. False if a change of the rule is in progress.
  */
 async function stop(
-  { database, telemetry, prices, ruleBudget }: WatchBudgetsOptions,
+  { database, telemetry, prices, ruleBudget, now }: WatchBudgetsOptions,
   ruleId: string,
   subject: Subject,
   standing: Standing,
@@ -248,16 +263,49 @@ async function stop(
     const isOwn = subject.kind === 'rule';
     // The budget was changed in the meantime: it is checked again.
     if (isOwn && !isDeepStrictEqual(rule.budget ?? ruleBudget, subject.budget)) return true;
-    if (subject.budget.on_reached === 'pause') {
-      if (rule.changing_to !== null) return false;
-      const until = { reason: 'budget', resumesAt: standing.period.end } as const;
-      await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), {
-        pricing: { prices, ruleBudget },
-        until,
-      });
-      telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
+    if (subject.budget.on_reached === 'notify') {
+      const key = markKey(subject, standing);
+      if (isOwn) await notifyOnce(sql, subject, reached(subject, standing, { key, resumesAt: null }));
+      return true;
     }
-    if (isOwn) await notifyOnce(sql, subject, reached(subject, standing, rule.is_trial));
+    if (rule.changing_to !== null) return false;
+    const pause = isOwn
+      ? await ownPause(sql, rule, { subject, standing, now: now() })
+      : { key: markKey(subject, standing), reason: 'budget' as const, resumesAt: standing.period.end };
+    await pauseLocked(sql, rule, byEarshot(rule.account_id, 'StopForBudget'), {
+      pricing: { prices, ruleBudget },
+      until: pause,
+    });
+    telemetry.ruleChanged({ ruleId, accountId: rule.account_id, change: 'stopped' });
+    if (isOwn)
+      await notifyOnce(sql, subject, reached(subject, standing, { ...pause, isTrial: rule.is_trial }));
     return true;
   });
+}
+
+interface BudgetPause {
+  /** The key of the mark and the notice. */
+  readonly key: string;
+  readonly reason: PauseReason;
+  /** Null: the rule stays paused. */
+  readonly resumesAt: Date | null;
+}
+
+/**
+ * The first pause of a period is short if money is left: a pause comes early, because the platforms keep delivering. The second one lasts
+ * until the next period, or until a caller acts if the operator's default budget also paused the rule in an earlier period. The rule's
+ * lock makes the marks decide once.
+ */
+async function ownPause(
+  sql: Sql,
+  { budget, is_trial }: LockedRule,
+  { subject, standing, now }: { subject: Subject; standing: Standing; now: Date },
+): Promise<BudgetPause> {
+  const key = markKey(subject, standing);
+  const early = earlyKey(key);
+  if (!is_trial && isWorthResuming(standing) && !(await wasReached(sql, subject, early)))
+    return { key: early, reason: 'budget', resumesAt: earlyResumeAt(standing, now) };
+  if (budget === null && (await wasReachedBefore(sql, subject, standing)))
+    return { key, reason: 'default_budget', resumesAt: null };
+  return { key, reason: 'budget', resumesAt: standing.period.end };
 }

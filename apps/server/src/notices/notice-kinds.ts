@@ -12,7 +12,8 @@ import { whatToDo } from '../upstream/protocol.ts';
 /** The data of each type. Amounts of an installation's budget are not disclosed, because they depend on other accounts. */
 export interface NoticeData {
   'budget.threshold': BudgetData & { readonly percent: number };
-  'budget.reached': (BudgetData | InstallationBudgetData) & {
+  /** `resumes_at` is null if the rules continue, or do not resume automatically. */
+  'budget.reached': ((BudgetData & { readonly resumes_at: string | null }) | InstallationBudgetData) & {
     readonly on_reached: Budget['on_reached'];
     readonly trial?: true;
   };
@@ -127,20 +128,24 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   'budget.reached': {
     severity: 'critical',
     whatToDo: (data) => {
-      const { on_reached, resets_at } = data;
       if ('platform' in data)
-        return `The budget that the operator set for the service is reached. Earshot receives no matches from ${titleOf(data.platform)} until ${resets_at === null ? 'the operator raises it' : timeWords(resets_at)}. If that is too late, contact the operator.`;
+        return `The budget that the operator set for the service is reached. Earshot receives no matches from ${titleOf(data.platform)} until ${data.resets_at === null ? 'the operator raises it' : timeWords(data.resets_at)}. If that is too late, contact the operator.`;
       if (data.trial) return `The trial got ${data.spent} matches and is over. ${afterTrial}`;
-      const raise = 'Raise the budget, or narrow the rules.';
-      const continues = on_reached === 'notify';
-      const resumes =
-        continues || resets_at === null
-          ? ''
-          : ` Otherwise they resume automatically at ${timeWords(resets_at)}.`;
-      if (data.spent >= data.limit)
-        return `The budget is spent: ${spentWords(data)}. Its rules ${continues ? 'continue' : 'are paused'}. ${raise}${resumes}`;
-      const still = `At the rate of the last minute, ${amountWords(data, data.reserved)} more can arrive before a pause takes effect, which would pass the budget.`;
-      return `${continues ? 'Almost reached' : 'Paused early'}, at ${spentWords(data)}. ${still}${continues ? ' Its rules continue.' : ''} ${raise}${resumes}`;
+      const raise = 'raise the budget or narrow the rules';
+      const spent = spentWords(data);
+      if (data.on_reached === 'notify')
+        return `The budget is ${data.spent < data.limit ? 'almost ' : ''}spent: ${spent}. Its rules continue. If that is too much, ${raise}.`;
+      const early = data.spent < data.limit;
+      const state = early
+        ? `Paused early, at ${spent},`
+        : `The budget is spent: ${spent}. Its rules are paused`;
+      const why = early
+        ? ` At the rate of the last minute, ${amountWords(data, data.reserved)} more could arrive before the platforms stop.`
+        : '';
+      if (data.resumes_at !== null)
+        return `${state} until ${timeWords(data.resumes_at)}.${why} To continue sooner, ${raise}.`;
+      if (data.resets_at === null) return `${state} for good.${why} To continue, ${raise}.`;
+      return `${state} and not resumed automatically, because the operator's default budget has paused the rule before.${why} Set a budget for this rule, or resume it after ${timeWords(data.resets_at)}.`;
     },
   },
   'budget.forecast': {

@@ -163,6 +163,8 @@ export function applyChange(
       await writeApplied(sql, begun);
       const applied = await record(sql, rule, change, pricing);
       await resolveOutdatedNotices(sql, applied);
+      if (begun.update === null)
+        await resolveNotices(sql, { types: ['budget.reached'], subject: { kind: 'rule', id: rule.id } });
       return applied;
     }),
   );
@@ -237,7 +239,7 @@ export async function pauseLocked(
   change: Change,
   { pricing, until }: { pricing: RulePricing; until?: { reason: PauseReason; resumesAt: Date | null } },
 ): Promise<Rule> {
-  await leaveSlots(sql, rule.id, { stopped: until?.reason === 'budget' });
+  await leaveSlots(sql, rule.id, { stopped: until !== undefined && until.reason !== 'suspension' });
   await sql.run(
     `update rules set state = 'paused', updated_at = now(), pause_reason = $2, budget_check_at = $3 where id = $1`,
     [rule.id, until?.reason ?? null, until?.resumesAt ?? null],

@@ -8,8 +8,11 @@ import { platforms as platformTraits } from '../upstream/platforms.ts';
 import type { RuleOptions } from '../upstream/upstream-rules.ts';
 import { type ManagedBy, managedKeyTaken } from './refusals.ts';
 
-/** Why Earshot paused a rule that it will resume automatically. */
-export type PauseReason = 'budget' | 'suspension';
+/**
+ * Why Earshot paused a rule that it will resume automatically. With `default_budget` it will not until the rule has its own budget: the
+ * operator's default budget stopped the rule in two periods.
+ */
+export type PauseReason = 'budget' | 'default_budget' | 'suspension';
 
 export interface RuleRow {
   id: string;
@@ -141,6 +144,7 @@ export function toRule(row: RuleRow, pricing: RulePricing): Rule {
 
 function pauseOf({ state, pause_reason, budget_check_at, expires_at, read_at }: RuleRow): Rule['pause'] {
   if (state !== 'paused') return null;
+  if (pause_reason === 'default_budget') return { reason: pause_reason, resumes_at: null };
   if (pause_reason !== null)
     return { reason: pause_reason, resumes_at: budget_check_at?.toISOString() ?? null };
   const isExpired = expires_at !== null && expires_at <= read_at;
