@@ -193,4 +193,10 @@ describe('the test of the cookbook', () => {
     expect(change(/ {4}- platform: firehose\n.*\n/.exec(page)?.[0] ?? '', '')).toThrow('lacks items');
     expect(change('to X it is two.\n', 'to X it is two.\n\nMore.\n')).toThrow('one line about tuning');
   });
+
+  test('the examples of the guides are jobs of this page', () => {
+    for (const platform of ['x', 'firehose'] as const)
+      for (const { intent, value } of languages[platform].guide().examples)
+        expect(jobs.find(({ title }) => title === intent)?.queries[platform]).toBe(value);
+  });
 });

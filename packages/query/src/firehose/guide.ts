@@ -64,25 +64,27 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
 
 const examples: SyntaxGuide['examples'] = [
   {
-    intent: 'English news about heat pumps',
+    intent: 'Follow a brand',
     value:
-      '(added:"heat pump" OR title:"heat pump") AND language:"en" AND page_category:"/News" AND recent:7d',
-    explanation: 'Text or title, because a later crawl may not insert the words again',
+      '("northwind traders" OR title:"northwind traders" OR ((northwind OR "northwind\'s" OR "northwind’s") AND (app OR order OR orders OR support OR refund))) AND language:"en" AND NOT domain:"northwind.example"',
+    explanation: 'Text or title; a possessive is a word of its own',
   },
   {
-    intent: 'Press releases of two companies',
-    value: '(title:"northwind" OR title:"contoso") AND url:*\\/press\\/* AND NOT page_type:"/Listing/Job"',
-    explanation: 'The wildcard covers the whole URL; slashes are escaped',
+    intent: "Watch a competitor's pricing page",
+    value: 'domain:"contoso.example" AND url:*\\/pricing*',
+    explanation: 'With `options.firehose.quality` false; slashes in a pattern are escaped',
   },
   {
-    intent: 'Product recalls on well-known sites',
-    value: '"product recall"~3 AND dr:[60 TO *] AND NOT (domain:"spam.example" OR title:"sponsored")',
-    explanation: 'Words near each other, a site rating, exclusions in one negated group',
+    intent: 'Notice outages in a region',
+    value:
+      '("contoso cloud" OR title:"contoso cloud") AND (outage OR downtime OR disruption OR title:outage) AND (europe OR frankfurt OR dublin OR "eu west" OR "eu central")',
+    explanation: 'One kind of operator per level',
   },
   {
-    intent: 'A price that disappears from a shop',
-    value: 'removed:"free shipping" AND domain:"shop.example"',
-    explanation: 'Text that was on the page before and is gone now',
+    intent: 'Follow mergers and acquisitions',
+    value:
+      'title:(contoso OR fabrikam) AND title:(acquire OR acquires OR acquired OR acquisition OR merger OR takeover) AND dr:[50 TO *]',
+    explanation: 'A field before a group belongs to all of it',
   },
 ];
 

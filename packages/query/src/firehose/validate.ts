@@ -5,7 +5,7 @@ import type { Atom, Group } from './surface.ts';
 import { defaultField } from './tables.ts';
 import { domainValue, exactUrl } from './validate/addresses.ts';
 import { breadth } from './validate/breadth.ts';
-import { publishDate, recentWindow } from './validate/dates.ts';
+import { publishDate, recentPlacement, recentWindow } from './validate/dates.ts';
 import { deadClause } from './validate/dead-clause.ts';
 import { implicitOperator } from './validate/implicit-operator.ts';
 import { languageCode, pageCategory, pageType } from './validate/label-values.ts';
@@ -20,7 +20,6 @@ import {
   regexDialect,
 } from './validate/patterns.ts';
 import { comparison, domainRating } from './validate/ranges.ts';
-import { recentPlacement } from './validate/recent-placement.ts';
 import {
   type AtomRule,
   foreignQuotes,

@@ -51,24 +51,27 @@ const pitfalls: SyntaxGuide['pitfalls'] = [
 
 const examples: SyntaxGuide['examples'] = [
   {
-    intent: 'English posts about a brand, without retweets',
-    value: '("acme sky" OR #acmesky OR @acme_sky) lang:en -is:retweet',
-    explanation: 'The group is joined by OR; both filters apply to all of it',
+    intent: 'Follow a brand',
+    value:
+      '("northwind traders" OR @northwindhq OR #northwindtraders OR (northwind (app OR order OR orders OR support OR refund))) lang:en -from:northwindhq -is:retweet',
+    explanation: 'Name, handle and tag; the short name only beside a word of the trade',
   },
   {
-    intent: 'Outage reports to a support account',
-    value: 'to:acme_help (down OR outage OR "not working")',
-    explanation: 'Replies to the account with one of the words',
+    intent: "Watch a competitor's pricing page",
+    value:
+      '(url:"contoso.example/pricing" OR ((contoso OR @contoso) ("price increase" OR "new pricing" OR "new prices" OR "raised prices"))) -is:retweet',
+    explanation: 'Links to the page, or the name beside a phrase',
   },
   {
-    intent: 'Launches by accounts with reach',
-    value: '("product launch"~3 OR unveils) has:links min_followers:10000 -giveaway',
-    explanation: 'Two words at most three apart, or one word, with a link, without one word',
+    intent: 'Notice outages in a region',
+    value:
+      '"contoso cloud" (outage OR down OR offline OR "not working" OR disruption) (europe OR frankfurt OR dublin OR "eu west" OR "eu central") -is:retweet',
+    explanation: 'Three conditions: a name, a symptom, a place',
   },
   {
-    intent: 'Talk near a place',
-    value: 'aurora (point_radius:[25.78 71.17 20km] OR bio_location:"north cape")',
-    explanation: 'Tagged within 20 km, or by people who say they live there',
+    intent: 'Cover a beat in Japanese',
+    value: '(ランサムウェア OR マルウェア) (サーバー OR システム OR メーカー OR 病院) lang:ja -is:retweet',
+    explanation: 'Two groups in one language; quotes are not needed',
   },
 ];
 

@@ -12,7 +12,6 @@ import { negatedGroup, negationAllowed } from './validate/negations.ts';
 import { numberValue } from './validate/number-value.ts';
 import { orPrecedence } from './validate/or-precedence.ts';
 import { positiveClause } from './validate/positive-clause.ts';
-import { proximity } from './validate/proximity.ts';
 import { quotedSyntax, quotedValue } from './validate/quotes.ts';
 import type { LeafRule, TextRule, TreeRule, View } from './validate/rule.ts';
 import { unknownOperator } from './validate/unknown-operator.ts';
@@ -26,7 +25,7 @@ import {
   samplePlacement,
   tierAvailable,
 } from './validate/whole-rule.ts';
-import { ambiguousAnd, emptyPhrase, lowercaseOr, notWord, sentence } from './validate/words.ts';
+import { ambiguousAnd, emptyPhrase, lowercaseOr, notWord, proximity, sentence } from './validate/words.ts';
 
 const textRules: readonly TextRule[] = [ruleLength, badCharacter, list];
 

@@ -6,9 +6,9 @@ import { isEmoji, isEmojiModifier, isPlainWord, isSeparator } from '../character
 import { cutting } from '../cut.ts';
 import { slopMax } from '../tables.ts';
 import { isListed } from './list.ts';
-import { spacedSlop } from './proximity.ts';
 import { signsDropped } from './quotes.ts';
 import { type LeafRule, phraseAround, source, type View } from './rule.ts';
+import { spacedSlop } from './words.ts';
 
 /** A bare keyword is letters and digits, or one plain emoji; everything else must be quoted (x.md §10.1). */
 export const unquotedPunctuation: LeafRule = (leaf, view) => {
