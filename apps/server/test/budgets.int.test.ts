@@ -488,7 +488,7 @@ describe('after a pause', () => {
       ).toBe(true);
     });
 
-    test('a rule with the same budget of its own resumes at midnight', async () => {
+    test('a rule whose own budget is the same resumes at midnight', async () => {
       const { world, read } = await stoppedTwice(fallback);
       await using _ = world;
       expect((await read())?.pause).toEqual({ reason: 'budget', resumes_at: midnightAfter(new Date()) });

@@ -67,7 +67,7 @@ const examples: SyntaxGuide['examples'] = [
     intent: 'Follow a brand',
     value:
       '("northwind traders" OR title:"northwind traders" OR ((northwind OR "northwind\'s" OR "northwind’s") AND (app OR order OR orders OR support OR refund))) AND language:"en" AND NOT domain:"northwind.example"',
-    explanation: 'Text or title; a possessive is a word of its own',
+    explanation: 'Text or title; a possessive is a separate word',
   },
   {
     intent: "Watch a competitor's pricing page",

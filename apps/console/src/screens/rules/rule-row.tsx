@@ -87,6 +87,8 @@ function pauseWords({ reason, resumes_at }: NonNullable<Rule['pause']>): string 
       return 'expired';
     case 'budget':
       return `paused by a budget${resumes_at === null ? '' : `, resumes ${formatTime(resumes_at)}`}`;
+    case 'default_budget':
+      return 'paused by the default budget, which stopped it before';
     case 'suspension':
       return 'paused with the account, resumes soon';
   }
