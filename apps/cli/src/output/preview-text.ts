@@ -34,15 +34,23 @@ export function previewText(
 const boundWords = { at_least: 'at least ', at_most: 'at most ' } as const;
 
 function estimateLines(estimate: Previewed['estimate']): string[] {
-  const { matches_per_day: perDay, busiest_hour: busiest, usd_per_day: usd, bound } = estimate;
+  const { matches_per_day: perDay, busiest_hour: busiest, bound } = estimate;
   const words = bound === null ? '' : boundWords[bound];
   const fee = estimate.fee_usd > 0 ? ` The estimate cost $${estimate.fee_usd}.` : '';
   return [
     `  a day         ${perDay ? `${words}${dayWords(perDay)}` : 'unknown'}`,
     ...(busiest ? [`  busiest hour  ${number(busiest.matches)} (${shortTime(busiest.starts_at)})`] : []),
-    ...(usd ? [`  costs         ${words}$${usd.min.toFixed(2)} to $${usd.max.toFixed(2)} a day`] : []),
+    ...costLines(estimate, words),
     `  based on      ${estimate.basis}: ${printable(estimate.basis_note)}${fee}`,
   ];
+}
+
+function costLines(
+  { usd_per_day: day, usd_per_month: month }: Previewed['estimate'],
+  words: string,
+): string[] {
+  const range = ({ min, max }: NonNullable<typeof day>) => `$${min.toFixed(2)} to $${max.toFixed(2)}`;
+  return day && month ? [`  costs         ${words}${range(day)} a day, ${range(month)} in 30 days`] : [];
 }
 
 function dayWords({ average, busiest, days }: NonNullable<Previewed['estimate']['matches_per_day']>): string {

@@ -1,6 +1,7 @@
 import { requestObject } from '@earshot/contract';
 import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
+import { unhidden } from '../content/visible.ts';
 import { ruleId } from '../rule-fields.ts';
 import { readTimes, time } from '../times.ts';
 import { defineTool, readsOnly } from '../tool.ts';
@@ -31,6 +32,7 @@ export const getUsage = defineTool({
       z.object({
         day: z.string().optional(),
         rule_id: z.string().optional(),
+        rule_name: z.string().nullable().optional(),
         platform: z.string(),
         ...figures,
       }),
@@ -45,7 +47,11 @@ export const getUsage = defineTool({
       structured: {
         total: toFigures(total),
         left_out: usage.length - shown.length,
-        usage: shown.map((row) => ({ ...row, ...toFigures(row) })),
+        usage: shown.map((row) => ({
+          ...row,
+          ...toFigures(row),
+          ...(row.rule_name && { rule_name: unhidden(row.rule_name) }),
+        })),
       },
     };
   },

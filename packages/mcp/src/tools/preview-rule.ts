@@ -31,6 +31,7 @@ export const previewRule = defineTool({
         warnings: z.array(z.string()),
         matches_per_day: z.string(),
         usd_per_day: z.string(),
+        usd_per_month: z.string(),
         basis: z.string(),
         fee_usd: z.number(),
         sample: z.string(),
