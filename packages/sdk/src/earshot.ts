@@ -36,6 +36,11 @@ export interface Earshot extends Calls {
 
 export function createEarshot(options: EarshotOptions): Earshot {
   const { url, key, timeoutMs, fetch: sendRequest = globalThis.fetch } = options;
+  // A call would retry an address that can never be reached for a minute.
+  if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url))
+    throw new TypeError(
+      `The url ${JSON.stringify(url)} is not an address such as https://earshot.example.com.`,
+    );
   // Called without `this`, because browsers refuse their own fetch as the method of another object.
   const connection: Connection = { url, key, fetch: (input, init) => sendRequest(input, init) };
   const calls = createCalls(connection, timeoutMs);

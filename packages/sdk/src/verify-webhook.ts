@@ -80,6 +80,8 @@ export async function verifyWebhook(
   webhook: WebhookToVerify,
 ): Promise<{ id: string; message: WebhookMessage }> {
   const { secret, headers, body, now = Date.now() } = webhook;
+  if (typeof body !== 'string' && !(body instanceof Uint8Array))
+    throw new TypeError('The body is parsed. Pass the raw bytes of the request body.');
   const id = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
   const signatures = readHeader(headers, 'webhook-signature');

@@ -8,6 +8,8 @@ export interface ReceivedRequest {
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
+  /** Milliseconds on this machine's clock. */
+  readonly receivedAt: number;
 }
 
 /** An HTTP server that gives these answers in order, then always the last one. */
@@ -17,7 +19,8 @@ export async function startAnsweringServer(
   const requests: ReceivedRequest[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url = '', headers } = request;
-    const one = { method, url, headers, body: await text(request) };
+    const receivedAt = performance.now();
+    const one = { method, url, headers, body: await text(request), receivedAt };
     requests.push(one);
     answers[Math.min(requests.length, answers.length) - 1]?.(response, one);
   };

@@ -10,6 +10,8 @@ const needs = {
   prometheus: { mayLackInCi: null },
   /** Debian 12's, which the kept pictures of the console are written in. */
   fonts: { mayLackInCi: null },
+  /** Debian's, with httpx; `.ci/run` installs both. */
+  python: { mayLackInCi: null },
   root: { mayLackInCi: 'who is not root has no other user to become, and nothing to test' },
 } as const satisfies Record<string, { readonly mayLackInCi: string | null }>;
 

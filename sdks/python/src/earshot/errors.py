@@ -113,7 +113,7 @@ def unreachable() -> EarshotError:
 
 
 def too_late(seconds: float) -> EarshotError:
-    return EarshotError(f"Earshot sent nothing for {seconds:.3g} s.", code="unavailable")
+    return EarshotError(f"Earshot sent nothing for {seconds * 1000:.0f} ms.", code="unavailable")
 
 
 def parse_json(body: bytes) -> Any:

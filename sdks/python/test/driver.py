@@ -1,0 +1,140 @@
+"""
+Does the steps of scenarios with the Python SDK, and prints what it observes: `packages/sdk/test/scenarios`.
+
+Reads `{"url": …, "steps": […]}` lines, and prints a line of observations for each, in the same order. The first argument is
+the client: `sync` or `async`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import keyword
+import re
+import sys
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from earshot import AsyncEarshot, Earshot, EarshotError, WebhookVerificationError, verify_webhook
+
+Client = type[Earshot] | type[AsyncEarshot]
+Report = Callable[[object], None]
+
+
+async def drive(client: Client, url: str, steps: list[dict[str, Any]]) -> list[object]:
+    observed: list[object] = []
+    earshot = client(url=url, key="esk_test")
+    for step in steps:
+        try:
+            await take(step, earshot, observed.append)
+        except Exception as error:
+            observed.append(describe(error))
+    await outcome_of(earshot.close())
+    return observed
+
+
+async def take(step: dict[str, Any], earshot: Earshot | AsyncEarshot, report: Report) -> None:
+    kind = step["do"]
+    request = {f"{name}_" if keyword.iskeyword(name) else name: value for name, value in step.get("request", {}).items()}
+    listeners = {
+        "on_removed": removal_listener(earshot, report),
+        "on_restored": lambda error: report({"restored": error.code, "cursor": error.details["oldest_cursor"]}),
+    }
+    if kind == "call":
+        name = re.sub("(?<=[a-z])(?=[A-Z])", "_", step["operation"]).lower()
+        if "timeoutMs" in step:
+            request["timeout"] = step["timeoutMs"] / 1000
+        if "idempotencyKey" in step:
+            request["idempotency_key"] = step["idempotencyKey"]
+        report({"answer": await outcome_of(getattr(earshot, name)(**request))})
+    elif kind == "follow":
+        if step["what"] == "matches" and not step.get("ignoresRemovals"):
+            request.update(listeners)
+        if "silenceMsMax" in step:
+            request["silence_max"] = step["silenceMsMax"] / 1000
+        items = earshot.follow_matches(**request) if step["what"] == "matches" else earshot.follow_notices(**request)
+        for count in step["takes"]:
+            left = count
+            async for item in each(items):
+                report({"item": item["id"], "cursor": items.cursor})
+                left -= 1
+                if left == 0:
+                    break
+    elif kind == "consume":
+        left = step.get("take", -1)
+        async for item in each(earshot.consume_matches(**{"reader": "r", **request}, until_empty=True, **listeners)):
+            report({"item": item["id"]})
+            left -= 1
+            if left == 0:
+                break
+    elif kind == "connect":
+        type(earshot)(url=step["url"])
+    elif kind == "verify":
+        body = json.loads(step["body"]) if step.get("isParsed") else step["body"].encode()
+        verified = verify_webhook(secret=step["secret"], headers=step["headers"], body=body, now=step["nowSeconds"])
+        report({"verified": verified.id, "message": verified.message})
+
+
+def removal_listener(earshot: object, report: Report) -> Callable[[Any], object]:
+    def on_removed(removal: Any) -> None:
+        report({"removed": removal["match_id"]})
+
+    async def on_removed_later(removal: Any) -> None:
+        await asyncio.sleep(0)
+        on_removed(removal)
+
+    return on_removed if isinstance(earshot, Earshot) else on_removed_later
+
+
+async def outcome_of(value: Any) -> Any:
+    return await value if inspect.isawaitable(value) else value
+
+
+async def each(items: Any) -> AsyncIterator[Any]:
+    if isinstance(items, AsyncIterator) or hasattr(items, "__aiter__"):
+        async for item in items:
+            yield item
+    else:
+        for item in items:
+            yield item
+
+
+def describe(error: Exception) -> object:
+    if isinstance(error, EarshotError):
+        return {
+            "error": {
+                "code": error.code,
+                "message": error.message,
+                "reason": error.reason,
+                "details": error.details,
+                "requestId": error.request_id,
+                "status": error.status,
+                "retryable": error.retryable,
+                "retryAfterMs": None if error.retry_after is None else error.retry_after * 1000,
+            }
+        }
+    if isinstance(error, WebhookVerificationError):
+        return {"unverified": str(error)}
+    return {"mistake": str(error)}
+
+
+async def drive_all(scenarios: list[dict[str, Any]]) -> list[list[object]]:
+    return await asyncio.gather(*(drive(AsyncEarshot, one["url"], one["steps"]) for one in scenarios))
+
+
+def main() -> None:
+    scenarios = [json.loads(line) for line in sys.stdin]
+    if sys.argv[1] == "async":
+        results = asyncio.run(drive_all(scenarios))
+    else:
+        # The synchronous client blocks the event loop of its thread.
+        with ThreadPoolExecutor(len(scenarios)) as threads:
+            one_loop = lambda one: asyncio.run(drive(Earshot, one["url"], one["steps"]))
+            results = list(threads.map(one_loop, scenarios))
+    for observed in results:
+        print(json.dumps(observed))
+
+
+main()
