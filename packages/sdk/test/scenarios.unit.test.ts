@@ -29,7 +29,7 @@ interface Run extends Pick<Scenario, 'steps'> {
 
 /** All scenarios in one process, at the same time. */
 async function drivePython(client: 'sync' | 'async', runs: readonly Run[]): Promise<unknown[][]> {
-  const child = spawn(python, ['-B', '-W', 'always', 'test/driver.py', client], {
+  const child = spawn(python, ['-B', 'test/driver.py', client], {
     cwd: folder,
     env: { PYTHONPATH: 'src' },
   });
