@@ -32,6 +32,9 @@ async function drivePython(client: 'sync' | 'async', runs: readonly Run[]): Prom
   const child = spawn(python, ['-B', 'test/driver.py', client], {
     cwd: folder,
     env: { PYTHONPATH: 'src' },
+    // A follower without a server never ends.
+    timeout: 50_000,
+    killSignal: 'SIGKILL',
   });
   child.stdin.end(runs.map((run) => `${JSON.stringify(run)}\n`).join(''));
   const [lines, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);

@@ -121,7 +121,6 @@ export function followerScenarios(): Scenario[] {
       answers: () => [stream('c0', [], 'stay'), stream('c0', [1], 'stay')],
       steps: [follow([1], {}, { silenceMsMax: 200 })],
       observed: [item(1)],
-      received: at(undefined, 'c0'),
     },
     {
       name: 'a follower reports removals in order, and skips them without a listener',
