@@ -14,6 +14,8 @@ interface Product {
   readonly name: string;
   readonly version: string;
   readonly license: string;
+  /** Where it is published. npm by default. */
+  readonly registry?: 'npm' | 'pypi';
 }
 
 /** The packages that a bundle's modules come from. Modules without a file are the bundler's own helpers for newer syntax. */
@@ -53,8 +55,8 @@ export function billOfMaterials(product: Product, bundled: readonly BundledPacka
   };
 }
 
-function component(type: 'application' | 'library', { name, version, license }: Product) {
-  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+function component(type: 'application' | 'library', { name, version, license, registry = 'npm' }: Product) {
+  const purl = `pkg:${registry}/${name.replace('@', '%40')}@${version}`;
   return { type, 'bom-ref': purl, name, version, licenses: [{ license: { id: license } }], purl };
 }
 

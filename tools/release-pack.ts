@@ -6,9 +6,10 @@ import { parseArgs, promisify } from 'node:util';
 import { buildPackage as buildCliPackage } from '../apps/cli/build/build-package.ts';
 import { buildPackage as buildSdkPackage } from '../packages/sdk/build/build-package.ts';
 import { billOfMaterials, findBundledPackages, licenseTexts } from './bundled-packages.ts';
+import { type Addresses, buildPythonPackage, findPython } from './python-package.ts';
 
 /**
- * Packs the npm packages for publishing, with a bill of materials beside each:
+ * Packs the npm packages and the Python package for publishing, with a bill of materials beside each:
  *
  *     pnpm release:pack --out DIR [--tag vX.Y.Z] [--repository https://…]
  *
@@ -25,7 +26,7 @@ interface Release {
   readonly version: string;
   readonly outDir: string;
   /** Fields of the manifests to replace. */
-  readonly addresses: object;
+  readonly addresses: Addresses;
 }
 
 const root = resolve(import.meta.dirname, '..');
@@ -64,15 +65,28 @@ async function pack({ name, build }: Package, { version, outDir, addresses }: Re
   }
 }
 
+/** The wheel and the source distribution. A machine without the build backend packs only the npm packages, and says so. */
+async function packPython({ version, outDir, addresses }: Release): Promise<void> {
+  const python = await findPython();
+  if (python === undefined) {
+    const message =
+      'The Python package was not built: it needs python3 with build and hatchling (Debian: python3-build, python3-hatchling).';
+    if (values.tag !== undefined) throw new Error(message);
+    process.stderr.write(`${message}\n`);
+    return;
+  }
+  const files = await buildPythonPackage(python, { version, outDir, addresses });
+  const product = { name: 'earshot', version, license: 'Apache-2.0', registry: 'pypi' } as const;
+  await writeJson(join(outDir, `earshot-${version}-py3-none-any.cdx.json`), billOfMaterials(product, []));
+  for (const file of files) process.stdout.write(`${file}\n`);
+}
+
 const readManifest = async (dir: string) => JSON.parse(await readFile(join(dir, 'package.json'), 'utf8'));
 
 const writeJson = (file: string, value: object) => writeFile(file, `${JSON.stringify(value, null, 2)}\n`);
 
 /** The addresses of the repository in the manifest, or of its fork. */
-function addressesOf(
-  { homepage, repository, bugs }: Record<string, unknown>,
-  fork: string | undefined,
-): object {
+function addressesOf({ homepage, repository, bugs }: Addresses, fork: string | undefined): Addresses {
   if (fork === undefined) return { homepage, repository, bugs };
   return {
     homepage: `${fork}#readme`,
@@ -93,4 +107,6 @@ if (values.tag !== undefined && values.tag !== `v${version}`)
 const outDir = resolve(values.out);
 await mkdir(outDir, { recursive: true });
 const addresses = addressesOf(manifest, values.repository);
-for (const one of packages) await pack(one, { version, outDir, addresses });
+const release = { version, outDir, addresses };
+for (const one of packages) await pack(one, release);
+await packPython(release);
