@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFile, spawnSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { eventually } from '@earshot/testkit';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { skipUnless } from '../packages/testkit/src/vitest-skips.ts';
 import { repository } from './src/demo-process.ts';
 import { nodeBin } from './src/older-node.ts';
 import { shareWorld } from './src/shared-world.ts';
@@ -43,6 +44,19 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
   await rm(dir, { recursive: true, force: true });
 });
+
+/** Debian's packages: the build of the wheel, and what its tests need. */
+function missingForPython(): string | null {
+  const { status } = spawnSync('/usr/bin/python3', ['-c', 'import build, hatchling, httpx, mypy, pip, venv']);
+  return status === 0 ? null : 'python3-build python3-hatchling python3-httpx mypy python3-pip python3-venv';
+}
+
+async function pythonBlocks(path: string): Promise<string[]> {
+  const page = await readFile(path, 'utf8');
+  return Array.from(page.matchAll(/^( *)```python.*\n([^]*?)^ *```$/gm), ([, indentation = '', code = '']) =>
+    code.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
+  );
+}
 
 /** Creates an empty project with one package in it, without requests to the registry. */
 async function install(tarball: string): Promise<string> {
@@ -174,6 +188,63 @@ test.for([['demo'], ['services', 'status'], ['admin', 'create-account', '--name'
     });
   },
 );
+
+describe('the Python package', skipUnless('python', missingForPython()), () => {
+  const readme = join(repository, 'sdks/python/README.md');
+  let python: string;
+  beforeAll(async () => {
+    // httpx is Debian's, because there is no registry.
+    const venv = join(dir, 'venv');
+    await promisify(execFile)('/usr/bin/python3', ['-m', 'venv', '--system-site-packages', venv]);
+    python = join(venv, 'bin/python');
+    const wheel = join(dir, `earshot-${version}-py3-none-any.whl`);
+    await promisify(execFile)(python, ['-m', 'pip', 'install', '--no-index', '--quiet', wheel]);
+  }, patiently);
+
+  test('the first program of its README prints matches', { timeout: patiently }, async () => {
+    const [program = ''] = await pythonBlocks(readme);
+    await writeFile(join(dir, 'first.py'), program);
+    const running = execFile(python, ['first.py'], { cwd: dir, env: environment('24') });
+    let printed = '';
+    running.stdout?.on('data', (piece: string) => (printed += piece));
+    running.stderr?.on('data', (piece: string) => (printed += piece));
+    try {
+      await eventually(() => expect(printed).toMatch(/^waiting for matches of rule_\w+$/m), {
+        timeoutMs: 60_000,
+      });
+      // It follows matches from its start, which it does not report.
+      await eventually(
+        async () => {
+          await world.sandbox.posts(['a rocket launch at noon']);
+          expect(printed).toMatch(/^https:\/\/\S+ a rocket launch at noon$/m);
+        },
+        { timeoutMs: 60_000, intervalMs: 300 },
+      );
+    } finally {
+      running.kill();
+    }
+  });
+
+  test('mypy accepts the package and the examples, and refuses a mistake', {
+    timeout: patiently,
+  }, async () => {
+    const client =
+      'import os\nfrom earshot import Earshot\nearshot = Earshot(url=os.environ["EARSHOT_URL"])\n';
+    const pages = globSync('docs/**/*.md', { cwd: repository }).map((path) => join(repository, path));
+    const blocks = (await Promise.all([readme, ...pages].map(pythonBlocks))).flat();
+    expect(blocks.length).toBeGreaterThan(5);
+    const files = blocks.map((_, index) => `example_${index}.py`);
+    for (const [index, block] of blocks.entries())
+      await writeFile(join(dir, files[index] ?? ''), block.includes('import ') ? block : client + block);
+    const check = (...words: string[]) =>
+      run('/usr/bin/mypy', ['--strict', '--python-executable', python, ...words], dir);
+    expect(await check('-p', 'earshot')).toMatchObject({ code: 0 });
+    expect(await check(...files)).toMatchObject({ code: 0 });
+    await writeFile(join(dir, 'wrong.py'), `${client}earshot.get_rule()\nearshot.list_rules()["rule"]\n`);
+    const { stdout } = await check('wrong.py');
+    expect(stdout).toMatch(/Missing named argument "rule_id"[^]*has no key "rule"[^]*Found 2 errors/);
+  });
+});
 
 test.for(['20', '22', '24'])('on Node %s the packed SDK follows matches', async (node) => {
   const program = `import { createEarshot } from '@earshot/sdk';

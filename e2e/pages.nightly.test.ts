@@ -78,6 +78,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
     EARSHOT_X_TOKENS: `main=${xToken}`,
     EARSHOT_X_BASE_URL: world.sandbox.url,
     EARSHOT_SECRETS_KEY: secretsKey,
+    PYTHONPATH: join(repository, 'sdks/python/src'),
     // Another address of this machine than that of the metrics.
     PUBLIC_ADDRESS: '127.0.0.2',
   };
@@ -87,6 +88,8 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
   const toRun = (line: string) =>
     line
       .replace('./dev earshot', 'earshot')
+      // Debian's, with httpx.
+      .replace(/^python3 /, '/usr/bin/python3 ')
       .replace(/ \| jq .*$/, '')
       .replaceAll('3000', String(port))
       .replace(':9464/', `:${new URL(server.metricsUrl).port}/`)
@@ -160,7 +163,7 @@ test.each(followed)('the commands of %s work as described', async (path, page) =
   const hasFiles = blocks.some(({ language, name }) => language === 'yaml' || name.endsWith('.mjs'));
   const { expectShown, ...reader } = await startReader(page, hasFiles ? dir : repository);
   for (const { language, name, text } of blocks) {
-    if (language === 'js') await reader.save(name, text);
+    if (name !== '') await reader.save(name, text);
     if (language === 'yaml') await reader.save('rules.yaml', text);
     if (language !== 'sh' || !reader.isRun(text)) continue;
     for (const line of text.replaceAll('\\\n', '').split('\n')) await reader.type(line);

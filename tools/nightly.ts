@@ -76,7 +76,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
   },
   packages: {
     installs: ['examples', 'packages/n8n-nodes-earshot'],
-    guards: ['examples/**', 'packages/{n8n-nodes-earshot,sdk}/**', 'apps/cli/build/**'],
+    guards: ['examples/**', 'packages/{n8n-nodes-earshot,sdk}/**', 'sdks/**', 'apps/cli/build/**'],
     tests: [
       'packages/sdk/test/{browser,package}.nightly.test.ts',
       'e2e/examples/*.test.ts',

@@ -48,6 +48,7 @@ export const groups: readonly Group[] = [
       'docs/console.md',
       'packages/n8n-nodes-earshot/README.md',
       'packages/sdk/README.md',
+      'sdks/python/README.md',
     ],
   },
   { section: 'Cookbook', paths: ['docs/cookbook.md'] },

@@ -21,6 +21,7 @@ const patterns = [
   'docs/**/*.md',
   '*.md',
   'packages/{sdk,query,sandbox,n8n-nodes-earshot}/README.md',
+  'sdks/python/README.md',
   'skills/*/SKILL.md',
 ];
 

@@ -28,6 +28,8 @@ test('every manifest has the same version, and the changelog has a section for i
     JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')).version;
   const version = versionOf('.');
   expect(['packages/sdk', 'apps/cli'].map(versionOf)).toEqual([version, version]);
+  const project = readFileSync(join(root, 'sdks/python/pyproject.toml'), 'utf8');
+  expect(project).toContain(`\nversion = "${version}"\n`);
   expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toContain(`\n## v${version}\n`);
 });
 
