@@ -166,7 +166,8 @@ const scalars: Readonly<Record<string, string>> = {
 const literal = (value: unknown): string =>
   typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value);
 
-const asSchema = (value: unknown): JsonSchema => (typeof value === 'object' && value !== null ? value : {});
+const asSchema = (value: unknown): JsonSchema =>
+  typeof value === 'object' && value !== null ? { ...value } : {};
 
 function unionOf(types: readonly string[]): string {
   return [...new Set(types)].toSorted((a, b) => Number(a === 'None') - Number(b === 'None')).join(' | ');

@@ -65,10 +65,9 @@ export function callScenarios(): Scenario[] {
           create((answer) => json(200, answer)),
         ];
       },
-      steps: [call('CreateRule', { name: 'a' }), call('CreateRule', { name: 'b' })].map((step) => ({
-        ...step,
-        request: { ...step.request, intent: 'i', platforms: ['x'], overrides: { x: 'a' } },
-      })),
+      steps: ['a', 'b'].map((name) =>
+        call('CreateRule', { name, intent: 'i', platforms: ['x'], overrides: { x: 'a' } }),
+      ),
       observed: [{ answer: { rule_id: 'rule_1' } }, { answer: { rule_id: 'rule_2' } }],
       received: ['key 1', 'key 1', 'key 1', 'key 1', 'key 2'].map((key) =>
         expect.objectContaining({ url: '/api.CreateRule', key }),
