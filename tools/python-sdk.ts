@@ -367,7 +367,7 @@ function readParameters({ id, method, path }: Operation, { document, typeOf, tex
         }));
   const parameters = fields.map(({ name, schema, isRequired }) => {
     const type = qualified(typeOf(schema, `${id}Request.${name}`));
-    return { name, type, isRequired, isNullable: / \| None$/.test(type), text: textOf(schema) };
+    return { name, type, isRequired, isNullable: type.endsWith(' | None'), text: textOf(schema) };
   });
   return parameters.toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }

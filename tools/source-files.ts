@@ -10,7 +10,7 @@ export interface SourceFile {
 
 const sources = /\.(ts|tsx|mjs|js|sql|sh|css)$/;
 /** Sources, and the texts around them. */
-const texts = /\.(ts|tsx|mjs|js|sql|sh|css|md|ya?ml|json)$|^dev$/;
+const texts = /\.(ts|tsx|mjs|js|sql|sh|css|md|ya?ml|json|py)$|^dev$/;
 
 /** All sources that git tracks or would add. */
 export const readSourceFiles = (root: string): Promise<SourceFile[]> => readFiles(root, sources);

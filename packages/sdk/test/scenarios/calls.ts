@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, type Operation, operations } from '@earshot/contract';
 import { expect } from 'vitest';
 import { cut, failure, json, proxyPage } from '../answering-server.ts';
-import type { Respond, Scenario, Step } from './scenario.ts';
+import { type Respond, repeat, type Scenario, type Step } from './scenario.ts';
 
 export function callScenarios(): Scenario[] {
   const rows: readonly Operation[] = Object.values(operations);
@@ -140,7 +140,7 @@ export function callScenarios(): Scenario[] {
       name: 'a server that does not finish its answer causes a timeout',
       answers: () => [() => undefined, (response) => void response.writeHead(200).write('{"keys"')],
       steps: [call('ListKeys', {}, { timeoutMs: 100 }), call('ListKeys', {}, { timeoutMs: 100 })],
-      observed: Array(2).fill(failed({ code: 'unavailable', status: 0, retryable: true })),
+      observed: repeat(failed({ code: 'unavailable', status: 0, retryable: true }), 2),
     },
     {
       name: 'a missing or malformed URL is refused at once',
@@ -149,7 +149,7 @@ export function callScenarios(): Scenario[] {
         do: 'connect',
         url,
       })),
-      observed: Array(6).fill({ mistake: expect.stringMatching(/^The url .* is not an address such as/) }),
+      observed: repeat({ mistake: expect.stringMatching(/^The url .* is not an address such as/) }, 6),
     },
   ];
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'vitest';
 import { cut, failure, proxyPage } from '../answering-server.ts';
 import { removal, restored } from './log-answers.ts';
-import type { Respond, Scenario, Step } from './scenario.ts';
+import { type Respond, repeat, type Scenario, type Step } from './scenario.ts';
 
 /** A stream that starts at a cursor, sends matches (`c1` is the cursor behind `mat_1`), and then ends, dies or stays open. */
 const stream =
@@ -96,7 +96,7 @@ export function followerScenarios(): Scenario[] {
         failure(401, 'unauthenticated'),
         failure(404, 'not_found'),
       ],
-      steps: Array(3).fill(follow([1], { cursor: 'c1' })),
+      steps: repeat(follow([1], { cursor: 'c1' }), 3),
       observed: [
         {
           error: expect.objectContaining({

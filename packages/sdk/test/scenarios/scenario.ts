@@ -51,6 +51,9 @@ export interface Scenario {
   readonly waitMs?: number;
 }
 
+export const repeat = <Value>(value: Value, times: number): Value[] =>
+  Array.from({ length: times }, () => value);
+
 /** The parts of a request that the scenarios compare. Generated keys are numbered in order of appearance. */
 export function summarize(requests: readonly ReceivedRequest[]): object[] {
   const keys: string[] = [];

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Scenario, Step } from './scenario.ts';
+import { repeat, type Scenario, type Step } from './scenario.ts';
 
 export function webhookScenarios(): Scenario[] {
   const secretBytes = Buffer.from('a secret of 24 bytes!!!!');
@@ -41,7 +41,7 @@ export function webhookScenarios(): Scenario[] {
         verify({ nowSeconds: nowSeconds - 300 }),
         verify({ nowSeconds: nowSeconds + 300 }),
       ],
-      observed: Array(5).fill(genuine),
+      observed: repeat(genuine, 5),
     },
     {
       name: 'a forged webhook message is refused',
@@ -55,7 +55,7 @@ export function webhookScenarios(): Scenario[] {
         verify({ headers: { ...headers, 'webhook-signature': `${signature.slice(0, 20)}==` } }),
         verify({ headers: { ...headers, 'webhook-signature': 'v1,é' } }),
       ],
-      observed: Array(7).fill(unverified('No signature fits the secret.')),
+      observed: repeat(unverified('No signature fits the secret.'), 7),
     },
     {
       name: 'an old webhook message is refused, and one without its headers',
