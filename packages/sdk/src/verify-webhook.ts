@@ -80,8 +80,6 @@ export async function verifyWebhook(
   webhook: WebhookToVerify,
 ): Promise<{ id: string; message: WebhookMessage }> {
   const { secret, headers, body, now = Date.now() } = webhook;
-  if (typeof body !== 'string' && !(body instanceof Uint8Array))
-    throw new TypeError('The body is parsed. Pass the raw bytes of the request body.');
   const id = readHeader(headers, 'webhook-id');
   const timestamp = readHeader(headers, 'webhook-timestamp');
   const signatures = readHeader(headers, 'webhook-signature');
@@ -90,6 +88,10 @@ export async function verifyWebhook(
     throw new WebhookVerificationError('The message is older or newer than 5 minutes.');
   }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  if (!(bytes instanceof Uint8Array))
+    throw new WebhookVerificationError(
+      'The body must be the raw bytes of the request, not the parsed JSON: read it before a JSON parser does, such as with express.raw().',
+    );
   const signed = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
   const key = await crypto.subtle.importKey(
     'raw',
