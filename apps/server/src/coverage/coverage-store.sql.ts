@@ -99,7 +99,7 @@ async function watchedSlots(
   return rows.map(toWatched);
 }
 
-/** The sources of each platform, from the account's first rule there until its last. Other times tell what other accounts did. */
+/** The sources of each platform, from the account's first rule there until its last. Other times would reveal what other accounts did. */
 async function watchedSources(database: Database, query: CoverageQuery): Promise<WatchedPeriod[]> {
   const own = await accountPeriods(database, query);
   const sources = await database.many<{ platform: Platform; source_id: string; begun: Date }>(
