@@ -73,6 +73,8 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
     1_000,
     10 * presetOf('accountSharePercent'),
   ],
+  // Requests for matches
+  [/searches up to ([\d,]+) matches/g, server('readers/search-matches.ts', 'searchedMax')],
   // Budgets
   [
     /(?:for|in|up to) (\d+) s on X,? (?:and for |or )?(\d+) s on Firehose/g,

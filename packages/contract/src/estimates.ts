@@ -39,7 +39,10 @@ export const estimateSchema = z
           'What an average day costs: `min` for the items alone, `max` with everything that may come along with them and be charged.',
       }),
     usd_per_month: z
-      .strictObject({ min: usd, max: usd })
+      .strictObject({
+        min: usd.meta({ description: 'For the items alone.' }),
+        max: usd.meta({ description: 'Including everything that may be delivered with it and charged.' }),
+      })
       .nullable()
       .meta({ description: 'What 30 average days cost.' }),
     basis: z.enum(['counts', 'history', 'trial', 'bound', 'unknown']).meta({

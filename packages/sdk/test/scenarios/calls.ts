@@ -149,7 +149,7 @@ export function callScenarios(): Scenario[] {
         do: 'connect',
         url,
       })),
-      observed: repeat({ mistake: expect.stringMatching(/^The url .* is not an address such as/) }, 6),
+      observed: repeat({ mistake: expect.stringMatching(/must be the URL of the server/) }, 6),
     },
   ];
 }

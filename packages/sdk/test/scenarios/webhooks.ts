@@ -74,13 +74,10 @@ export function webhookScenarios(): Scenario[] {
       ],
     },
     {
-      name: 'a parsed body and an invalid secret are mistakes of the program',
+      name: 'a parsed body is refused with the reason, and an invalid secret',
       answers: () => [],
       steps: [verify({ isParsed: true }), verify({ secret: 'whsec_' })],
-      observed: [
-        { mistake: expect.stringContaining('raw bytes') },
-        { mistake: expect.stringContaining('whsec_') },
-      ],
+      observed: [unverified('raw bytes'), { mistake: expect.stringContaining('whsec_') }],
     },
   ];
 }

@@ -96,6 +96,7 @@ class Calls:
         budget: types.NewBudget | None = None,
         trial: types.Trial | None = None,
         accept_estimate: bool | None = None,
+        allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
@@ -127,6 +128,8 @@ class Calls:
                 continue, change both with UpdateRule and resume the rule.
             accept_estimate: Continue although the estimated cost is above the budget of the
                 rule, the key or the account.
+            allow_equivalent: Default true. False: refuse the rule if another rule of the
+                account has the same queries.
             examples: Example items for the rule. They are checked before anything is
                 registered, and again when the value changes; one that fails is a violation.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
@@ -146,6 +149,7 @@ class Calls:
             "budget": budget,
             "trial": trial,
             "accept_estimate": accept_estimate,
+            "allow_equivalent": allow_equivalent,
             "examples": examples,
             "managed_by": managed_by,
         }
@@ -396,6 +400,7 @@ class Calls:
         limit: int | None = None,
         cursor: str | None = None,
         order: Literal["newest", "oldest"] | None = None,
+        query: str | None = None,
         from_: str | None = None,
         to: str | None = None,
         wait_seconds: int | None = None,
@@ -413,6 +418,10 @@ class Calls:
                 about 1 MiB.
             cursor: `next_cursor` of the previous answer.
             order: Which end to start from.
+            query: Only matches whose text, title, address or author contains all of these
+                words, in upper or lower case. One request searches up to 5,000 matches, so a
+                page may be empty although `next_cursor` continues. Only with `order:
+                "newest"`.
             from_: Only matches created at or after this time.
             to: Only matches created before this time.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
@@ -425,6 +434,7 @@ class Calls:
             "limit": limit,
             "cursor": cursor,
             "order": order,
+            "query": query,
             "from": from_,
             "to": to,
             "wait_seconds": wait_seconds,
@@ -777,6 +787,7 @@ class Calls:
     def create_key(
         self,
         *,
+        name: str | None = None,
         scopes: Sequence[Literal["rules:read", "rules:write", "matches:read", "readers:write", "keys:write", "audit:read", "webhooks:read", "webhooks:write"]] | None = None,
         expires_at: str | None = None,
         budget: types.NewBudget | None = None,
@@ -788,6 +799,7 @@ class Calls:
         Creates another key of the account, which cannot do more than the calling key.
 
         Args:
+            name: Name of the key, for people: who or what uses it.
             scopes: What the new key may do: no more than the calling key. Default: the same.
             expires_at: When the new key expires: in the future, and no later than the calling
                 key. Default: the same time.
@@ -798,6 +810,7 @@ class Calls:
             timeout: Seconds for all attempts together.
         """
         request: dict[str, object] = {
+            "name": name,
             "scopes": scopes,
             "expires_at": expires_at,
             "budget": budget,
@@ -1313,6 +1326,7 @@ class AsyncCalls:
         budget: types.NewBudget | None = None,
         trial: types.Trial | None = None,
         accept_estimate: bool | None = None,
+        allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
@@ -1344,6 +1358,8 @@ class AsyncCalls:
                 continue, change both with UpdateRule and resume the rule.
             accept_estimate: Continue although the estimated cost is above the budget of the
                 rule, the key or the account.
+            allow_equivalent: Default true. False: refuse the rule if another rule of the
+                account has the same queries.
             examples: Example items for the rule. They are checked before anything is
                 registered, and again when the value changes; one that fails is a violation.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
@@ -1363,6 +1379,7 @@ class AsyncCalls:
             "budget": budget,
             "trial": trial,
             "accept_estimate": accept_estimate,
+            "allow_equivalent": allow_equivalent,
             "examples": examples,
             "managed_by": managed_by,
         }
@@ -1613,6 +1630,7 @@ class AsyncCalls:
         limit: int | None = None,
         cursor: str | None = None,
         order: Literal["newest", "oldest"] | None = None,
+        query: str | None = None,
         from_: str | None = None,
         to: str | None = None,
         wait_seconds: int | None = None,
@@ -1630,6 +1648,10 @@ class AsyncCalls:
                 about 1 MiB.
             cursor: `next_cursor` of the previous answer.
             order: Which end to start from.
+            query: Only matches whose text, title, address or author contains all of these
+                words, in upper or lower case. One request searches up to 5,000 matches, so a
+                page may be empty although `next_cursor` continues. Only with `order:
+                "newest"`.
             from_: Only matches created at or after this time.
             to: Only matches created before this time.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
@@ -1642,6 +1664,7 @@ class AsyncCalls:
             "limit": limit,
             "cursor": cursor,
             "order": order,
+            "query": query,
             "from": from_,
             "to": to,
             "wait_seconds": wait_seconds,
@@ -1994,6 +2017,7 @@ class AsyncCalls:
     async def create_key(
         self,
         *,
+        name: str | None = None,
         scopes: Sequence[Literal["rules:read", "rules:write", "matches:read", "readers:write", "keys:write", "audit:read", "webhooks:read", "webhooks:write"]] | None = None,
         expires_at: str | None = None,
         budget: types.NewBudget | None = None,
@@ -2005,6 +2029,7 @@ class AsyncCalls:
         Creates another key of the account, which cannot do more than the calling key.
 
         Args:
+            name: Name of the key, for people: who or what uses it.
             scopes: What the new key may do: no more than the calling key. Default: the same.
             expires_at: When the new key expires: in the future, and no later than the calling
                 key. Default: the same time.
@@ -2015,6 +2040,7 @@ class AsyncCalls:
             timeout: Seconds for all attempts together.
         """
         request: dict[str, object] = {
+            "name": name,
             "scopes": scopes,
             "expires_at": expires_at,
             "budget": budget,

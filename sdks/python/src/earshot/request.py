@@ -49,12 +49,16 @@ class Connection:
 
 
 def connect(url: str, key: str | None) -> Connection:
-    """Refuses an address that can never be reached, because a call would retry it for a minute."""
+    """Without this check, a missing variable of the environment would look like a server that does not answer."""
     try:
         parts = urlsplit(url)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except (AttributeError, TypeError, ValueError):
         is_valid = False
     if not isinstance(url, str) or not is_valid:
-        raise ValueError(f"The url {url!r} is not an address such as https://earshot.example.com.")
+        given = f"It is {url!r}." if url else "It is missing."
+        raise ValueError(
+            'The argument "url" must be the URL of the server, such as '
+            f'"https://earshot.example.com". {given}'
+        )
     return Connection(url.rstrip("/"), key)

@@ -592,6 +592,9 @@ class Key(TypedDict):
     id: str
     """Id of the key."""
 
+    name: str | None
+    """As chosen when it was created, for people."""
+
     display: str
     """Enough of the key to recognise it."""
 
@@ -994,6 +997,7 @@ class ErrorDetails(TypedDict):
         "version_changed",
         "not_paused",
         "expired",
+        "equivalent_rule",
         "budget_reached",
         "budget_exceeded",
         "no_credit",
@@ -1047,6 +1051,9 @@ class ErrorDetails(TypedDict):
         "webhooks:write",
     ]]
     """The scope that the key lacks."""
+
+    rule_id: NotRequired[str]
+    """The rule of the account that has the same queries."""
 
     plan: NotRequired[str]
     """The plan of the account."""
@@ -1381,7 +1388,7 @@ CoverageInterval = TypedDict(
         # `live`: covered. `gap`: Earshot received nothing, although the rule was active.
         # `repaired`: a gap that was filled later. `starting`: the platform had the rule but did not
         # apply it yet; `to` may be in the future. `not_watched`: the rule was paused or not
-        # registered yet.
+        # registered yet; without `rule_id`, the account had no rule on the platform.
         "state": "Literal['live', 'gap', 'repaired', 'starting', 'not_watched']",
         # When it begins.
         "from": "str",
@@ -1700,6 +1707,9 @@ class PlatformSyntaxAnswer(TypedDict):
 class CreatedKey(TypedDict):
     id: str
     """Id of the key."""
+
+    name: str | None
+    """As chosen when it was created, for people."""
 
     display: str
     """Enough of the key to recognise it."""

@@ -128,13 +128,13 @@ def verify_webhook(
         now: Seconds since 1970; by default the current time.
 
     Raises:
-        WebhookVerificationError: The message is refused.
-        TypeError: The body is not the raw bytes.
+        WebhookVerificationError: The message is refused, or the body is not the raw bytes.
         ValueError: The secret is not valid.
     """
     if not isinstance(body, (bytes, bytearray)):
-        raise TypeError(
-            f"The body is a {type(body).__name__}. Pass the raw bytes of the request body, not parsed JSON or text."
+        raise WebhookVerificationError(
+            f"The body must be the raw bytes of the request, not a {type(body).__name__}: "
+            "read it before a JSON parser does."
         )
     key = _key_of(secret)
     given = {name.lower(): value for name, value in headers.items()}
