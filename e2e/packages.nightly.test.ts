@@ -1,9 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePorts } from '@earshot/engines';
 import { eventually } from '@earshot/testkit';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -220,6 +222,31 @@ describe('the Python package', skipUnless('python', missingForPython()), () => {
         },
         { timeoutMs: 60_000, intervalMs: 300 },
       );
+    } finally {
+      running.kill();
+    }
+  });
+
+  test('the webhook receiver of its README accepts a genuine message and refuses a forged one', async () => {
+    const program = (await pythonBlocks(readme)).find((block) => block.includes('verify_webhook')) ?? '';
+    const [port = 0] = await freePorts(1);
+    await writeFile(join(dir, 'receiver.py'), program.replace('3000', String(port)));
+    const key = Buffer.from('a secret of 24 bytes!!!!');
+    const env = { ...environment('24'), WEBHOOK_SECRET: `whsec_${key.toString('base64')}` };
+    const running = execFile(python, ['receiver.py'], { cwd: dir, env });
+    let printed = '';
+    running.stdout?.on('data', (piece: string) => (printed += piece));
+    const body = '{"type":"matches","webhook_id":"whk_1","matches":[{},{}]}';
+    const timestamp = String(Math.floor(Date.now() / 1_000));
+    const signature = createHmac('sha256', key).update(`msg_1.${timestamp}.${body}`).digest('base64');
+    const post = async (signed: string) => {
+      const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': timestamp, 'webhook-signature': signed };
+      return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body })).status;
+    };
+    try {
+      await eventually(async () => expect(await post(`v1,${signature}`)).toBe(204), { timeoutMs: 60_000 });
+      expect(await post('v1,AAAA')).toBe(400);
+      await eventually(() => expect(printed).toBe('msg_1 2\n'), { timeoutMs: 60_000 });
     } finally {
       running.kill();
     }

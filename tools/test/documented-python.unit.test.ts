@@ -1,7 +1,12 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { skipUnless } from '../../packages/testkit/src/vitest-skips.ts';
 import { readPages } from '../documentation.ts';
+
+const python = '/usr/bin/python3';
+const missing = existsSync(python) ? null : python;
 
 /** Prints the name and the mistake of each block that is not Python. */
 const compileAll = `
@@ -14,11 +19,10 @@ for name, code in json.load(sys.stdin):
 `;
 
 const compile = (blocks: readonly (readonly [string, string])[]) =>
-  spawnSync('/usr/bin/python3', ['-c', compileAll], { input: JSON.stringify(blocks), encoding: 'utf8' })
-    .stdout;
+  spawnSync(python, ['-c', compileAll], { input: JSON.stringify(blocks), encoding: 'utf8' }).stdout;
 
 // `e2e/packages.nightly.test.ts` also checks their types.
-test('the Python examples of the documentation compile', async () => {
+test('the Python examples of the documentation compile', skipUnless('python', missing), async () => {
   const pages = await readPages(join(import.meta.dirname, '../..'));
   const blocks = pages.flatMap(({ path, text }) =>
     Array.from(
