@@ -1,8 +1,8 @@
 """
 Does the steps of scenarios with the Python SDK, and prints what it observes: `packages/sdk/test/scenarios`.
 
-Reads `{"url": …, "steps": […]}` lines, and prints a line of observations for each, in the same order. The first argument is
-the client: `sync` or `async`.
+Reads `{"name": …, "url": …, "steps": […]}` lines, and prints a line for each: `{"name": …, "observed": […]}`. The first
+argument is the client: `sync` or `async`.
 """
 
 from __future__ import annotations
@@ -137,21 +137,24 @@ def describe(error: Exception) -> object:
     return {"mistake": str(error)}
 
 
-async def drive_all(scenarios: list[dict[str, Any]]) -> list[list[object]]:
-    return await asyncio.gather(*(drive(AsyncEarshot, one["url"], one["steps"]) for one in scenarios))
+async def run(client: Client, scenario: dict[str, Any]) -> None:
+    observed = await drive(client, scenario["url"], scenario["steps"])
+    sys.stdout.write(json.dumps({"name": scenario["name"], "observed": observed}) + "\n")
+    sys.stdout.flush()
+
+
+async def run_all(scenarios: list[dict[str, Any]]) -> None:
+    await asyncio.gather(*(run(AsyncEarshot, one) for one in scenarios))
 
 
 def main() -> None:
     scenarios = [json.loads(line) for line in sys.stdin]
     if sys.argv[1] == "async":
-        results = asyncio.run(drive_all(scenarios))
-    else:
-        # The synchronous client blocks the event loop of its thread.
-        with ThreadPoolExecutor(len(scenarios)) as threads:
-            one_loop = lambda one: asyncio.run(drive(Earshot, one["url"], one["steps"]))
-            results = list(threads.map(one_loop, scenarios))
-    for observed in results:
-        print(json.dumps(observed))
+        asyncio.run(run_all(scenarios))
+        return
+    # The synchronous client blocks the event loop of its thread.
+    with ThreadPoolExecutor(len(scenarios)) as threads:
+        list(threads.map(lambda one: asyncio.run(run(Earshot, one)), scenarios))
 
 
 main()
