@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useThemeVersion } from '../../frame/use-theme-version.ts';
 import { formatClock, formatCount, formatDay, formatTime } from '../../parts/format.ts';
-import { axisSpacePx, axisSteps, type Division } from './counts.ts';
+import { axisSpacePx, axisSteps, type Division, divisionWords } from './counts.ts';
 import styles from './histogram.module.css';
 
 interface HistogramProps {
@@ -25,8 +25,8 @@ export function Histogram(props: HistogramProps) {
       <figcaption>
         <details>
           <summary>
-            {formatCount(total)} {total === 1 ? 'match' : 'matches'} from {formatTime(props.division.from)} to{' '}
-            {formatTime(props.division.to)} (table)
+            {formatCount(total)} {total === 1 ? 'match' : 'matches'}{' '}
+            {divisionWords(props.division, new Date())} (table)
           </summary>
           <CountTable {...props} />
         </details>
