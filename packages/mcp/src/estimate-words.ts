@@ -6,10 +6,15 @@ export function estimateWords({ matches_per_day: perDay, usd_per_day: usd, bound
   const words = bound === null ? '' : boundWords[bound];
   return {
     matches_per_day: perDay ? `${words}${dayWords(perDay)}` : 'unknown',
-    usd_per_day: usd ? `${words}${usd.min} to ${usd.max}` : 'unknown',
+    usd_per_day: usd ? `${words}${usdWords(usd)}` : 'unknown',
   };
 }
 
 function dayWords({ average, busiest, days }: NonNullable<Estimate['matches_per_day']>): string {
   return busiest === null ? String(average) : `${average} (${busiest} on the busiest of ${days} days)`;
+}
+
+/** Dollars as a range, or as one amount. */
+export function usdWords({ min, max }: { readonly min: number; readonly max: number }): string {
+  return min === max ? String(min) : `${min} to ${max}`;
 }

@@ -1,6 +1,7 @@
 import { requestObject } from '@earshot/contract';
 import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
+import { usdWords } from '../estimate-words.ts';
 import { ruleId } from '../rule-fields.ts';
 import { readTimes, time } from '../times.ts';
 import { defineTool, readsOnly } from '../tool.ts';
@@ -15,7 +16,8 @@ const figures = { matches: z.int(), usd: z.string() };
 export const getUsage = defineTool({
   name: 'get_usage',
   title: 'Usage and cost',
-  description: 'Matches and their cost in dollars (minimum to maximum), of the last 30 days or from–to.',
+  description:
+    'Matches and their cost in dollars (minimum to maximum, if they differ), of the last 30 days or from–to.',
   annotations: readsOnly,
   operation: 'GetUsage',
   input: requestObject({
@@ -52,5 +54,5 @@ export const getUsage = defineTool({
 });
 
 function toFigures({ matches, usd }: Figures) {
-  return { matches, usd: `${usd.min} to ${usd.max}` };
+  return { matches, usd: usdWords(usd) };
 }
