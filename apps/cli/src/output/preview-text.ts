@@ -40,9 +40,14 @@ function estimateLines(estimate: Previewed['estimate']): string[] {
   return [
     `  a day         ${perDay ? `${words}${dayWords(perDay)}` : 'unknown'}`,
     ...(busiest ? [`  busiest hour  ${number(busiest.matches)} (${shortTime(busiest.starts_at)})`] : []),
-    ...(usd ? [`  costs         ${words}$${usd.min.toFixed(2)} to $${usd.max.toFixed(2)} a day`] : []),
+    ...(usd ? [`  costs         ${words}${usdWords(usd)} a day`] : []),
     `  based on      ${estimate.basis}: ${printable(estimate.basis_note)}${fee}`,
   ];
+}
+
+function usdWords({ min, max }: { min: number; max: number }): string {
+  const [low, high] = [`$${min.toFixed(2)}`, `$${max.toFixed(2)}`];
+  return low === high ? low : `${low} to ${high}`;
 }
 
 function dayWords({ average, busiest, days }: NonNullable<Previewed['estimate']['matches_per_day']>): string {
