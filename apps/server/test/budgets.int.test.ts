@@ -62,7 +62,7 @@ describe('a rule with a budget', () => {
         resets_at: midnightAfter(new Date()),
         resumes_at: resumesAt,
       },
-      what_to_do: `Paused early, at $0.80 of $1.00 a day, until ${resumesAt.slice(0, 16).replace('T', ' ')} UTC. At the rate of the last minute, $0.35 more could arrive before the platforms stop. To continue sooner, raise the budget or narrow the rules.`,
+      what_to_do: `Paused early, at $0.80 of $1.00 a day, until ${resumesAt.slice(0, 19).replace('T', ' ')} UTC. At the rate of the last minute, $0.35 more could arrive before the platforms stop. To continue sooner, raise the budget or narrow the rules.`,
       resolved_at: null,
     });
   });

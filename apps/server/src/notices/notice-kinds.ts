@@ -97,7 +97,9 @@ const periodOf = ({ from, to }: { from: string; to: string }) => `between ${time
 const titleOf = (platform: Platform) => platformDescriptions[platform].title;
 
 /** Such as `2026-11-19 00:00 UTC`. */
-const timeWords = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
+const minuteOf = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`;
+/** Without seconds at midnight. Other times have them, as everywhere else. */
+const endOf = (at: string) => (at.includes('T00:00:00') ? minuteOf(at) : timeOf(at));
 
 type Amounts = Pick<BudgetData, 'budget' | 'limit' | 'spent'>;
 
@@ -129,7 +131,7 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     severity: 'critical',
     whatToDo: (data) => {
       if ('platform' in data)
-        return `The budget that the operator set for the service is reached. Earshot receives no matches from ${titleOf(data.platform)} until ${data.resets_at === null ? 'the operator raises it' : timeWords(data.resets_at)}. If that is too late, contact the operator.`;
+        return `The budget that the operator set for the service is reached. Earshot receives no matches from ${titleOf(data.platform)} until ${data.resets_at === null ? 'the operator raises it' : endOf(data.resets_at)}. If that is too late, contact the operator.`;
       if (data.trial) return `The trial got ${data.spent} matches and is over. ${afterTrial}`;
       const raise = 'raise the budget or narrow the rules';
       const spent = spentWords(data);
@@ -143,15 +145,15 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
         ? ` At the rate of the last minute, ${amountWords(data, data.reserved)} more could arrive before the platforms stop.`
         : '';
       if (data.resumes_at !== null)
-        return `${state} until ${timeWords(data.resumes_at)}.${why} To continue sooner, ${raise}.`;
+        return `${state} until ${endOf(data.resumes_at)}.${why} To continue sooner, ${raise}.`;
       if (data.resets_at === null) return `${state} for good.${why} To continue, ${raise}.`;
-      return `${state} and not resumed automatically, because the operator's default budget has paused the rule before.${why} Set a budget for this rule, or resume it after ${timeWords(data.resets_at)}.`;
+      return `${state} and not resumed automatically, because the operator's default budget has paused the rule before.${why} Set a budget for this rule, or resume it after ${endOf(data.resets_at)}.`;
     },
   },
   'budget.forecast': {
     severity: 'warning',
     whatToDo: ({ reached_at, ...data }) =>
-      `At the rate so far, the budget will be spent at about ${timeWords(reached_at)}; now it is ${spentWords(data)}. Raise the budget, or narrow the rules.`,
+      `At the rate so far, the budget will be spent at about ${minuteOf(reached_at)}; now it is ${spentWords(data)}. Raise the budget, or narrow the rules.`,
   },
   'rate.unusual': {
     severity: 'warning',
