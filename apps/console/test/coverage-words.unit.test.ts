@@ -30,6 +30,8 @@ test('describes reasons and source states in words, and shows unknown reasons as
 test('describes how a gap was repaired, how many matches were found and what is missing', () => {
   const words = repairWords({ ...gap, repair: { ...repair, matches: 2, fidelity: ['retweets_missing'] } });
   expect(words).toBe('Repaired by a search, 2 found, without reposts');
+  expect(repairWords({ ...gap, repair })).toBe('Repaired by a search, not every post can be found');
+  expect(repairWords({ ...gap, repair: { ...repair, via: 'replay' } })).toBe('Repaired by a replay');
 });
 
 test('describes why a repair is pending or impossible', () => {
@@ -74,6 +76,16 @@ describe('the words of a timeline', () => {
     expect(words('starting')).toBe(starting);
     expect(words('live', 'not_watched', 'starting')).toBe(starting);
     expect(words('live', 'gap', 'live', 'starting')).toBe(`${starting}; 1 gap, 10 min missing`);
+  });
+
+  test('a gap that a search has repaired does not make the timeline complete', () => {
+    const repaired = (via: 'search' | 'replay') => {
+      const ended: Interval = { ...gap, state: 'repaired', to: at(10), repair: { ...repair, via } };
+      const all = [ended, { ...gap, state: 'live' as const, from: at(10), to: at(20) }];
+      return laneWords(all, summarise(all, { from, to: from + 1_200_000 }), new Date(at(20)));
+    };
+    expect(repaired('replay')).toBe('Covered; 1 gap repaired');
+    expect(repaired('search')).toBe('Covered; 1 gap repaired as far as a search finds posts');
   });
 
   test('an outage that began before the rule does not begin with it', () => {

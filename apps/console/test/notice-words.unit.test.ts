@@ -1,6 +1,6 @@
 import type { Notice } from '@earshot/sdk';
 import { expect, test } from 'vitest';
-import { noticeTitle, subjectPath } from '../src/screens/notices/notice-words.ts';
+import { noticeTitle, subjectName, subjectPath } from '../src/screens/notices/notice-words.ts';
 
 const unknown = JSON.parse('{ "type": "moon.full", "data": {} }');
 
@@ -24,6 +24,12 @@ test('a notice links to the page of its subject', () => {
   expect(subjectPath({ type: 'budget.reached', subject: rule })).toBe('/cost?rule=rule_1');
   expect(subjectPath({ type: 'coverage.gap', subject: source })).toBe('/coverage');
   expect(subjectPath({ type: 'source.action_required', subject: source })).toBe('/sources');
+});
+
+test('the subject of a notice names its platform', () => {
+  expect(subjectName({ kind: 'platform', id: 'x', name: 'x' })).toBe('X');
+  expect(subjectName({ kind: 'source', id: 'firehose:demo', name: 'demo' })).toBe('Firehose demo');
+  expect(subjectName({ kind: 'rule', id: 'rule_1', name: 'x' })).toBe('x');
 });
 
 test('an id cannot change the path of the link', () => {

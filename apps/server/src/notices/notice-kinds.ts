@@ -92,7 +92,10 @@ interface NoticeKind<Type extends RaisedType> {
 
 /** Such as `2026-11-18 17:34:46 UTC`. */
 const timeOf = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
-const periodOf = ({ from, to }: { from: string; to: string }) => `between ${timeOf(from)} and ${timeOf(to)}`;
+function periodOf({ from, to }: { from: string; to: string }): string {
+  const [begin, end] = [timeOf(from), timeOf(to)];
+  return begin === end ? `at ${begin}` : `between ${begin} and ${end}`;
+}
 
 const titleOf = (platform: Platform) => platformDescriptions[platform].title;
 
@@ -190,13 +193,17 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   'coverage.gap': {
     severity: 'warning',
     whatToDo: ({ platform, ...period }) =>
-      `Matches from ${titleOf(platform)} ${periodOf(period)} may be missing. The coverage of each rule shows whether they can be fetched. Another notice follows when they were.`,
+      `Matches from ${titleOf(platform)} ${periodOf(period)} may be missing. The coverage of each rule shows whether they can be fetched. Another notice follows when they were fetched.`,
   },
   'coverage.repaired': {
     severity: 'info',
     isPast: true,
-    whatToDo: ({ platform, ...period }) =>
-      `Nothing to do: the missing matches from ${titleOf(platform)} ${periodOf(period)} were fetched.`,
+    whatToDo: ({ platform, via, ...period }) => {
+      const missing = `the missing matches from ${titleOf(platform)} ${periodOf(period)}`;
+      return via === 'search'
+        ? `Nothing to do: ${missing} were fetched as far as a search finds them. The coverage of each rule names what a search leaves out.`
+        : `Nothing to do: ${missing} were fetched.`;
+    },
   },
   'webhook.failing': {
     severity: 'warning',

@@ -13,7 +13,9 @@ export function laneWords(intervals: readonly Interval[], summary: Summary, now:
   }
   if (covered === null && intervals.at(-1)?.state !== 'starting') return 'Not active in this period';
   const missing = gaps > 0 ? [`${counted(gaps, 'gap')}, ${formatDuration(missingMs)} missing`] : [];
-  const fetched = repaired > 0 ? [`${counted(repaired, 'gap')} repaired`] : [];
+  const isSearched = intervals.some(({ repair }) => repair?.state === 'repaired' && repair.via === 'search');
+  const limit = isSearched ? ' as far as a search finds posts' : '';
+  const fetched = repaired > 0 ? [`${counted(repaired, 'gap')} repaired${limit}`] : [];
   return [begin(intervals, summary, now), ...missing, ...fetched].join('; ');
 }
 
@@ -28,7 +30,7 @@ function begin(
     return last === 'not_watched'
       ? 'Not active at the end of this period'
       : 'Disconnected at the end of this period';
-  const coverage = repaired > 0 ? 'Complete' : 'Covered without a gap';
+  const coverage = repaired > 0 ? 'Covered' : 'Covered without a gap';
   return coveredThroughout
     ? coverage
     : `${coverage} since ${formatTime(new Date(coveredSince).toISOString(), now)}`;

@@ -1,4 +1,5 @@
 import type { Notice } from '@earshot/sdk';
+import { platformNames } from '../../parts/platforms.ts';
 import type { StatusKind } from '../../parts/status-kind.ts';
 
 const titles: Readonly<Record<Notice['type'], string>> = {
@@ -58,4 +59,11 @@ export function subjectPath({ type, subject: { kind, id } }: Pick<Notice, 'type'
   if (type.startsWith('coverage.')) return '/coverage';
   if (type.startsWith('budget.') && kind === 'rule') return `/cost?rule=${encodeURIComponent(id)}`;
   return Object.hasOwn(kindPaths, kind) ? kindPaths[kind](id) : '/notices';
+}
+
+/** The subject by name. A platform's name is its identifier, and sources of two platforms may have the same name. */
+export function subjectName({ kind, id, name }: Notice['subject']): string {
+  const [platform] = Object.entries(platformNames).filter(([known]) => id.split(':')[0] === known);
+  if (kind === 'platform') return platform?.[1] ?? name;
+  return kind === 'source' && platform ? `${platform[1]} ${name}` : name;
 }

@@ -82,7 +82,7 @@ export function RuleActions({ rule, onDeleted, onError }: RuleActionsProps) {
 }
 
 /** The change without which the server refuses to resume the rule; null if there is none. */
-function neededChange({ pause }: Pick<Rule, 'pause'>): string | null {
+export function neededChange({ pause }: Pick<Rule, 'pause'>): string | null {
   if (pause?.reason === 'budget') return 'Raise budget …';
   if (pause?.reason === 'default_budget') return 'Set budget …';
   return pause?.reason === 'expired' ? 'Change expiry …' : null;
