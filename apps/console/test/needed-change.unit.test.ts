@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { neededChange } from '../src/screens/rules/rule-actions.tsx';
+import { neededChange } from '../src/screens/rules/needed-change.ts';
 
 test('Resume is not offered for a pause that only a change can end', () => {
   const pause = (reason: NonNullable<Parameters<typeof neededChange>[0]['pause']>['reason']) =>
