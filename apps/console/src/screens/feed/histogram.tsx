@@ -3,11 +3,13 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { useThemeVersion } from '../../frame/use-theme-version.ts';
 import { formatClock, formatCount, formatDay, formatTime } from '../../parts/format.ts';
-import { axisSpacePx, axisSteps, type Division, divisionWords } from './counts.ts';
+import { axisSpacePx, axisSteps, type Division } from './counts.ts';
 import styles from './histogram.module.css';
 
 interface HistogramProps {
   readonly division: Division;
+  /** The time that it covers. */
+  readonly words: string;
   readonly counts: readonly number[];
   readonly onRange: (from: string, to: string) => void;
 }
@@ -25,8 +27,7 @@ export function Histogram(props: HistogramProps) {
       <figcaption>
         <details>
           <summary>
-            {formatCount(total)} {total === 1 ? 'match' : 'matches'}{' '}
-            {divisionWords(props.division, new Date())} (table)
+            {formatCount(total)} {total === 1 ? 'match' : 'matches'} {props.words} (table)
           </summary>
           <CountTable {...props} />
         </details>
