@@ -13,7 +13,7 @@ test('a budget that paused a rule early is not called spent', () => {
   const title = (data: Notice['data']) => noticeTitle({ type: 'budget.reached', data });
   expect(title({ spent: 22, limit: 40, on_reached: 'pause' })).toBe('Paused early for a budget');
   expect(title({ spent: 40, limit: 40, on_reached: 'pause' })).toBe('A budget is spent');
-  expect(title({ spent: 39, limit: 40, on_reached: 'notify' })).toBe('A budget is reached');
+  expect(title({ spent: 40, limit: 40, on_reached: 'notify' })).toBe('A budget is spent');
   expect(title({ budget: 'installation', on_reached: 'pause' })).toBe('A budget is reached');
 });
 

@@ -139,7 +139,7 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
       const raise = 'raise the budget or narrow the rules';
       const spent = spentWords(data);
       if (data.on_reached === 'notify')
-        return `The budget is ${data.spent < data.limit ? 'almost ' : ''}spent: ${spent}. Its rules continue. If that is too much, ${raise}.`;
+        return `The budget is spent: ${spent}. Its rules continue. If that is too much, ${raise}.`;
       const early = data.spent < data.limit;
       const state = early
         ? `Paused early, at ${spent},`

@@ -22,13 +22,8 @@ const titles: Readonly<Record<Notice['type'], string>> = {
 
 /** A type that this version does not know is shown as it is. */
 export function noticeTitle({ type, data }: Pick<Notice, 'type' | 'data'>): string {
-  const { spent, limit, on_reached } = data;
-  if (
-    type === 'budget.reached' &&
-    typeof spent === 'number' &&
-    typeof limit === 'number' &&
-    on_reached === 'pause'
-  )
+  const { spent, limit } = data;
+  if (type === 'budget.reached' && typeof spent === 'number' && typeof limit === 'number')
     return spent < limit ? 'Paused early for a budget' : 'A budget is spent';
   return Object.hasOwn(titles, type) ? titles[type] : type;
 }
