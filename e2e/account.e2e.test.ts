@@ -35,12 +35,12 @@ async function keyWith(account: Account, scopes: Scope[]): Promise<Api> {
 }
 
 describe('keys', () => {
-  test('a new key has the given scopes, is listed without its secret, and can be revoked', async () => {
+  test('a new key has the given name and scopes, is listed without its secret, and can be revoked', async () => {
     const account = await world.newAccount();
     const api = server.api(account);
     const expires_at = '2999-01-01T00:00:00.000Z';
-    const created = await createKey(api, { scopes: ['rules:read'], expires_at });
-    expect(created).toMatchObject({ scopes: ['rules:read'], expires_at });
+    const created = await createKey(api, { name: 'Reports', scopes: ['rules:read'], expires_at });
+    expect(created).toMatchObject({ name: 'Reports', scopes: ['rules:read'], expires_at });
     const asNew = server.api({ ...account, key: created.key ?? '' });
     expect((await asNew.call('GET', '/api.ListRules')).status).toBe(200);
     expect((await asNew.call('POST', '/matches', {})).status).toBe(403);

@@ -16,10 +16,9 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const rule = z.looseObject({
   id: z.string(),
   state: z.string(),
-  version: z.number(),
   platforms: z.record(z.string(), z.looseObject({ status: z.string(), translated_value: z.string() })),
 });
-const created = z.looseObject({ rule_id: z.string(), equivalent_rule_id: z.string().optional() });
+const created = z.looseObject({ rule_id: z.string() });
 const rules = z.looseObject({ shown: z.number(), rules: z.array(z.looseObject({ id: z.string() })) });
 
 const textsOf = ({ matches }: ReadAnswer) => matches.map(({ text }) => text);
@@ -44,7 +43,7 @@ describe('an agent over HTTP', () => {
 
   /** From the first match of the rule on: the rule is older than the reader. */
   const wait = (args: object = {}) =>
-    agent.read('wait_for_matches', { reader: 'me', rule_id: ruleId, start: 'oldest', ...args });
+    agent.read('wait_for_matches', { reader: 'me', rule_id: ruleId, ...args });
   const post = (...texts: string[]) => world.sandbox.posts(texts);
   const draft = (x: string) => ({
     name: word,
@@ -79,9 +78,11 @@ describe('an agent over HTTP', () => {
     expect(pagesRuleId).toMatch(/^rule_/);
   });
 
-  test('learns that a rule has the same query already, and deletes the second', async () => {
-    const second = await agent.call('create_rule', draft(`${word} (zoo OR island)`), created);
-    expect(second.equivalent_rule_id).toBe(ruleId);
+  test('learns that a rule has the same query already, creates a second one all the same, and deletes it', async () => {
+    const same = draft(`${word} (zoo OR island)`);
+    const refusal = await agent.refused('create_rule', same);
+    expect(refusal.what_to_do).toContain(ruleId);
+    const second = await agent.call('create_rule', { ...same, allow_equivalent: true }, created);
     await agent.call(
       'delete_rule',
       { rule_id: second.rule_id },
@@ -156,7 +157,7 @@ describe('an agent over HTTP', () => {
   test('tunes a noisy rule', async () => {
     const overrides = { x: `${word} (zoo OR island) -advertisement` };
     const tuned = await agent.call('update_rule', { rule_id: ruleId, platforms: ['x'], overrides }, rule);
-    expect(tuned).toMatchObject({ version: 2, state: 'active' });
+    expect(tuned).toMatchObject({ state: 'active' });
   });
 
   test('pauses a rule, and an answer without matches says so', async () => {

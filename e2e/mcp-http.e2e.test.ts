@@ -123,15 +123,20 @@ describe('access to /mcp', () => {
     },
   );
 
-  test('a subscription is refused: there is nothing to subscribe to', async () => {
+  test('a subscription is acknowledged as empty and ended: there is nothing to subscribe to', async () => {
     const listen = {
       ...discover,
       method: 'subscriptions/listen',
-      params: { ...discover.params, notifications: {} },
+      params: { ...discover.params, notifications: { toolsListChanged: true } },
     };
     const headers = { 'mcp-method': 'subscriptions/listen' };
-    const { text } = await ask({ body: JSON.stringify(listen), headers });
-    expect(text).toMatch(/"error":\{"code":-32603,"message":"Subscription limit reached/);
+    const { status, text } = await ask({ body: JSON.stringify(listen), headers });
+    expect(status).toBe(200);
+    const messages = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+    expect(messages).toMatchObject([
+      { method: 'notifications/subscriptions/acknowledged', params: { notifications: {} } },
+      { id: discover.id, result: { resultType: 'complete' } },
+    ]);
   });
 });
 

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { limitNames } from '../../apps/server/src/accounts/plans.ts';
+import { resumeEarlyAfterMs } from '../../apps/server/src/budgets/budget.ts';
 import { settings } from '../../apps/server/src/config/settings.ts';
 import { testSwitches } from '../../apps/server/src/config/test-switches.ts';
 import { balancerNoticesMs, shutdownWithinMs } from '../../apps/server/src/runtime/shut-down.ts';
+import { platforms } from '../../apps/server/src/upstream/platforms.ts';
 import { usualProtocol } from '../../apps/server/src/upstream/protocol.ts';
 import { formatKey, type OperationId, openApiDocument } from '../../packages/contract/src/index.ts';
 import { readPages } from '../documentation.ts';
@@ -56,6 +58,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const kibi = 1024;
 
+const stopsWithin = (platform: 'x' | 'firehose') => platforms[platform].stopsWithinMs / second;
+
 /** The phrase may be on any page, and often enough on several. Each of its numbers must be the one in the code. */
 const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   // Settings
@@ -69,6 +73,17 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
     1_000,
     10 * presetOf('accountSharePercent'),
   ],
+  // Requests for matches
+  [/searches up to ([\d,]+) matches/g, server('readers/search-matches.ts', 'searchedMax')],
+  // Budgets
+  [
+    /(?:for|in|up to) (\d+) s on X,? (?:and for |or )?(\d+) s on Firehose/g,
+    stopsWithin('x'),
+    stopsWithin('firehose'),
+  ],
+  [/after (\w+) minutes, with what is left/g, resumeEarlyAfterMs / minute],
+  [/it resumes after (\w+) minutes/g, resumeEarlyAfterMs / minute],
+  [/after an early pause also once after (\w+) minutes/g, resumeEarlyAfterMs / minute],
   // Requests and keys
   [/is larger than (\d+) KiB/g, server('http/error-answer.ts', 'bodyBytesMax') / kibi],
   [/request bodies up to (\d+) KiB/g, server('http/error-answer.ts', 'bodyBytesMax') / kibi],

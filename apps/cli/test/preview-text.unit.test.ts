@@ -8,6 +8,7 @@ const estimate = {
   matches_per_day: { average: 1_240, busiest: null, days: 7 },
   busiest_hour: null,
   usd_per_day: { min: 6.2, max: 18.6 },
+  usd_per_month: { min: 186, max: 558 },
   basis: 'counts',
   bound: 'at_least',
   basis_note: 'By the platform’s counts of the last 7 days.',
@@ -52,14 +53,14 @@ test('a preview shows bounds, cost, basis and changes', () => {
   expect(previewText('x', previewed, { screen, days: 7, typed: 'aurora' }).split('\n')).toEqual([
     'aurora on x',
     '  a day         at least 1,240 matches',
-    '  costs         at least $6.20 to $18.60 a day',
+    '  costs         at least $6.20 to $18.60 a day, $186.00 to $558.00 in 30 days',
     '  based on      counts: By the platform’s counts of the last 7 days. The estimate cost $0.005.',
     '  stored items  206 of 2,000 match (a random sample of about 20,480), 3 undecided, of the last 7 days',
     '  would change  about +14, −203 of the last 7 days',
   ]);
   const page = { ...previewed, estimate: { ...estimate, usd_per_day: { min: 6.2, max: 6.2 } } };
   expect(previewText('firehose', page, { screen, days: 7, typed: 'aurora' })).toContain(
-    '  costs         at least $6.20 a day\n',
+    '  costs         at least $6.20 a day, ',
   );
   const exact = { ...estimate, bound: null, matches_per_day: { average: 1_240, busiest: 1_710, days: 7 } };
   expect(previewText('x', { ...previewed, estimate: exact }, { screen, days: 7, typed: 'aurora' })).toContain(
@@ -72,6 +73,7 @@ test('a preview shows unknown figures, and escapes control characters of items',
     ...estimate,
     matches_per_day: null,
     usd_per_day: null,
+    usd_per_month: null,
     basis: 'unknown',
     bound: null,
     basis_note: 'Nothing is stored.',

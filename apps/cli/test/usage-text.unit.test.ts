@@ -40,6 +40,26 @@ test('bars fit the width, and are omitted without a terminal or room', () => {
   expect(usageText(answer, { paint, columns: 200, isTerminal: false })).not.toMatch(/[█░]/);
 });
 
+test('a rule has its name, and a deleted rule says so', () => {
+  const of = (rule_id: string, rule_name: string | null) => ({
+    platform: 'x' as const,
+    matches: 2,
+    resources,
+    usd: { min: 1, max: 4 },
+    rule_id,
+    rule_name,
+  });
+  const text = usageText(
+    { ...answer, usage: [of('rule_a', 'Outages'), of('rule_b', null)] },
+    { paint, columns: 80, isTerminal: true },
+  );
+  expect(text.split('\n').slice(0, 3)).toEqual([
+    'RULE              PLATFORM  MATCHES  COST',
+    'Outages (rule_a)  x         2        $1.00–$4.00  ███░░░░░░░░░',
+    'rule_b (deleted)  x         2        $1.00–$4.00  ███░░░░░░░░░',
+  ]);
+});
+
 test('small amounts keep their digits, and a missing usage has a message', () => {
   const small = { ...answer, usage: [entry('2026-11-13', 0.005, 0.015)] };
   expect(usageText(small, { paint, columns: 80, isTerminal: false })).toContain('$0.0050–$0.0150');

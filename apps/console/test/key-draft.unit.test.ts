@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type KeyDraft, requestOf, scopesOf } from '../src/screens/keys/key-draft.ts';
 
 const draft: KeyDraft = {
+  name: ' ',
   scopes: ['rules:read'],
   expires: '',
   amount: '',
@@ -12,6 +13,10 @@ const draft: KeyDraft = {
 
 test('does not send empty fields', () => {
   expect(requestOf(draft)).toEqual({ scopes: ['rules:read'] });
+});
+
+test('sends a name without the spaces around it', () => {
+  expect(requestOf({ ...draft, name: ' Research agent ' }).name).toBe('Research agent');
 });
 
 test('a budget has only the chosen unit, and a comma is a decimal separator', () => {

@@ -32,11 +32,11 @@ test('the sum of a day is the same cent as the total', () => {
 
 test('the most expensive rule is first, and a deleted rule has no name', () => {
   const entries = [
-    entry({ rule_id: 'rule_a' }),
-    entry({ rule_id: 'rule_b', usd: { min: 0.1, max: 0.3 } }),
-    entry({ rule_id: 'rule_a', platform: 'firehose', usd: { min: 0.5, max: 0.5 } }),
+    entry({ rule_id: 'rule_a', rule_name: 'A' }),
+    entry({ rule_id: 'rule_b', rule_name: null, usd: { min: 0.1, max: 0.3 } }),
+    entry({ rule_id: 'rule_a', rule_name: 'A', platform: 'firehose', usd: { min: 0.5, max: 0.5 } }),
   ];
-  expect(byRule(entries, [{ id: 'rule_a', name: 'A' }])).toMatchObject([
+  expect(byRule(entries)).toMatchObject([
     { ruleId: 'rule_a', name: 'A', matches: 2, platforms: ['x', 'firehose'], usd: { max: 0.515 } },
     { ruleId: 'rule_b', name: null },
   ]);

@@ -54,6 +54,7 @@ create table api_keys (
   -- SHA-256 of the key: a random key of 190 bits needs no slow hash, and the key itself is never stored.
   hash bytea not null unique,
   display text not null,
+  name text,
   scopes text[] not null,
   budget json,
   -- The key whose budget it spends: its own, or the key that created it.

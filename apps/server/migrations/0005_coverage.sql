@@ -53,6 +53,7 @@ create table watches (
   to_at timestamptz
 );
 create index watches_by_rule on watches (rule_id, from_at);
+create index watches_by_account on watches (account_id, platform, from_at);
 create index watches_open on watches (slot_id, rule_id) where to_at is null;
 
 -- When a source had a slot's rule upstream. After a move both sources serve for a while: slots/slot-moving.sql.ts writes the end of the

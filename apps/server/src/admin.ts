@@ -60,6 +60,7 @@ export interface Admin extends AsyncDisposable {
   /** The answer is the only place that has the key. Null when there is no such account. */
   createKey(key: {
     accountId: string;
+    name?: string;
     scopes?: readonly Scope[];
     expiresAt?: Date;
     budget?: Budget;
@@ -188,13 +189,14 @@ async function listAccounts(
 
 async function createKey(
   keys: KeyStore,
-  { accountId, scopes: granted = scopes, expiresAt, budget }: Parameters<Admin['createKey']>[0],
+  { accountId, name, scopes: granted = scopes, expiresAt, budget }: Parameters<Admin['createKey']>[0],
 ): Promise<{ keyId: string; key: string } | null> {
   const key = newKey();
   const keyId = newId('key');
   const outcome = await keys.createKey(byOperator(accountId, 'CreateKey'), key, {
     id: keyId,
     callingKeyId: null,
+    name: name ?? null,
     scopes: granted,
     expiresAt: expiresAt ?? null,
     budget: budget ?? null,

@@ -252,7 +252,7 @@ describe('many cuts in a row', () => {
     expect(await mostConnects(8, (_attempts, ms) => ms > 2_500)).toBeLessThanOrEqual(8);
   });
 
-  test.concurrent('show the source as reconnecting, also after a restart', async () => {
+  test.concurrent('show why the source waits, also after a restart', async () => {
     await using world = await openUpstreamWorld(template);
     await addRule(world, 'x');
     const options = { protocol: withBudget(1) };
@@ -262,11 +262,12 @@ describe('many cuts in a row', () => {
     }
     expect(await shown(world, 'x:main')).toMatchObject({ state: 'stopped' });
     await using next = startIngest(world, 'x', createMemoryLog(), options);
-    await eventually(async () => expect(await stateMetric(next)).toEqual(['starting']), soon);
-    await eventually(
-      async () => expect(await shown(world, 'x:main')).toMatchObject({ state: 'starting' }),
-      soon,
-    );
+    await eventually(async () => expect(await stateMetric(next)).toEqual(['rate_limited']), soon);
+    const waiting = {
+      state: 'rate_limited',
+      state_detail: 'the connection attempts that the platform allows are used up',
+    };
+    await eventually(async () => expect(await shown(world, 'x:main')).toMatchObject(waiting), soon);
     expect((await shown(world, 'x:main'))?.wait_s).toBeGreaterThan(10);
   });
 

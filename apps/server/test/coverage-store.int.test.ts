@@ -167,6 +167,34 @@ test('a platform has no gap before its first rule was registered', async () => {
   expect(intervals.map(({ state }) => state)).toEqual(['not_watched', 'live']);
 });
 
+test('without a rule, coverage is of the time in which the account had a rule on the platform', async () => {
+  await using world = await openLedger();
+  const { database } = world;
+  await database.run(`update slots set registered_at = ${minutes(120)}`);
+  await database.run(`update slot_services set from_at = ${minutes(120)}`);
+  await database.run(
+    `insert into coverage (source_id, from_at, proven_until) values ('x:main', ${minutes(120)}, now())`,
+  );
+  await database.run(`update watches set from_at = ${minutes(60)}`);
+  const states = async (accountId: string) => {
+    const { intervals, complete_through } = await askCoverage(database)({ from: hoursAgo(2) }, accountId);
+    const shown = intervals.map(({ platform, state }) => `${platform} ${state}`);
+    return { shown, isKnown: complete_through !== null };
+  };
+  expect(await states('acc_1')).toEqual({
+    shown: ['x not_watched', 'x live', 'firehose not_watched'],
+    isKnown: true,
+  });
+  await database.run(`delete from slot_holders`);
+  await database.run(`update watches set to_at = ${minutes(30)}`);
+  expect((await states('acc_1')).shown.slice(0, 3)).toEqual(['x not_watched', 'x live', 'x not_watched']);
+  await database.run(`insert into accounts (id, name, plan) values ('acc_2', 'two', 'paid')`);
+  expect(await states('acc_2')).toEqual({
+    shown: ['x not_watched', 'firehose not_watched'],
+    isKnown: false,
+  });
+});
+
 describe('an interval', () => {
   test('of a crashed process is closed at its last proven moment when the next interval opens', async () => {
     await using world = await openLedger();

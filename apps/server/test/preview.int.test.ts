@@ -116,6 +116,7 @@ describe('an estimate is based on', () => {
     expect(estimate).toMatchObject({
       matches_per_day: { average: 24, busiest: 24 },
       usd_per_day: { min: 0.12, max: 0.36 },
+      usd_per_month: { min: 3.6, max: 10.8 },
       basis: 'history',
       bound: null,
       fee_usd: 0,
@@ -145,6 +146,7 @@ describe('an estimate is based on', () => {
       matches_per_day: null,
       busiest_hour: null,
       usd_per_day: null,
+      usd_per_month: null,
       basis: 'unknown',
       bound: null,
       basis_note: 'Nothing is stored for this period, so there is no item to evaluate the query on.',

@@ -97,11 +97,13 @@ test('usage has its cost: items alone as the minimum, with all referenced items 
     ['2026-11-14', 'firehose', 3],
     ['2026-11-14', 'x', 1],
   ]);
+  await database.run(`update rules set name = 'Outages' where id = 'rule_1'`);
+  await database.run(`update rules set state = 'deleted' where id = 'rule_2'`);
   const byRule = await ask({ by: 'rule' });
-  expect(byRule.usage.map(({ rule_id, usd }) => [rule_id, usd.max])).toEqual([
-    ['rule_1', 0.27],
-    ['rule_2', 0.015],
-    ['rule_2', 0.0075],
+  expect(byRule.usage.map(({ rule_id, rule_name, usd }) => [rule_id, rule_name, usd.max])).toEqual([
+    ['rule_1', 'Outages', 0.27],
+    ['rule_2', null, 0.015],
+    ['rule_2', null, 0.0075],
   ]);
   expect([byDay.total, byRule.total]).toEqual([total, total]);
 });

@@ -44,7 +44,7 @@ export const budget = requestObject(
     matches: integer(1, MATCHES_MAX).optional().meta({ description: 'In place of `usd`: matches.' }),
     on_reached: z.enum(reactions).default('pause').meta({
       description:
-        '`pause`: the rule is paused, and resumes automatically when the next period begins. `notify`: only a notice.',
+        '`pause`: the rule is paused, and resumes automatically when the next period begins; after an early pause also once after two minutes. `notify`: only a notice.',
     }),
   },
   '"budget"',
@@ -57,7 +57,7 @@ export const budget = requestObject(
   }, alsoWhenFieldsFail)
   .meta({
     description:
-      'What may be spent in a period. The rule is paused a little early, because the platform keeps delivering until it applies the change.',
+      'What may be spent in a period. It may stop the rule early, never late by more than what the platform delivers until it applies a pause (up to 70 s on X, 15 s on Firehose). The rule resumes when the next period begins, at midnight UTC.',
   });
 
 export type Budget = z.output<typeof budget>;

@@ -30,7 +30,7 @@ const intervalSchema = z.strictObject({
   platform: platformSchema.meta({ description: 'The platform of the interval.' }),
   state: z.enum(['live', 'gap', 'repaired', 'starting', 'not_watched']).meta({
     description:
-      '`live`: covered. `gap`: Earshot received nothing, although the rule was active. `repaired`: a gap that was filled later. `starting`: the platform had the rule but did not apply it yet; `to` may be in the future. `not_watched`: the rule was paused or not registered yet.',
+      '`live`: covered. `gap`: Earshot received nothing, although the rule was active. `repaired`: a gap that was filled later. `starting`: the platform had the rule but did not apply it yet; `to` may be in the future. `not_watched`: the rule was paused or not registered yet; without `rule_id`, the account had no rule on the platform.',
   }),
   from: timestamp.meta({ description: 'When it begins.' }),
   to: timestamp.nullable().meta({ description: 'Null while a gap lasts.' }),

@@ -38,6 +38,13 @@ export const estimateSchema = z
         description:
           'What an average day costs: `min` for the items alone, `max` with everything that may come along with them and be charged.',
       }),
+    usd_per_month: z
+      .strictObject({
+        min: usd.meta({ description: 'For the items alone.' }),
+        max: usd.meta({ description: 'Including everything that may be delivered with it and charged.' }),
+      })
+      .nullable()
+      .meta({ description: 'What 30 average days cost.' }),
     basis: z.enum(['counts', 'history', 'trial', 'bound', 'unknown']).meta({
       description:
         "`history`: matches of an account's rule with this query. `counts`: the platform's own counts. `bound`: stored items only, or what already matched in the last 24 hours if the rest shows less. `trial`: matches of a trial with this query.",

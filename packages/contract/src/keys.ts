@@ -11,6 +11,7 @@ const keyId = z
   .meta({ description: 'Id of the key.' });
 
 const keyFields = {
+  name: z.string().nullable().meta({ description: 'As chosen when it was created, for people.' }),
   display: z.string().meta({ description: 'Enough of the key to recognise it.' }),
   scopes: z.array(z.enum(scopes)).meta({ description: 'What the key may do.' }),
   created_at: timestamp.meta({ description: 'When it was created.' }),
@@ -42,6 +43,7 @@ export type Key = z.output<typeof keySchema>;
 
 const exampleId = 'key_01kb2n0a4c7q5t8w3y6z1v0n2p';
 const exampleFields = {
+  name: 'Research agent',
   display: 'esk_4f9K…x2Lq',
   scopes: ['rules:read', 'matches:read'],
   created_at: '2026-11-14T22:46:00.000Z',
@@ -58,6 +60,7 @@ export const keyOperations = defineOperations('Keys', {
     summary: 'Create a key',
     description: 'Creates another key of the account, which cannot do more than the calling key.',
     request: requestObject({
+      name: text({ max: 100, description: 'Name of the key, for people: who or what uses it.' }).optional(),
       scopes: distinct(scopes, 'scope').optional().meta({
         description: 'What the new key may do: no more than the calling key. Default: the same.',
       }),
@@ -81,6 +84,7 @@ export const keyOperations = defineOperations('Keys', {
     errors: ['aborted'],
     example: {
       request: {
+        name: exampleFields.name,
         scopes: exampleFields.scopes,
         expires_at: exampleFields.expires_at,
         budget: exampleFields.budget,

@@ -142,9 +142,17 @@ export type Why = z.output<typeof whySchema>;
 export type MatchPayload = z.output<typeof payloadSchema>;
 export type Coverage = z.output<typeof coverageSchema>;
 
+const searches = z.looseObject({ order: z.literal('oldest'), query: z.string() });
+
+function searchingOldest(request: unknown): RequestIssue[] {
+  return searches.safeParse(request).success
+    ? [requestIssue('invalid_value', 'Works only with "order": "newest".', ['query'])]
+    : [];
+}
+
 /** Takes anything: it also runs on a request whose fields are missing or wrong. */
 function contradictions(request: unknown): RequestIssue[] {
-  return [...waitingForNewest(request), ...fromBeforeTo(request)];
+  return [...waitingForNewest(request), ...fromBeforeTo(request), ...searchingOldest(request)];
 }
 
 const stepsMax = 500;
@@ -213,6 +221,11 @@ export const matchOperations = defineOperations('Matches', {
       limit: matchLimit,
       cursor: text({ max: 1_024, description: '`next_cursor` of the previous answer.' }).optional(),
       order: z.enum(['newest', 'oldest']).default('newest').meta({ description: 'Which end to start from.' }),
+      query: text({
+        max: 200,
+        description:
+          'Only matches whose text, title, address or author contains all of these words, in upper or lower case. One request searches up to 5,000 matches, so a page may be empty although `next_cursor` continues. Only with `order: "newest"`.',
+      }).optional(),
       from: requestTime.optional().meta({ description: 'Only matches created at or after this time.' }),
       to: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
       wait_seconds: integer(0, 30).optional().meta({

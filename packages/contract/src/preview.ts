@@ -107,6 +107,7 @@ export const previewOperations = defineOperations('Rules', {
               matches_per_day: { average: 120, busiest: 171, days: 7 },
               busiest_hour: { starts_at: '2026-11-12T15:00:00.000Z', matches: 31 },
               usd_per_day: { min: 0.6, max: 1.8 },
+              usd_per_month: { min: 18, max: 54 },
               basis: 'history',
               bound: null,
               basis_note: 'Matches of your rule with this query in 7 days.',

@@ -93,6 +93,10 @@ export const ruleOperations = defineOperations('Rules', {
       budget: budget.optional(),
       trial: trial.optional(),
       accept_estimate: acceptEstimate,
+      allow_equivalent: z.boolean().optional().meta({
+        description:
+          'Default true. False: refuse the rule if another rule of the account has the same queries.',
+      }),
       examples: ruleExamples.optional(),
       managed_by: managedBy.optional(),
     }).superRefine((request, context) => {

@@ -59,6 +59,11 @@ export const usageOperations = defineOperations('Usage', {
           z.strictObject({
             day: day.optional().meta({ description: 'Only with `by: "day"`: the UTC day.' }),
             rule_id: ruleId.optional().meta({ description: 'Only with `by: "rule"`.' }),
+            rule_name: z
+              .string()
+              .nullable()
+              .optional()
+              .meta({ description: 'Only with `by: "rule"`: its name; null if the rule was deleted.' }),
             platform: platformSchema.meta({ description: 'Where the matches are from.' }),
             ...figures,
           }),

@@ -2,11 +2,13 @@ import type { Estimate } from '@earshot/contract';
 
 const boundWords = { at_least: 'at least ', at_most: 'at most ' } as const;
 
-export function estimateWords({ matches_per_day: perDay, usd_per_day: usd, bound }: Estimate) {
+export function estimateWords({ matches_per_day: perDay, usd_per_day, usd_per_month, bound }: Estimate) {
   const words = bound === null ? '' : boundWords[bound];
+  const range = (usd: Estimate['usd_per_day']) => (usd ? `${words}${usdWords(usd)}` : 'unknown');
   return {
     matches_per_day: perDay ? `${words}${dayWords(perDay)}` : 'unknown',
-    usd_per_day: usd ? `${words}${usdWords(usd)}` : 'unknown',
+    usd_per_day: range(usd_per_day),
+    usd_per_month: range(usd_per_month),
   };
 }
 

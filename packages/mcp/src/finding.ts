@@ -7,7 +7,6 @@ export const findingSchema = z.object({
   severity: z.string().optional(),
   code: z.string(),
   message: z.string(),
-  span: z.object({ start: z.int(), end: z.int() }).optional(),
   excerpt: z.string().optional().meta({ description: 'The query with carets under the place' }),
   fixes: z
     .array(z.object({ title: z.string(), certainty: z.enum(['certain', 'guess']), value: z.string() }))
@@ -30,7 +29,6 @@ export function toFinding(value: string | undefined, place: Place): Finding {
   if (value === undefined || span === undefined) return common;
   return {
     ...common,
-    span,
     excerpt: underline(value, [span.start, span.end], excerptColumns)
       .map((line) => `  ${line}`)
       .join('\n'),

@@ -9,8 +9,8 @@ type Sender = Pick<McpServerOptions, 'earshot' | 'scopes'>;
 
 /**
  * Serves MCP without sessions: each request gets its own server, so any node can answer it. Clients of the 2025 protocols
- * are served in the same way. Their GET and DELETE, which manage sessions, are refused with 405. Subscriptions are refused
- * because nothing that clients could subscribe to ever changes.
+ * are served in the same way. Their GET and DELETE, which manage sessions, are refused with 405. A subscription is acknowledged
+ * as empty and ended, because nothing that clients could subscribe to ever changes.
  */
 export function createMcpOverHttp(options: Omit<McpServerOptions, keyof Sender>) {
   const senders = new WeakMap<Request, Sender>();
@@ -20,7 +20,7 @@ export function createMcpOverHttp(options: Omit<McpServerOptions, keyof Sender>)
       if (!sender) throw new Error('a request reached the MCP server without a sender');
       return createMcpServer({ ...options, ...sender });
     },
-    { legacy: 'stateless', maxSubscriptions: 0 },
+    { legacy: 'stateless' },
   );
   return {
     /** Answers one message of the protocol on behalf of this client's account. The caller has authenticated the request. */

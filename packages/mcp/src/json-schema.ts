@@ -12,6 +12,8 @@ export function outputJsonSchema(schema: z.ZodObject): Record<string, unknown> {
     io: 'output',
     override: ({ jsonSchema }) => {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // No client needs them, and agents would read a third more.
+      delete jsonSchema.required;
       delete jsonSchema.propertyNames;
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -20,12 +20,15 @@ export interface MatchesRequest {
   readonly max_tokens: number;
   readonly expand: readonly string[];
   readonly rule_id?: string | undefined;
+  readonly query?: string | undefined;
 }
 
 export interface MatchesSource {
   readonly request: MatchesRequest;
   readonly cursorField: 'next_cursor' | 'ack';
   readonly narrowed: boolean;
+  /** Set for a named reader. */
+  readonly reader?: string;
   /** Reads the page with at most this many matches. Only the first call may wait. */
   readonly read: (limit: number) => Promise<MatchPage>;
   /** The pages that are searched for matches to expand. */
@@ -45,14 +48,23 @@ export async function answerWithMatches(source: MatchesSource, call: ToolCall): 
   const first = await source.read(limit);
   const { matches, removed = [] } = first;
   const isSilent = matches.length === 0 && removed.length === 0;
-  const own = isSilent ? await silence(source, first, call) : removalLines(removed);
+  // Only a search has a page without matches that is not the last one.
+  const own = isSilent
+    ? request.query === undefined || first.cursor === null
+      ? await silence(source, first, call)
+      : ['None among the matches that were searched. Call again with next_cursor to search older ones.']
+    : removalLines(removed);
   const ruleNames = await namesOfRules(matches, call);
   const read = (count: number) => (count === limit ? Promise.resolve(first) : source.read(count));
   return await answerPage({ ...bounds, form: 'lines', read, limit, own, ruleNames });
 }
 
-async function silence({ request, narrowed }: MatchesSource, { coverage }: MatchPage, call: ToolCall) {
-  const silent = { ruleId: request.rule_id, coverage, narrowed };
+async function silence(
+  { request, narrowed, reader }: MatchesSource,
+  { coverage }: MatchPage,
+  call: ToolCall,
+) {
+  const silent = { ruleId: request.rule_id, coverage, narrowed, reader };
   const { why, try_next } = await explainSilence(call, silent, Date.now());
   return [...why, `Next: ${try_next}`];
 }

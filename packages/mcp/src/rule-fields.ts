@@ -9,7 +9,7 @@ import {
   type Trial,
   trialGrammar,
 } from '@earshot/contract';
-import type { Rule } from '@earshot/sdk';
+import type { Requests, Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { unhidden } from './content/visible.ts';
 import { perPlatform, platform } from './per-platform.ts';
@@ -38,19 +38,42 @@ export const overrides = z
   )
   .meta({ description: 'One query per platform, in its own syntax (platform_syntax)' });
 
-/** Short, because all agents read it. The API refuses unknown options. */
-export const options = z
-  .looseObject({})
-  .meta({ description: '{"firehose":{"quality":false}}: also low quality, old pages' });
-
-/** Short, because all agents read it. */
-export const examples = z.looseObject({}).meta({
-  description:
-    'Checked first: {"must_match":[{"platform":"x","payload":{"text":"…"}}],"must_not_match":[…]}. Payload: text, title, url, author, language',
+export const options = z.strictObject({
+  firehose: z
+    .strictObject({
+      quality: z.boolean().optional().meta({ description: 'false: also low quality, old pages' }),
+    })
+    .optional(),
 });
 
-export const draftOptions = z.looseObject({}).meta(asOfCreateRule);
-export const draftExamples = z.looseObject({}).meta(asOfCreateRule);
+/** Flatter than in the API, because agents read it; typed, because some models can fill only what is. */
+export const examples = z
+  .array(
+    z.strictObject({
+      platform,
+      match: z.boolean(),
+      text: z.string().optional(),
+      title: z.string().optional(),
+      url: z.string().optional(),
+      author: z.string().optional().meta({ description: 'Handle' }),
+    }),
+  )
+  .meta({ description: 'Items that the queries must match, or must not' });
+
+type Examples = NonNullable<Requests['CreateRule']['examples']>;
+
+/** In the form of the API. */
+export function readExamples(given: z.output<typeof examples> | undefined): Examples | undefined {
+  if (given === undefined) return undefined;
+  const those = (wanted: boolean) =>
+    given
+      .filter(({ match }) => match === wanted)
+      .map(({ platform: of, author, text, title, url }) => ({
+        platform: of,
+        payload: { text, title, url, author: author === undefined ? undefined : { handle: author } },
+      }));
+  return { must_match: those(true), must_not_match: those(false) };
+}
 
 export const acceptSuspicious = z
   .boolean()
@@ -107,7 +130,6 @@ export const ruleOutput = z.object({
   name: z.string(),
   intent: z.string(),
   state: z.enum(['active', 'paused', 'failed']),
-  version: z.int(),
   created_at: z.string(),
   updated_at: z.string(),
   expires_at: z.string().nullable(),
@@ -157,18 +179,14 @@ export function listeningWords({ state, reason, since }: Listening): string {
 export const changedOutput = z.object({
   id: z.string(),
   state: z.string(),
-  version: z.int(),
-  expires_at: z.string().nullable(),
   platforms: z.record(z.string(), z.object({ status: z.string(), translated_value: z.string() })),
 });
 
 export function toChangedOutput(rule: Rule): z.output<typeof changedOutput> {
-  const { id, state, version, expires_at, platforms: watched } = rule;
+  const { id, state, platforms: watched } = rule;
   return {
     id,
     state,
-    version,
-    expires_at,
     platforms: perPlatform(watched, ({ status, translated_value }) => ({
       status,
       translated_value: unhidden(translated_value),

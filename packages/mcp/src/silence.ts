@@ -1,6 +1,7 @@
 import type { Coverage, Listening } from '@earshot/contract';
 import { EarshotError, type Rule } from '@earshot/sdk';
 import type { ToolCall } from './tool.ts';
+import { allReaders } from './tools/readers.ts';
 
 /** Why there are no matches, as far as known, and what to do. It has no untrusted content. */
 export interface Silence {
@@ -13,6 +14,7 @@ export interface Silent {
   readonly coverage: Coverage | null;
   /** The request covers only a part: a time, a cursor, a platform, or the unacknowledged matches of a reader. */
   readonly narrowed: boolean;
+  readonly reader?: string | undefined;
 }
 
 export async function explainSilence(call: ToolCall, silent: Silent, nowMs: number): Promise<Silence> {
@@ -20,6 +22,8 @@ export async function explainSilence(call: ToolCall, silent: Silent, nowMs: numb
   if (known === 'not_allowed')
     return { why: gapsOf(silent.coverage), try_next: 'The key cannot read rules: call get_coverage.' };
   if (known === 'none') return { why: ['The account has no rule yet.'], try_next: 'create_rule' };
+  if (known === 'some' && silent.reader !== undefined)
+    return await silenceOfReader(call, silent.reader, nowMs);
   if (known === 'some')
     return {
       why: [silent.narrowed ? 'No match fits your request.' : 'No rule of the account has a match.'],
@@ -27,6 +31,22 @@ export async function explainSilence(call: ToolCall, silent: Silent, nowMs: numb
         'list_rules, then call again with a rule_id: the answer then shows whether that rule is live, and since when.',
     };
   return silenceOfRule(known, silent, nowMs);
+}
+
+async function silenceOfReader(call: ToolCall, name: string, nowMs: number): Promise<Silence> {
+  const reader = (await allReaders(call)).find((one) => one.name === name);
+  const since = reader?.acknowledged_at ?? reader?.created_at;
+  const place =
+    reader?.acknowledged_at === null ? 'has acknowledged nothing since it was created' : 'last acknowledged';
+  return {
+    why: [
+      ...(since === undefined
+        ? []
+        : [`The reader ${place} ${ago(since, nowMs)}, and nothing new has come since.`]),
+      'It gives only matches that are new to it, and a reader begins with new matches unless it is created with start: "oldest".',
+    ],
+    try_next: 'list_matches shows earlier matches; else wait_for_matches again.',
+  };
 }
 
 /** Without the scope for rules, the explanation is shorter. */

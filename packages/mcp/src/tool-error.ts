@@ -199,6 +199,8 @@ function whatToDo(error: EarshotError): string {
   if (isAboveBudget(error)) return askYourUser;
   if (details.required_scope !== undefined)
     return `This key may not do that. Ask your user for a key with the scope "${details.required_scope}".`;
+  if (details.reason === 'equivalent_rule')
+    return `Use the rule ${details.rule_id} (get_rule; resume_rule if it is paused). If your user wants both, set allow_equivalent.`;
   if (code === 'out_of_range' && details.reason === 'restored')
     return `Earshot was restored to an earlier state. Continue with the cursor ${details.oldest_cursor}; some matches may be listed again. With a reader, continue without an ack.`;
   if (details.oldest_cursor !== undefined)

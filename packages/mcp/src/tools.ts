@@ -1,4 +1,5 @@
 import type { Tool } from './tool.ts';
+import { countMatches } from './tools/count-matches.ts';
 import { createRule } from './tools/create-rule.ts';
 import { getCoverage } from './tools/get-coverage.ts';
 import { getUsage } from './tools/get-usage.ts';
@@ -20,6 +21,7 @@ export const tools: readonly Tool[] = [
   createRule,
   waitForMatches,
   listMatches,
+  countMatches,
   ...readerTools,
   listRules,
   ...ruleTools,

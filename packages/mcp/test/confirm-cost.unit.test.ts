@@ -14,6 +14,7 @@ const estimate = (max: number) => ({
   ...previewed.platforms.x.estimate,
   matches_per_day: { average: 3_600, busiest: 5_000, days: 7 },
   usd_per_day: { min: max / 3, max },
+  usd_per_month: { min: max * 10, max: max * 30 },
 });
 const preview = (max: number) => ({
   platforms: { x: { ...previewed.platforms.x, estimate: estimate(max) } },

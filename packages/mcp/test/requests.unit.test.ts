@@ -18,7 +18,14 @@ async function ask(tool: string, args: object, answers: Readonly<Record<string, 
   return { requests, text: block?.type === 'text' ? block.text : '' };
 }
 
-const examples = { must_match: [{ platform: 'x', payload: { text: 'a' } }], must_not_match: [] };
+const examples = [
+  { platform: 'x', match: true, text: 'a', author: 'jane' },
+  { platform: 'x', match: false, text: 'b' },
+];
+const sentExamples = {
+  must_match: [{ platform: 'x', payload: { text: 'a', author: { handle: 'jane' } } }],
+  must_not_match: [{ platform: 'x', payload: { text: 'b' } }],
+};
 const options = { firehose: { quality: false } };
 
 describe('update_rule', () => {
@@ -36,23 +43,22 @@ describe('update_rule', () => {
       expect(await update(args)).toEqual({ rule_id: 'rule_1', ...args });
   });
 
-  test('sends options and examples unchanged', async () => {
-    expect(await update({ options, examples })).toMatchObject({ options, examples });
-    expect(await update({ examples: null })).toMatchObject({ examples: null });
+  test('sends options unchanged, and examples in the form of the API', async () => {
+    expect(await update({ options, examples })).toMatchObject({ options, examples: sentExamples });
   });
 });
 
 test('create_rule and validate_rule send examples', async () => {
   const draft = { platforms: ['x'], overrides: { x: 'a' } };
   const created = await ask('create_rule', { name: 'a', intent: 'b', ...draft, options, examples });
-  expect(created.requests.get('CreateRule')).toMatchObject({ examples, options });
+  expect(created.requests.get('CreateRule')).toMatchObject({ examples: sentExamples, options });
   const failing = [{ field: 'examples.must_match[0]', code: 'example_failed', message: 'Does not match.' }];
   const checked = await ask(
     'validate_rule',
     { ...draft, examples },
     { ValidateRule: { example_violations: failing } },
   );
-  expect(checked.requests.get('ValidateRule')).toMatchObject({ examples });
+  expect(checked.requests.get('ValidateRule')).toMatchObject({ examples: sentExamples });
   expect(checked.text).toContain('- field "examples.must_match[0]", message "Does not match."');
 });
 
@@ -62,11 +68,58 @@ test('create_rule sends the platforms of its overrides unless they are listed', 
   expect(requests.get('CreateRule')).toMatchObject({ platforms: ['firehose'], overrides });
 });
 
-test('wait_for_matches starts a new reader with new matches by default', async () => {
+test('create_rule does not create a second rule with the same queries unless asked, and says what is next', async () => {
+  const draft = { name: 'a', intent: 'b', overrides: { x: 'a' } };
+  const { requests, text } = await ask('create_rule', draft);
+  expect(requests.get('CreateRule')).toMatchObject({ allow_equivalent: false });
+  expect(text).toContain(operations.CreateRule.example.answer.rule_id);
+  expect(text).toContain('wait_for_matches');
+  const second = await ask('create_rule', { ...draft, allow_equivalent: true });
+  expect(second.requests.get('CreateRule')).toMatchObject({ allow_equivalent: true });
+});
+
+test('wait_for_matches starts a new reader with the oldest match of a rule, or with new matches', async () => {
   const started = async (args: object) =>
     (await ask('wait_for_matches', { reader: 'r', ...args })).requests.get('ReadMatches')?.['start'];
   expect(await started({})).toBe('now');
   expect(await started({ start: 'oldest' })).toBe('oldest');
+  expect(await started({ rule_id: 'rule_1' })).toBe('oldest');
+  expect(await started({ rule_id: 'rule_1', start: 'now' })).toBe('now');
+});
+
+test('wait_for_matches without a rule says since when its reader reads, and what shows earlier matches', async () => {
+  const name = 'report';
+  const reader = { name, of: 'matches', rule_id: null, platform: null };
+  const created_at = new Date(Date.now() - 30_000).toISOString();
+  const { text } = await ask(
+    'wait_for_matches',
+    { reader: name, wait_seconds: 0 },
+    {
+      ReadMatches: { matches: [], cursor: null, coverage: null },
+      ListReaders: { readers: [{ ...reader, created_at, acknowledged_at: null }] },
+    },
+  );
+  expect(text).toMatch(/has acknowledged nothing since it was created 3\d s ago[^]*Next: list_matches/);
+});
+
+test('list_matches says how to search further if it found nothing so far', async () => {
+  const found = { matches: [], next_cursor: 'further', coverage: null };
+  const { requests, text } = await ask('list_matches', { query: 'rare word' }, { ListMatches: found });
+  expect(requests.get('ListMatches')).toMatchObject({ query: 'rare word' });
+  expect(text).toContain('next_cursor: further');
+  expect(text).toContain('Call again with next_cursor');
+});
+
+test('count_matches counts by hour, by day over more than two days, and totals by rule', async () => {
+  const counted = async (args: object) => {
+    const series = [{ counts: [1, 2] }, { counts: [4] }];
+    const { requests, text } = await ask('count_matches', args, { CountMatches: { series } });
+    return { step: requests.get('CountMatches')?.['step'], text };
+  };
+  expect(await counted({})).toMatchObject({ step: 3_600, text: expect.stringContaining('total: 7') });
+  expect((await counted({ from: '7d' })).step).toBe(86_400);
+  expect((await counted({ from: '3h', per: 'minute' })).step).toBe(60);
+  expect((await counted({ by: 'rule' })).text).not.toContain('counts');
 });
 
 describe('times', () => {

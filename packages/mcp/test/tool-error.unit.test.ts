@@ -46,7 +46,6 @@ describe('refused arguments', () => {
       {
         field: 'overrides.x',
         severity: 'error',
-        span: { start: 5, end: 8 },
         excerpt: '  cats AND dogs\n       ^^^',
         fixes: [{ title: 'Remove it', certainty: 'certain', value: 'cats dogs' }],
       },

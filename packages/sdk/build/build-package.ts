@@ -1,7 +1,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import ts from 'typescript';
-import { describeType } from './describe-types.ts';
+import { describedCalls, describeType } from './describe-types.ts';
 
 const here = resolve(import.meta.dirname, '..');
 const sources = join(here, 'src');
@@ -18,7 +18,10 @@ export async function buildPackage(outDir: string): Promise<void> {
   for (const file of files) {
     // The compiler rewrites imports only in JavaScript, not in declarations.
     program.emit(file, (path, text) =>
-      ts.sys.writeFile(join(outDir, basename(path)), text.replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'")),
+      ts.sys.writeFile(
+        join(outDir, basename(path)),
+        withDescribedCalls(path, text).replace(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"),
+      ),
     );
   }
   await writeFile(join(outDir, 'contract-types.d.ts'), plainTypes(program));
@@ -47,6 +50,14 @@ async function compilerOptions(): Promise<ts.CompilerOptions> {
     outDir: join(here, 'dist'),
     rootDir: join(here, '../..'),
   };
+}
+
+/** Editors show no comments of a mapped type, so the methods are written out. */
+function withDescribedCalls(path: string, text: string): string {
+  if (basename(path) !== 'calls.d.ts') return text;
+  const mapped = /^export type Calls = \{[^}]*\};$/m;
+  if (!mapped.test(text)) throw new Error('calls.d.ts has no type Calls');
+  return text.replace(mapped, () => describedCalls());
 }
 
 /** The contract's types, expanded, so that the package does not depend on the contract. */

@@ -20,6 +20,28 @@ export function describeType(name: string, node: ts.TypeNode): void {
   if (schema) describe(node, [schema], document);
 }
 
+/** The methods of the client with their doc comments. */
+export function describedCalls(): string {
+  const document = openApiDocument();
+  const operations = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .map(({ operationId }) => operationId)
+    .filter(
+      (id) =>
+        id !== 'StreamMatches' &&
+        id !== 'StreamNotices' &&
+        Object.hasOwn(document.components.schemas, `${id}Answer`),
+    );
+  const methods = operations.map((id) => {
+    const { required = [] } = requestSchema(document, id);
+    const name = id.charAt(0).toLowerCase() + id.slice(1);
+    const text = operationText(document, id).replaceAll('*/', '*\\/');
+    return `    /** ${text} */
+    readonly ${name}: (request${required.length === 0 ? '?' : ''}: Requests['${id}'], options?: CallOptions) => Promise<Answers['${id}']>;`;
+  });
+  return `export interface Calls {\n${methods.join('\n')}\n}`;
+}
+
 function operationOf(document: OpenApiDocument, id: string) {
   const operation = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))

@@ -15,7 +15,7 @@ export interface EarshotOptions {
   /** URL of the server, such as `https://earshot.example.com`. */
   readonly url: string;
   /** An API key: `esk_…`. Without it, no Authorization header is sent, for browsers with a session. */
-  readonly key?: string;
+  readonly key?: string | undefined;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Default time limit of calls. */
@@ -35,7 +35,8 @@ export interface Earshot extends Calls {
 }
 
 export function createEarshot(options: EarshotOptions): Earshot {
-  const { url, key, timeoutMs, fetch: sendRequest = globalThis.fetch } = options;
+  const { key, timeoutMs, fetch: sendRequest = globalThis.fetch } = options;
+  const url = checkedUrl(options.url);
   // Called without `this`, because browsers refuse their own fetch as the method of another object.
   const connection: Connection = { url, key, fetch: (input, init) => sendRequest(input, init) };
   const calls = createCalls(connection, timeoutMs);
@@ -45,4 +46,14 @@ export function createEarshot(options: EarshotOptions): Earshot {
     followNotices: (request, streamOptions) => followNotices(connection, request, streamOptions),
     consumeMatches: (request, consumeOptions) => consumeMatches(calls, request, consumeOptions),
   };
+}
+
+/** Without this check, a missing variable of the environment would look like a server that does not answer. */
+function checkedUrl(url: unknown): string {
+  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
+  if (typeof url === 'string' && parsed && /^https?:$/.test(parsed.protocol)) return url;
+  const given = url === undefined || url === '' ? 'It is missing.' : `It is ${JSON.stringify(url)}.`;
+  throw new TypeError(
+    `The option "url" must be the URL of the server, such as "https://earshot.example.com". ${given}`,
+  );
 }

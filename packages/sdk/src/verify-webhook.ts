@@ -88,6 +88,10 @@ export async function verifyWebhook(
     throw new WebhookVerificationError('The message is older or newer than 5 minutes.');
   }
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  if (!(bytes instanceof Uint8Array))
+    throw new WebhookVerificationError(
+      'The body must be the raw bytes of the request, not the parsed JSON: read it before a JSON parser does, such as with express.raw().',
+    );
   const signed = concatenate(new TextEncoder().encode(`${id}.${timestamp}.`), bytes);
   const key = await crypto.subtle.importKey(
     'raw',

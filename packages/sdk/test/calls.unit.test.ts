@@ -208,3 +208,12 @@ test('consumeMatches reports removals before it acknowledges them', async () => 
     '/api.ReadMatches',
   ]);
 });
+
+test.each([
+  [undefined, 'It is missing.'],
+  ['', 'It is missing.'],
+  ['127.0.0.1:8080', 'It is "127.0.0.1:8080".'],
+  ['ftp://earshot.example.com', 'It is "ftp://earshot.example.com".'],
+])('the URL %j is refused before the first request', (url, problem) => {
+  expect(() => createEarshot({ url: url as string, key })).toThrow(problem);
+});

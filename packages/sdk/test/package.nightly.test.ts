@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { type OperationId, operations } from '@earshot/contract';
 import { publint } from 'publint';
 import { rolldown } from 'rolldown';
 import ts from 'typescript';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPackage } from '../build/build-package.ts';
+import { createEarshot } from '../src/index.ts';
 import { json, startAnsweringServer } from './answering-server.ts';
 
 const run = promisify(execFile);
@@ -75,6 +77,48 @@ test('every field of a request or an answer has a doc comment', async () => {
       'Rule.intent',
     ]),
   );
+});
+
+test('an editor shows the description of every method', async () => {
+  const path = join(dir, 'hover.mts');
+  const {
+    followMatches: _,
+    followNotices: __,
+    consumeMatches: ___,
+    ...calls
+  } = createEarshot({
+    url: 'http://localhost',
+  });
+  const methods = Object.keys(calls);
+  const text = [
+    `import { createEarshot } from '@earshot/sdk';`,
+    `const earshot = createEarshot({ url: 'http://localhost' });`,
+    ...methods.map((name) => `earshot.${name};`),
+  ].join('\n');
+  const options: ts.CompilerOptions = {
+    module: ts.ModuleKind.NodeNext,
+    moduleResolution: ts.ModuleResolutionKind.NodeNext,
+  };
+  const service = ts.createLanguageService({
+    getCompilationSettings: () => options,
+    getScriptFileNames: () => [path],
+    getScriptVersion: () => '1',
+    getScriptSnapshot: (file) => {
+      const found = file === path ? text : ts.sys.readFile(file);
+      return found === undefined ? undefined : ts.ScriptSnapshot.fromString(found);
+    },
+    getCurrentDirectory: () => dir,
+    getDefaultLibFileName: ts.getDefaultLibFilePath,
+    fileExists: (file) => file === path || ts.sys.fileExists(file),
+    readFile: (file) => ts.sys.readFile(file),
+  });
+  expect(methods.length).toBeGreaterThan(30);
+  for (const name of methods) {
+    const shown = service.getQuickInfoAtPosition(path, text.indexOf(`earshot.${name};`) + 'earshot.'.length);
+    const { summary } = operations[`${name.charAt(0).toUpperCase()}${name.slice(1)}` as OperationId];
+    const comment = ts.displayPartsToString(shown?.documentation);
+    expect({ name, starts: comment.slice(0, summary.length + 1) }).toEqual({ name, starts: `${summary}.` });
+  }
 });
 
 test('the built modules run', async () => {

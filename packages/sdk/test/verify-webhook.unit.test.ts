@@ -59,3 +59,8 @@ test('accepts messages up to 5 minutes before and after now', async () => {
 test('an invalid secret throws a TypeError', async () => {
   await expect(verifyWebhook({ secret: 'whsec_', headers, body, now })).rejects.toThrow(TypeError);
 });
+
+test('refuses a body that was parsed already, and says what it needs', async () => {
+  const parsed = JSON.parse(body);
+  await expect(verifyWebhook({ secret, headers, body: parsed, now })).rejects.toThrow(/raw bytes/);
+});

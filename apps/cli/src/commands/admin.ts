@@ -36,6 +36,7 @@ const createKey = adminCommand({
   summary: 'create a key for an account',
   options: {
     account: required(text('<account id>', 'as `earshot admin accounts list` shows it')),
+    name: text('<name>', 'who or what uses the key, for people'),
     scopes: listOf(scopeNames, `any of ${scopeNames.join(', ')} (default all)`, '<scope,scope>'),
     expires: time('when the key stops working (default never)', 'future'),
     budget: budget('budget for all rules that it creates'),
@@ -44,9 +45,13 @@ const createKey = adminCommand({
     'earshot admin create-key --account acc_01kb2m9x4c7q5t8w3y6z1v0n2p',
     'earshot admin create-key --account acc_01kb2m9x4c7q5t8w3y6z1v0n2p --scopes rules:read,matches:read --expires 2027-01-01',
   ],
-  async work(database, { options: { account, expires = null, scopes = [...scopeNames], budget: spends } }) {
+  async work(
+    database,
+    { options: { account, name, expires = null, scopes = [...scopeNames], budget: spends } },
+  ) {
     const created = await database.createKey({
       accountId: account,
+      ...(name !== undefined && { name }),
       scopes,
       ...(expires !== null && { expiresAt: new Date(expires) }),
       ...(spends && { budget: spends }),

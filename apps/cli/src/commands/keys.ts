@@ -15,16 +15,19 @@ const list = apiCommand({
   doing: 'Listing keys',
   call: (earshot, { options }) => earshot.listKeys(options),
   show: ({ keys, next_cursor }, screen) => {
-    const headings = ['ID', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'BUDGET', 'SCOPES'];
-    const rows = keys.map(({ id, display, created_at, expires_at, last_used_at, budget: spends, scopes }) => [
-      id,
-      display,
-      shortTime(created_at),
-      shortTime(expires_at),
-      shortTime(last_used_at),
-      spends ? formatBudget(spends) : '',
-      scopes.join(','),
-    ]);
+    const headings = ['ID', 'NAME', 'KEY', 'CREATED', 'EXPIRES', 'LAST USED', 'BUDGET', 'SCOPES'];
+    const rows = keys.map(
+      ({ id, name, display, client, created_at, expires_at, last_used_at, budget: spends, scopes }) => [
+        id,
+        name ?? client?.name ?? '',
+        display,
+        shortTime(created_at),
+        shortTime(expires_at),
+        shortTime(last_used_at),
+        spends ? formatBudget(spends) : '',
+        scopes.join(','),
+      ],
+    );
     return withMore(renderTable(headings, rows, screen), next_cursor, 'earshot keys list');
   },
 });
@@ -33,6 +36,7 @@ const create = apiCommand({
   name: 'create',
   summary: 'create another key, with at most the permissions of yours',
   options: {
+    name: text('<name>', 'who or what uses the key, for people'),
     scopes: listOf(
       scopeNames,
       `any of ${scopeNames.join(', ')} (default: those of your key)`,
@@ -41,10 +45,11 @@ const create = apiCommand({
     expires: time('when it stops working, no later than your key (default: when yours does)', 'future'),
     budget: budget('budget for all rules that it creates'),
   },
-  examples: ['earshot keys create --scopes rules:read,matches:read --expires 90d'],
+  examples: ['earshot keys create --name "Research agent" --scopes rules:read,matches:read --expires 90d'],
   doing: 'Creating the key',
-  call: (earshot, { options: { scopes, expires, budget: spends } }) =>
+  call: (earshot, { options: { name, scopes, expires, budget: spends } }) =>
     earshot.createKey({
+      name,
       scopes,
       ...(expires !== undefined && { expires_at: expires }),
       ...(spends && { budget: spends }),

@@ -31,6 +31,7 @@ const list = apiCommand({
     limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
     from: time('only matches from this time on', 'past'),
     to: time('only matches before this time', 'past'),
+    query: text('<words>', 'only matches whose text, title, address or author has all of these words'),
     order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
     cursor,
   },

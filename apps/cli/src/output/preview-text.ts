@@ -34,13 +34,13 @@ export function previewText(
 const boundWords = { at_least: 'at least ', at_most: 'at most ' } as const;
 
 function estimateLines(estimate: Previewed['estimate']): string[] {
-  const { matches_per_day: perDay, busiest_hour: busiest, usd_per_day: usd, bound } = estimate;
+  const { matches_per_day: perDay, busiest_hour: busiest, bound } = estimate;
   const words = bound === null ? '' : boundWords[bound];
   const fee = estimate.fee_usd > 0 ? ` The estimate cost $${estimate.fee_usd}.` : '';
   return [
     `  a day         ${perDay ? `${words}${dayWords(perDay)}` : 'unknown'}`,
     ...(busiest ? [`  busiest hour  ${number(busiest.matches)} (${shortTime(busiest.starts_at)})`] : []),
-    ...(usd ? [`  costs         ${words}${usdWords(usd)} a day`] : []),
+    ...costLines(estimate, words),
     `  based on      ${estimate.basis}: ${printable(estimate.basis_note)}${fee}`,
   ];
 }
@@ -48,6 +48,15 @@ function estimateLines(estimate: Previewed['estimate']): string[] {
 function usdWords({ min, max }: { min: number; max: number }): string {
   const [low, high] = [`$${min.toFixed(2)}`, `$${max.toFixed(2)}`];
   return low === high ? low : `${low} to ${high}`;
+}
+
+function costLines(
+  { usd_per_day: day, usd_per_month: month }: Previewed['estimate'],
+  words: string,
+): string[] {
+  return day && month
+    ? [`  costs         ${words}${usdWords(day)} a day, ${usdWords(month)} in 30 days`]
+    : [];
 }
 
 function dayWords({ average, busiest, days }: NonNullable<Previewed['estimate']['matches_per_day']>): string {

@@ -1,3 +1,4 @@
+import { widthOf } from '@earshot/query';
 import type { Answers } from '@earshot/sdk';
 import type { Screen } from './screen.ts';
 import { renderTable } from './table.ts';
@@ -5,8 +6,8 @@ import { renderTable } from './table.ts';
 type Usage = Answers['GetUsage'];
 type Entry = Usage['usage'][number];
 
-/** Usual width of a line without its bar. */
-const besideBar = 62;
+/** Usual width of a line without its first column and its bar. */
+const besideBar = 52;
 const barMax = 40;
 const barMin = 8;
 
@@ -17,10 +18,12 @@ export function usageText(
 ): string {
   const end = `${total.matches} matches, ${dollars(total.usd)}, at the prices of ${prices_as_of}.`;
   if (usage.length === 0) return `There are no matches in this time: ${end}`;
-  const width = screen.isTerminal ? Math.min(barMax, screen.columns - besideBar) : 0;
+  const labels = usage.map(labelOf);
+  const labelsWidth = Math.max(...labels.map(widthOf));
+  const width = screen.isTerminal ? Math.min(barMax, screen.columns - besideBar - labelsWidth) : 0;
   const most = Math.max(...usage.map(({ usd }) => usd.max));
-  const rows = usage.map((entry) => [
-    entry.day ?? entry.rule_id ?? '',
+  const rows = usage.map((entry, index) => [
+    labels[index] ?? '',
     entry.platform,
     String(entry.matches),
     dollars(entry.usd),
@@ -28,6 +31,10 @@ export function usageText(
   ]);
   const first = usage[0]?.day === undefined ? 'RULE' : 'DAY';
   return `${renderTable([first, 'PLATFORM', 'MATCHES', 'COST', ''], rows, screen)}\n\n${end}`;
+}
+
+function labelOf({ day, rule_id, rule_name }: Entry): string {
+  return day ?? (rule_name ? `${rule_name} (${rule_id})` : `${rule_id} (deleted)`);
 }
 
 /** One figure, or the range if minimum and maximum differ. */

@@ -28,6 +28,7 @@ export const session = {
 export const keys: Answers['ListKeys']['keys'] = [
   {
     id: otherKey,
+    name: 'Research agent',
     display: 'esk_8tGb…Qw1z',
     scopes: ['rules:read', 'matches:read'],
     created_at: ago(2, 'day'),
@@ -38,6 +39,7 @@ export const keys: Answers['ListKeys']['keys'] = [
   },
   {
     id: ownKey,
+    name: null,
     display: 'esk_4f9K…x2Lq',
     scopes: [...scopes],
     created_at: ago(6, 'day'),

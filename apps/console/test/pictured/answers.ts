@@ -112,6 +112,7 @@ const preview: Answers['PreviewRule'] = {
         matches_per_day: { average: 120, busiest: 171, days: 7 },
         busiest_hour: { starts_at: ago(29, 'hour'), matches: 31 },
         usd_per_day: { min: 0.6, max: 1.8 },
+        usd_per_month: { min: 18, max: 54 },
         basis: 'history',
         bound: null,
         basis_note: 'The matches of your rule with this query in the last 7 days.',

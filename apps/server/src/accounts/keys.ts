@@ -35,6 +35,7 @@ export function createKey(options: CreateKeyOptions): Handler<'CreateKey'> {
   return async ({ principal, request, change }) => {
     const key = newKey();
     const answer = await createKeyAs(options, { principal, change }, key, {
+      name: request.name ?? null,
       scopes: request.scopes ?? principal.scopes,
       expiresAt: readExpiry(request.expires_at),
       budget: request.budget ?? null,
@@ -48,7 +49,7 @@ export async function createKeyAs(
   { keys, contact }: CreateKeyOptions,
   { principal, change }: { readonly principal: Principal; readonly change: Change },
   key: Omit<NewKey, 'key'>,
-  wanted: Pick<KeyGrant, 'scopes' | 'expiresAt' | 'budget' | 'client'>,
+  wanted: Pick<KeyGrant, 'name' | 'scopes' | 'expiresAt' | 'budget' | 'client'>,
 ): Promise<AnswerOf<'CreateKey'>> {
   for (const scope of wanted.scopes) assertScope(principal, scope);
   const keysMax = principal.limits.keys;
@@ -133,6 +134,7 @@ interface KeyGrant {
   readonly id: string;
   /** Id of the calling key, which the new one does not outlive; null for an operator. */
   readonly callingKeyId: string | null;
+  readonly name?: string | null;
   readonly scopes: readonly Scope[];
   /** Null: when the calling key expires. */
   readonly expiresAt: Date | null;
@@ -160,6 +162,7 @@ type CreateKeyOutcome =
 interface KeyRow {
   readonly id: string;
   readonly display: string;
+  readonly name: string | null;
   readonly scopes: Scope[];
   readonly created_at: Date;
   readonly expires_at: Date | null;
@@ -187,7 +190,7 @@ export function createKeyStore(database: Database) {
       database.forAccount(change.accountId).transaction((sql) => insertKey(sql, change, key, grant)),
     async listKeys(accountId: string, { before, limit }: PageQuery): Promise<Key[]> {
       const rows = await database.forAccount(accountId).many<KeyRow>(
-        `select id, display, scopes, created_at, expires_at, last_used_at, ${budgetOfKey} as budget, ${clientOfKey} as client
+        `select id, display, name, scopes, created_at, expires_at, last_used_at, ${budgetOfKey} as budget, ${clientOfKey} as client
          from api_keys where account_id = $1 and ${isValid} and ($2::text is null or id < $2)
          order by id desc limit $3`,
         [accountId, before, limit],
@@ -214,7 +217,7 @@ async function insertKey(
   sql: Sql,
   change: Change,
   { hash, display }: Omit<NewKey, 'key'>,
-  { id, callingKeyId, scopes, expiresAt: requested, budget, keysMax, client }: KeyGrant,
+  { id, callingKeyId, name = null, scopes, expiresAt: requested, budget, keysMax, client }: KeyGrant,
 ): Promise<CreateKeyOutcome> {
   const { accountId } = change;
   const account = await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
@@ -233,13 +236,14 @@ async function insertKey(
   const used = count?.used ?? 0;
   if (keysMax !== null && used >= keysMax) return { kind: 'keys_limit', used };
   const row = await sql.one<{ created_at: Date }>(
-    `insert into api_keys (id, account_id, hash, display, scopes, expires_at, budget, spends_from, client_id, client_name)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning created_at`,
+    `insert into api_keys (id, account_id, hash, display, name, scopes, expires_at, budget, spends_from, client_id, client_name)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning created_at`,
     [
       id,
       accountId,
       hash,
       display,
+      name,
       scopes,
       expiresAt,
       budget && JSON.stringify(budget),
@@ -249,6 +253,7 @@ async function insertKey(
     ],
   );
   const after = {
+    name,
     display,
     scopes: [...scopes],
     expires_at: expiresAt?.toISOString() ?? null,
@@ -282,12 +287,12 @@ async function revoke(sql: Sql, change: Change, keyId: string): Promise<AnswerOf
   const row = await sql.one<KeyRow & { revoked_at: Date }>(
     `update api_keys set revoked_at = now()
      where id = $1 and account_id = $2 and revoked_at is null
-     returning display, scopes, expires_at, revoked_at`,
+     returning name, display, scopes, expires_at, revoked_at`,
     [keyId, change.accountId],
   );
   if (!row) return null;
-  const { display, scopes, expires_at, revoked_at } = row;
-  const before = { display, scopes, expires_at: expires_at?.toISOString() ?? null };
+  const { name, display, scopes, expires_at, revoked_at } = row;
+  const before = { name, display, scopes, expires_at: expires_at?.toISOString() ?? null };
   const answer = { key_id: keyId, revoked_at: revoked_at.toISOString() };
   await recordChange(sql, change, { targetId: keyId, before, after: null, answer });
   return answer;

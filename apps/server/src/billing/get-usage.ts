@@ -23,6 +23,7 @@ type Figures = Pick<Entry, 'matches' | 'resources' | 'usd'>;
 interface UsageRow extends CountedMatches {
   readonly day: string | null;
   readonly rule_id: string | null;
+  readonly rule_name: string | null;
   readonly platform: Platform;
   readonly matches: number;
 }
@@ -43,7 +44,7 @@ export function getUsage(options: GetUsageOptions): Handler<'GetUsage'> {
     return {
       usage: shown.map(({ row, usd }) => ({
         ...(row.day !== null && { day: row.day }),
-        ...(row.rule_id !== null && { rule_id: row.rule_id }),
+        ...(row.rule_id !== null && { rule_id: row.rule_id, rule_name: row.rule_name }),
         platform: row.platform,
         ...figuresOf([row], usd),
       })),
@@ -62,17 +63,21 @@ async function readUsage(
   const begin = from === undefined ? end - (defaultDays - 1) * dayMs : Date.parse(from);
   const day = (ms: number) => new Date(Math.max(0, ms)).toISOString().slice(0, 10);
   return await database.forAccount(accountId).many<UsageRow>(
-    `select ${by === 'day' ? 'day::text' : 'null as day'}, ${by === 'rule' ? 'rule_id' : 'null as rule_id'}, platform,
-       sum(matches)::bigint as matches, sum(items)::bigint as items, sum(users)::bigint as users,
+    `select ${by === 'day' ? 'day::text' : 'null as day'}, platform,
+       ${by === 'rule' ? ruleColumns : 'null as rule_id, null as rule_name'}, sum(matches)::bigint as matches, sum(items)::bigint as items, sum(users)::bigint as users,
        sum(referenced_posts)::bigint as referenced_posts
      from usage
      where account_id = $1 and day between $2 and $3 and ($4::text is null or rule_id = $4)
        and ($5::text is null or platform = $5)
      group by ${by === undefined ? 'platform' : by === 'day' ? 'day, platform' : 'rule_id, platform'}
-     order by 1, 2, 3`,
+     order by 1, 3, 2`,
     [accountId, day(begin), day(end), rule_id ?? null, platform ?? null],
   );
 }
+
+/** Deleted rules keep a row until their matches are purged. */
+const ruleColumns = `rule_id,
+  (select name from rules where rules.id = usage.rule_id and state <> 'deleted') as rule_name`;
 
 function figuresOf(rows: readonly UsageRow[], usd: Usd): Figures {
   const sum = (count: (row: UsageRow) => number) => rows.reduce((total, row) => total + count(row), 0);

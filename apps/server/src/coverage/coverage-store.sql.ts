@@ -99,16 +99,48 @@ async function watchedSlots(
   return rows.map(toWatched);
 }
 
-async function watchedSources(database: Database, { platform }: CoverageQuery): Promise<WatchedPeriod[]> {
-  const rows = await database.many<WatchedRow>(
-    `select platform, id as source_id, null as slot_id, null as to_at, first.begun as from_at, first.begun as applied_from
+/** The sources of each platform, from the account's first rule there until its last. Other times would reveal what other accounts did. */
+async function watchedSources(database: Database, query: CoverageQuery): Promise<WatchedPeriod[]> {
+  const own = await accountPeriods(database, query);
+  const sources = await database.many<{ platform: Platform; source_id: string; begun: Date }>(
+    `select platform, id as source_id, first.begun
      from sources join lateral (
        select coalesce(registered_at, created_at) as begun from slots where source_id = sources.id order by created_at limit 1
      ) as first on true
-     where sources.enabled and ($1::text is null or sources.platform = $1)`,
-    [platform],
+     where sources.enabled and platform = any($1)`,
+    [[...own.keys()]],
   );
-  return rows.map(toWatched);
+  return sources.flatMap(({ platform, source_id: sourceId, begun }) => {
+    const period = own.get(platform);
+    if (!period) return [];
+    const { from_at, applied_from, to_at: to } = period;
+    const [from, appliedFrom] = [latest(begun, from_at), latest(begun, applied_from)];
+    return [{ platform, sourceId, slotId: null, from, appliedFrom, to }];
+  });
+}
+
+const latest = (a: Date, b: Date) => (a > b ? a : b);
+
+type AccountPeriod = Pick<WatchedRow, 'platform' | 'from_at' | 'applied_from' | 'to_at'>;
+
+/** Platforms on which the account never had a rule are missing. */
+async function accountPeriods(
+  database: Database,
+  { accountId, platform }: CoverageQuery,
+): Promise<ReadonlyMap<Platform, AccountPeriod>> {
+  const rows = await database.forAccount(accountId).many<AccountPeriod>(
+    `select platform, first.from_at, first.applied_from, case when not exists (
+         select 1 from slot_holders holders where holders.account_id = $1 and holders.platform = wanted.platform and not pending)
+       then (select max(to_at) from watches where watches.account_id = $1 and watches.platform = wanted.platform) end as to_at
+     from unnest($2::text[]) as wanted (platform) cross join lateral (
+       select served.from_at, served.applied_from from (
+         select rule_id from watches where watches.account_id = $1 and watches.platform = wanted.platform order by from_at limit 1
+       ) as oldest cross join watched_slots(oldest.rule_id) as served
+       where served.platform = wanted.platform order by served.from_at limit 1
+     ) as first`,
+    [accountId, allPlatforms.filter((one) => one === (platform ?? one))],
+  );
+  return new Map(rows.map((row) => [row.platform, row]));
 }
 
 function toWatched(row: WatchedRow): WatchedPeriod {

@@ -72,6 +72,8 @@ function unknown(note: string): Basis {
   return { basis: 'unknown', bound: null, note, volume: null, feeUsd: 0 };
 }
 
+const monthDays = 30;
+
 /** The only way from a basis to the figures that are shown. None of them is below what was counted. */
 export function toEstimate(
   basis: Basis,
@@ -87,10 +89,21 @@ export function toEstimate(
 ): Estimate {
   const { basis: kind, bound, note, volume, feeUsd } = notBelow(basis, seen, nowMs);
   const common = { basis: kind, bound, basis_note: note, fee_usd: feeUsd };
-  if (volume === null) return { matches_per_day: null, busiest_hour: null, usd_per_day: null, ...common };
+  if (volume === null)
+    return {
+      matches_per_day: null,
+      busiest_hour: null,
+      usd_per_day: null,
+      usd_per_month: null,
+      ...common,
+    };
   const { average, busiest, days, busiestHour } = volume;
   // A bound of an average says nothing about a busy day.
   const isBound = bound !== null;
+  const costOf = (matches: number) => ({
+    min: dollars(matches * price.min),
+    max: dollars(matches * price.max),
+  });
   return {
     matches_per_day: {
       average: perDay(average),
@@ -101,7 +114,8 @@ export function toEstimate(
       busiestHour === null || isBound
         ? null
         : { starts_at: new Date(busiestHour.startsAtMs).toISOString(), matches: busiestHour.matches },
-    usd_per_day: { min: dollars(average * price.min), max: dollars(average * price.max) },
+    usd_per_day: costOf(average),
+    usd_per_month: costOf(average * monthDays),
     ...common,
   };
 }

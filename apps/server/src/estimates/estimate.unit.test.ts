@@ -114,6 +114,7 @@ describe('an estimate', () => {
       matches_per_day: { average: 142, busiest: null, days: 0 },
       busiest_hour: null,
       usd_per_day: { min: 0.71, max: 2.13 },
+      usd_per_month: { min: 21.3, max: 63.9 },
       basis: 'bound',
       bound: 'at_least',
       basis_note: 'From counts. Already 142 matches in the last 35 minutes.',

@@ -72,7 +72,7 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
   };
   // Earlier holders have used up the attempts, so the source is disconnected for a while.
   const waitMs = budget.waitMs();
-  if (waitMs > 0) void show({ state: connector.shows, detail: null, nextAttemptInMs: waitMs });
+  if (waitMs > 0) void show({ state: 'rate_limited', detail: attemptsUsedUp, nextAttemptInMs: waitMs });
   while (!signal.aborted) {
     await budget.take(signal);
     if (signal.aborted) break;
@@ -95,6 +95,8 @@ async function keepListening(options: IngestOptions, lease: Lease, signal: Abort
   }
   await show({ state: 'stopped', detail: null, nextAttemptInMs: null });
 }
+
+const attemptsUsedUp = 'the connection attempts that the platform allows are used up';
 
 interface ListenContext {
   readonly lease: Lease;

@@ -5,6 +5,7 @@ import { Failure } from '../runtime/failure.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
+import { searchMatches } from './search-matches.ts';
 import { type LogEntry, toEntries, toRemovalEntry } from './to-match.ts';
 
 /** Concurrent queries of all readers that are behind: thousands that reconnect together must not overload the database. */
@@ -88,6 +89,12 @@ export function createFollowing(options: {
   return {
     /** Returns one page without waiting for matches. */
     page: (query: MatchQuery) => inTurnOfAccount(query.accountId, () => read(query)),
+    /** Returns the newest matches that contain the words. */
+    search: (query: MatchQuery, text: string) =>
+      inTurnOfAccount(query.accountId, async () => {
+        const { matches, ...found } = await searchMatches(reader.read, query, text);
+        return { ...found, entries: await toEntries(parsedRules, matches) };
+      }),
     /** The position at which a reader starts that wants only new matches. */
     now: () => tail.end(),
     /**

@@ -41,6 +41,17 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
       from: offset?.position ?? null,
       limit: request.limit,
     };
+    if (request.query !== undefined) {
+      const isCovered = ruleId !== null || platform !== null;
+      const coverage = isCovered ? await options.coverage(query) : null;
+      const { entries, more, through } = await options.following.search(query, request.query);
+      const position = through ?? 0;
+      return {
+        ...toAnswer(entries),
+        next_cursor: more ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
+        coverage,
+      };
+    }
     const follows = request.order === 'oldest';
     const jumpedTo = offset && follows ? await refuseOvertaken(options, query, scope, offset) : 0;
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
@@ -56,9 +67,9 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
 }
 
 function scopeOf(accountId: string, request: Request): CursorScope {
-  const { rule_id, platform, from, to, order } = request;
+  const { rule_id, platform, from, to, order, query } = request;
   return {
     accountId,
-    filter: ['matches', rule_id ?? null, platform ?? null, from ?? null, to ?? null, order],
+    filter: ['matches', rule_id ?? null, platform ?? null, from ?? null, to ?? null, order, query ?? null],
   };
 }

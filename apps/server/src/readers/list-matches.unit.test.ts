@@ -4,9 +4,10 @@ import { callOf } from '../../test/call-of.ts';
 import { createLocalBells } from '../../test/local-bells.ts';
 import { createParsedRules } from '../language/explain-match.ts';
 import { createCursors } from '../runtime/cursor.ts';
+import { matchIdOf } from '../runtime/ids.ts';
 import { createFollowing } from './follow-matches.ts';
 import { listMatches } from './list-matches.ts';
-import type { MatchPage, StoredMatch } from './match-reader.sql.ts';
+import type { MatchReader, StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
 import type { TailReader } from './tail-reader.sql.ts';
 
@@ -47,7 +48,7 @@ const emptyLog: TailReader = {
 };
 
 /** Lists what `read` returns. */
-async function openList(read: () => Promise<MatchPage>) {
+async function openList(read: MatchReader['read']) {
   const parsedRules = createParsedRules();
   const telemetry = { matchLogRestored: () => undefined, matchFollowed: () => undefined };
   const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells(), telemetry });
@@ -67,6 +68,26 @@ test('newest first and 50 are the defaults; only "newest" has an end, where ther
     expect(request).toEqual({ order: 'newest', limit: 50 });
     expect((await list(callOf('ListMatches', request))).next_cursor === null).toBe(!more);
     expect((await list(callOf('ListMatches', { ...request, order: 'oldest' }))).next_cursor).not.toBeNull();
+  }
+});
+
+test('a search returns what was found, a cursor while there is more to search, and belongs to its words', async () => {
+  const empty = slowMatch(1);
+  const found = { ...slowMatch(2), payload: { ...empty.payload, text: 'an outage' } };
+  for (const more of [true, false]) {
+    const list = await openList(async ({ from }) =>
+      from === null
+        ? { matches: [found, empty], removals: [], more }
+        : { matches: [], removals: [], more: false },
+    );
+    const request = operations.ListMatches.request.parse({ query: 'Outage' });
+    const { matches, next_cursor: cursor } = await list(callOf('ListMatches', request));
+    expect(matches.map(({ id }) => id)).toEqual([matchIdOf(2)]);
+    expect(cursor).toBeNull();
+    const page = await list(callOf('ListMatches', { ...request, limit: 1 }));
+    expect(page.next_cursor).not.toBeNull();
+    const other = { ...request, query: 'other', cursor: page.next_cursor ?? '' };
+    await expect(list(callOf('ListMatches', other))).rejects.toMatchObject({ code: 'invalid_argument' });
   }
 });
 

@@ -88,6 +88,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       isTrial: trial !== undefined,
       examples: request.examples ?? null,
       managedBy: request.managed_by ?? null,
+      allowsEquivalent: request.allow_equivalent ?? true,
       premiumRulesMax,
       values,
     };
@@ -113,6 +114,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
         ),
     };
     const outcome = await store.begin(rule, completion);
+    if (outcome.kind === 'equivalent') throw hasEquivalent(outcome.ruleId);
     if (outcome.kind !== 'begun') throw placementRefusal(outcome, premiumRulesMax, options.contact);
     const created = outcome.answer ?? (await carryOut(options, rule, completion, outcome.equivalentRuleId));
     checkpoint('create.activated');
@@ -120,6 +122,14 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     telemetry.ruleCreated({ ruleId: rule.id, accountId: rule.accountId, ms });
     return created;
   };
+}
+
+function hasEquivalent(ruleId: string): Failure {
+  return new Failure(
+    'failed_precondition',
+    `The rule ${ruleId} of this account has the same queries. Use it, resume it if it is paused, or send "allow_equivalent": true to create another one that gets the same matches.`,
+    { details: { reason: 'equivalent_rule', rule_id: ruleId } },
+  );
 }
 
 /** The limits that pause the rule automatically. A trial has limits of time and of matches. */

@@ -32,6 +32,8 @@ export interface NewRule {
   readonly isTrial?: boolean;
   readonly examples?: RuleExamples | null;
   readonly managedBy?: ManagedBy;
+  /** Default true. */
+  readonly allowsEquivalent?: boolean;
   readonly premiumRulesMax: number;
   readonly values: readonly RuleValue[];
 }
@@ -44,6 +46,7 @@ export type BeginOutcome =
       /** Set if the rule is already active: there was nothing to wait for. */
       readonly answer: Answer | null;
     }
+  | { readonly kind: 'equivalent'; readonly ruleId: string }
   | PlacementRefusal;
 
 type Answer = AnswerOf<'CreateRule'>;
@@ -137,6 +140,8 @@ async function begin(
     if (used !== null) refuse({ kind: 'premium_limit', used });
   }
   const equivalentRuleId = await insertRule(sql, rule);
+  if (equivalentRuleId !== null && rule.allowsEquivalent === false)
+    refuse({ kind: 'equivalent', ruleId: equivalentRuleId });
   let live = true;
   for (const value of rule.values.toSorted((a, b) => (a.platform < b.platform ? -1 : 1))) {
     const placement = await takeSlot(sql, rule, value);

@@ -2,22 +2,19 @@ import type { Answers } from '@earshot/sdk';
 
 type Coverage = NonNullable<Answers['ListMatches']['coverage']>;
 
-/** Coverage has no untrusted content, so only its length is limited. Unrepaired gaps come first, then the latest. */
+/** Only gaps that are not repaired, which get_coverage counts too, latest first. No untrusted content: only the length is limited. */
 export function writeCoverage(
   { complete_through: completeThrough, gaps }: Coverage,
   gapsMax: number,
 ): string[] {
-  const kept = gaps
-    .toSorted((a, b) => Number(a.repaired) - Number(b.repaired) || b.from.localeCompare(a.from))
-    .slice(0, gapsMax);
-  const open = gaps.filter(({ repaired }) => !repaired).length;
-  const count = `${gaps.length} ${gaps.length === 1 ? 'gap' : 'gaps'}, ${open} not repaired`;
-  const leftOut = gaps.length - kept.length;
+  const open = gaps.filter(({ repaired }) => !repaired).toSorted((a, b) => b.from.localeCompare(a.from));
+  const kept = open.slice(0, gapsMax);
+  const count = open.length === 0 ? 'no gaps' : `${open.length} ${open.length === 1 ? 'gap' : 'gaps'}`;
+  const leftOut = open.length - kept.length;
   return [
-    `Coverage: complete through ${completeThrough ?? 'never: nothing was covered yet'}; ${gaps.length === 0 ? 'no gaps' : count}${leftOut === 0 ? '' : `, ${leftOut} not shown (get_coverage)`}`,
+    `Coverage: complete through ${completeThrough ?? 'never: nothing was covered yet'}; ${count}${leftOut === 0 ? '' : `, ${leftOut} not shown (get_coverage)`}`,
     ...kept.map(
-      ({ platform, from, to, reason, repaired }) =>
-        `gap on ${platform}: ${from} to ${to ?? 'now'}, ${reason}, ${repaired ? 'repaired' : 'not repaired'}`,
+      ({ platform, from, to, reason }) => `gap on ${platform}: ${from} to ${to ?? 'now'}, ${reason}`,
     ),
   ];
 }

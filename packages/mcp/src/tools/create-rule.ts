@@ -13,6 +13,7 @@ import {
   overrides,
   platforms,
   readBudget,
+  readExamples,
   readTrial,
   trial,
 } from '../rule-fields.ts';
@@ -23,7 +24,7 @@ export const createRule = defineTool({
   name: 'create_rule',
   title: 'Create a rule',
   description:
-    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and with corrected queries if certain. Next: wait_for_matches with its rule_id and start: "oldest".',
+    'Watch from now on (not the past), on all listed platforms or on none. Read platform_syntax first. Mistakes are refused with fixes, and with corrected queries if certain; so is a rule with the same queries as another one.',
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: true },
   operation: 'CreateRule',
   input: requestObject({
@@ -43,6 +44,10 @@ export const createRule = defineTool({
     budget: budget.optional(),
     trial: trial.optional(),
     accept_estimate: acceptEstimate,
+    allow_equivalent: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Only if your user wants a second such rule' }),
   }),
   output: z.object({
     rule_id: z.string(),
@@ -54,13 +59,15 @@ export const createRule = defineTool({
         warnings: z.array(findingSchema),
       }),
     ),
-    equivalent_rule_id: z.string().optional().meta({ description: 'A rule with the same queries' }),
+    next: z.string(),
   }),
   async run(args, call) {
     const { earshot, signal } = call;
     const request = {
       ...readTimes(args, ['expires_at'], 'future'),
+      allow_equivalent: args.allow_equivalent ?? false,
       platforms: [...listedPlatforms(args)],
+      examples: readExamples(args.examples),
       budget: readBudget(args.budget),
       trial: readTrial(args.trial),
     };
@@ -71,6 +78,7 @@ export const createRule = defineTool({
     return {
       structured: {
         ...answer,
+        next: `wait_for_matches {"reader":"a name of your choice","rule_id":${JSON.stringify(answer.rule_id)}}`,
         platforms: perPlatform(created, ({ status, translated_value, warnings }, name) => ({
           status,
           translated_value,

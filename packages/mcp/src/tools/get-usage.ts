@@ -1,6 +1,7 @@
 import { requestObject } from '@earshot/contract';
 import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
+import { unhidden } from '../content/visible.ts';
 import { usdWords } from '../estimate-words.ts';
 import { ruleId } from '../rule-fields.ts';
 import { readTimes, time } from '../times.ts';
@@ -16,8 +17,7 @@ const figures = { matches: z.int(), usd: z.string() };
 export const getUsage = defineTool({
   name: 'get_usage',
   title: 'Usage and cost',
-  description:
-    'Matches and their cost in dollars (minimum to maximum, if they differ), of the last 30 days or from–to.',
+  description: 'Matches and their cost in dollars (minimum to maximum), of the last 30 days or from–to.',
   annotations: readsOnly,
   operation: 'GetUsage',
   input: requestObject({
@@ -33,6 +33,7 @@ export const getUsage = defineTool({
       z.object({
         day: z.string().optional(),
         rule_id: z.string().optional(),
+        rule_name: z.string().nullable().optional(),
         platform: z.string(),
         ...figures,
       }),
@@ -47,7 +48,11 @@ export const getUsage = defineTool({
       structured: {
         total: toFigures(total),
         left_out: usage.length - shown.length,
-        usage: shown.map((row) => ({ ...row, ...toFigures(row) })),
+        usage: shown.map((row) => ({
+          ...row,
+          ...toFigures(row),
+          ...(row.rule_name && { rule_name: unhidden(row.rule_name) }),
+        })),
       },
     };
   },

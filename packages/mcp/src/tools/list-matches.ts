@@ -20,6 +20,7 @@ export const listMatches = defineTool({
   input: requestObject({
     rule_id: ruleId.optional(),
     platform: platform.optional(),
+    query: z.string().optional().meta({ description: 'Only with all of these words' }),
     from: time.optional(),
     to: z.string().optional(),
     limit: integer(1, pageMax).default(50),
@@ -40,7 +41,7 @@ export const listMatches = defineTool({
       const page = await read(limit);
       return { ...page, cursor: page.cursor && withTimes(page.cursor, filter) };
     };
-    const narrowed = Boolean(args.platform ?? args.from ?? args.to ?? args.cursor);
+    const narrowed = Boolean(args.platform ?? args.query ?? args.from ?? args.to ?? args.cursor);
     const pages = async function* () {
       let cursor = filter.cursor;
       for (let count = 0; count < pagesSearched; count++) {

@@ -13,7 +13,7 @@ export const listNotices = defineTool({
   annotations: readsOnly,
   operation: 'ListNotices',
   input: requestObject({
-    open: z.literal(true).optional().meta({ description: 'Only unresolved ones' }),
+    open: z.boolean().optional().meta({ description: 'Only unresolved ones' }),
     limit: integer(1, 50).default(10),
     cursor: z.string().optional(),
   }),
@@ -35,8 +35,9 @@ export const listNotices = defineTool({
       }),
     ),
   }),
-  async run(args, { earshot, signal }) {
-    const { notices, next_cursor } = await earshot.listNotices(args, { signal });
+  async run({ open, ...args }, { earshot, signal }) {
+    const request = { ...args, ...(open && { open }) };
+    const { notices, next_cursor } = await earshot.listNotices(request, { signal });
     const shown = notices.map(({ subject, data, ...notice }) => ({
       ...notice,
       subject: { ...subject, name: unhidden(subject.name) },

@@ -39,7 +39,7 @@ const output = z.object({
 export const listRules = defineTool({
   name: 'list_rules',
   title: 'List rules',
-  description: 'The rules of the account, newest first; long texts are cut (get_rule has them whole).',
+  description: 'Rules, newest first. Long texts are cut; get_rule has all.',
   annotations: readsOnly,
   operation: 'ListRules',
   input: requestObject({

@@ -1,9 +1,9 @@
-import { integer, requestObject } from '@earshot/contract';
+import { requestObject } from '@earshot/contract';
 import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
 import { estimateWords } from '../estimate-words.ts';
 import { perPlatform } from '../per-platform.ts';
-import { draftOptions, draftOverrides, platforms, ruleId } from '../rule-fields.ts';
+import { draftOverrides, options, platforms, ruleId } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 type Previewed = NonNullable<Answers['PreviewRule']['platforms']['x']>;
@@ -14,15 +14,14 @@ export const previewRule = defineTool({
   title: 'Preview a rule',
   description:
     'Before creating or changing: matches and dollars a day, how many stored items the query matches, and with rule_id what it would change. Creates nothing; fee_usd is the cost of this call.',
-  // Earshot requests counts from X.
-  annotations: { ...readsOnly, openWorldHint: true },
+  // Earshot requests counts from X, which charges for them: a host may ask its user first.
+  annotations: { ...readsOnly, readOnlyHint: false, openWorldHint: true },
   operation: 'PreviewRule',
   input: requestObject({
     platforms: platforms.optional(),
     overrides: draftOverrides,
-    options: draftOptions.optional(),
+    options: options.optional(),
     rule_id: ruleId.optional(),
-    days: integer(1, 3_650).optional(),
   }),
   output: z.object({
     platforms: z.record(
@@ -31,6 +30,7 @@ export const previewRule = defineTool({
         warnings: z.array(z.string()),
         matches_per_day: z.string(),
         usd_per_day: z.string(),
+        usd_per_month: z.string(),
         basis: z.string(),
         fee_usd: z.number(),
         sample: z.string(),

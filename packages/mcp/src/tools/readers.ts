@@ -42,7 +42,7 @@ const listReaders = defineTool({
 const readersMax = 50;
 
 /** Reads all pages, because the API sorts readers by name. */
-async function allReaders({ earshot, signal }: ToolCall): Promise<Readers> {
+export async function allReaders({ earshot, signal }: ToolCall): Promise<Readers> {
   const all: Readers = [];
   let cursor: string | undefined;
   for (;;) {

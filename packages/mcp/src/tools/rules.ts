@@ -7,12 +7,13 @@ import {
   acceptSuspicious,
   budget,
   changedOutput,
-  draftExamples,
-  draftOptions,
   draftOverrides,
+  examples,
   expiresAt,
+  options,
   platforms,
   readBudget,
+  readExamples,
   ruleId,
   ruleOutput,
   toChangedOutput,
@@ -56,8 +57,8 @@ const updateRule = defineTool({
       .optional()
       .meta({ description: 'Only to leave platforms, without overrides: those to keep' }),
     overrides: draftOverrides.optional(),
-    options: draftOptions.optional(),
-    examples: draftExamples.nullable().optional(),
+    options: options.optional(),
+    examples: examples.optional(),
     accept_suspicious: acceptSuspicious,
     expires_at: expiresAt.optional(),
     budget: budget.nullable().optional(),
@@ -67,6 +68,7 @@ const updateRule = defineTool({
   async run({ platforms: listed, ...args }, call) {
     const request = {
       ...readTimes(args, ['expires_at'], 'future'),
+      examples: readExamples(args.examples),
       budget: readBudget(args.budget),
       ...(listed && !areThoseOf(args.overrides, listed) && { platforms: listed }),
     };

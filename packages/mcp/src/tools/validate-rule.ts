@@ -2,7 +2,7 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { perPlatform } from '../per-platform.ts';
-import { draftExamples, draftOverrides, platforms } from '../rule-fields.ts';
+import { draftOverrides, examples, platforms, readExamples } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 export const validateRule = defineTool({
@@ -15,7 +15,7 @@ export const validateRule = defineTool({
   input: requestObject({
     platforms: platforms.optional(),
     overrides: draftOverrides,
-    examples: draftExamples.optional(),
+    examples: examples.optional(),
   }),
   output: z.object({
     platforms: z.record(
@@ -29,7 +29,10 @@ export const validateRule = defineTool({
     example_violations: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   }),
   async run(args, { earshot, signal }) {
-    const { platforms: checked, ...answer } = await earshot.validateRule(args, { signal });
+    const { platforms: checked, ...answer } = await earshot.validateRule(
+      { ...args, examples: readExamples(args.examples) },
+      { signal },
+    );
     return {
       structured: {
         ...answer,

@@ -1,5 +1,4 @@
 import { Link } from 'wouter';
-import { useRules } from '../../api/rules.ts';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { platformNames } from '../../parts/platforms.ts';
@@ -14,7 +13,6 @@ const rulesMax = 1_000;
 
 export function RuleTable({ span }: { span: SpanName }) {
   const { data, error, refetch } = useUsage('rule', span, null);
-  const rules = useRules().data ?? [];
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading what="Loading the costs of the rules" />;
   if (data.usage.length === 0) return null;
@@ -30,7 +28,7 @@ export function RuleTable({ span }: { span: SpanName }) {
           </tr>
         </thead>
         <tbody>
-          {byRule(data.usage, rules).map((usage) => (
+          {byRule(data.usage).map((usage) => (
             <tr key={usage.ruleId}>
               <th scope="row">
                 <RuleName usage={usage} />

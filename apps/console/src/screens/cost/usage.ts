@@ -1,4 +1,4 @@
-import type { Answers, Rule } from '@earshot/sdk';
+import type { Answers } from '@earshot/sdk';
 
 export type Usage = Answers['GetUsage'];
 export type Figures = Usage['total'];
@@ -45,15 +45,11 @@ export interface RuleUsage extends Figures {
 }
 
 /** One entry per rule, the most expensive first. */
-export function byRule(
-  entries: readonly UsageEntry[],
-  rules: readonly Pick<Rule, 'id' | 'name'>[],
-): RuleUsage[] {
-  const names = new Map(rules.map(({ id, name }) => [id, name]));
+export function byRule(entries: readonly UsageEntry[]): RuleUsage[] {
   return [...Map.groupBy(entries, ({ rule_id }) => rule_id ?? '')]
     .map(([ruleId, own]) => ({
       ruleId,
-      name: names.get(ruleId) ?? null,
+      name: own[0]?.rule_name ?? null,
       platforms: own.map(({ platform }) => platform),
       ...own.reduce(add, zeroFigures),
     }))

@@ -53,7 +53,7 @@ function dayWords({ average, busiest, days }: NonNullable<Preview['estimate']['m
 
 function PlatformPreview({ platform, preview }: { platform: keyof typeof platformNames; preview: Preview }) {
   const { estimate, sample, against } = preview;
-  const { matches_per_day: perDay, usd_per_day: usd, busiest_hour: busiest } = estimate;
+  const { matches_per_day: perDay, usd_per_day, usd_per_month, busiest_hour: busiest } = estimate;
   const bound = estimate.bound === null ? '' : boundWords[estimate.bound];
   return (
     <div className={styles.platformPreview}>
@@ -62,7 +62,16 @@ function PlatformPreview({ platform, preview }: { platform: keyof typeof platfor
         <dt>Matches per day</dt>
         <dd>{perDay ? `${bound}${dayWords(perDay)}` : 'unknown'}</dd>
         <dt>Cost per day</dt>
-        <dd>{usd ? `${bound}${formatUsdRange(usd)}` : 'unknown'}</dd>
+        <dd>{usd_per_day ? `${bound}${formatUsdRange(usd_per_day)}` : 'unknown'}</dd>
+        {usd_per_month && (
+          <>
+            <dt>Cost in 30 days</dt>
+            <dd>
+              {bound}
+              {formatUsdRange(usd_per_month)}
+            </dd>
+          </>
+        )}
         {busiest && (
           <>
             <dt>Busiest hour</dt>

@@ -6,6 +6,8 @@ type Budget = NonNullable<CreateKey['budget']>;
 
 /** The state of the form. */
 export interface KeyDraft {
+  /** Empty for none. */
+  readonly name: string;
   readonly scopes: readonly Scope[];
   /** The value of a `datetime-local` field; empty for none. */
   readonly expires: string;
@@ -17,9 +19,10 @@ export interface KeyDraft {
 }
 
 /** Does not validate: an amount that is not a number is sent as NaN, so that the API reports it. */
-export function requestOf({ scopes, expires, amount, unit, period, on_reached }: KeyDraft): CreateKey {
+export function requestOf({ name, scopes, expires, amount, unit, period, on_reached }: KeyDraft): CreateKey {
   const value = Number(amount.trim().replace(',', '.'));
   return {
+    ...(name.trim() !== '' && { name: name.trim() }),
     scopes: [...scopes],
     ...(expires !== '' && { expires_at: new Date(expires).toISOString() }),
     ...(amount.trim() !== '' && { budget: { period, on_reached, [unit]: value } }),

@@ -87,10 +87,13 @@ function KeyTable({
   );
 }
 
+const nameOf = ({ name, client }: Key): string | null => name ?? client?.name ?? null;
+
 function KeyRow({ listed, isOwn, onRevoke }: { listed: Key; isOwn: boolean; onRevoke: () => void }) {
   return (
     <tr>
       <th scope="row">
+        {nameOf(listed) !== null && <div>{nameOf(listed)}</div>}
         <code>{listed.display}</code>
         {isOwn && <span className={styles.own}> your key</span>}
         <div className={styles.id}>{listed.id}</div>
@@ -117,7 +120,7 @@ function KeyRow({ listed, isOwn, onRevoke }: { listed: Key; isOwn: boolean; onRe
         )}
       </td>
       <td>
-        <Button kind="danger" aria-label={`Revoke ${listed.display}`} onClick={onRevoke}>
+        <Button kind="danger" aria-label={`Revoke ${nameOf(listed) ?? listed.display}`} onClick={onRevoke}>
           Revoke …
         </Button>
       </td>

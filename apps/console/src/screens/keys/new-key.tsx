@@ -9,12 +9,13 @@ import { Modal } from '../../parts/modal.tsx';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import { type KeyDraft, requestOf, scopesOf } from './key-draft.ts';
 
-const fields = ['scopes', 'expires_at', 'budget'];
+const fields = ['name', 'scopes', 'expires_at', 'budget'];
 
 /** Creates a key with at most the scopes of the session, then shows it. */
 export function NewKey({ onClose }: { onClose: () => void }) {
   const offered = scopesOf(useSession().data?.scopes ?? []);
   const [draft, setDraft] = useState<KeyDraft>({
+    name: '',
     scopes: offered,
     expires: '',
     amount: '',
@@ -38,6 +39,16 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         isPending={create.isPending}
         onSubmit={() => create.mutate()}
       >
+        <Field label="Name" hint="Who or what uses the key." problem={violationOf(create.error, 'name')}>
+          {(control) => (
+            <input
+              {...control}
+              autoComplete="off"
+              value={draft.name}
+              onChange={({ target }) => change({ name: target.value })}
+            />
+          )}
+        </Field>
         <ScopeFields
           draft={draft}
           offered={offered}
