@@ -5,6 +5,7 @@ import {
   RowBuilder,
 } from '@grafana/grafana-foundation-sdk/dashboard';
 import { DataqueryBuilder } from '@grafana/grafana-foundation-sdk/prometheus';
+import { PanelBuilder as StatBuilder } from '@grafana/grafana-foundation-sdk/stat';
 import { PanelBuilder } from '@grafana/grafana-foundation-sdk/timeseries';
 
 /** Description of panels whose series exist only if there are problems. */
@@ -26,6 +27,16 @@ const quantiles = (histogram: string) => ({
   p50: quantile(0.5, histogram),
   p99: quantile(0.99, histogram),
 });
+
+/** The state at a glance: one number each, above the panels. */
+const tiles: Readonly<Record<string, readonly [unit: string, expression: string]>> = {
+  'Firing alerts': ['short', 'count(ALERTS{alertstate="firing"}) or vector(0)'],
+  Nodes: ['short', 'count(earshot_build_info)'],
+  'Sources that receive': ['short', 'sum(max by (source) (earshot_source_state{state="live"}))'],
+  'Oldest unmatched event': ['s', 'time() - max(earshot_matched_through_timestamp_seconds)'],
+  'Oldest unattempted delivery': ['s', 'time() - max(earshot_webhooks_tried_through_timestamp_seconds)'],
+  'Event log in use': ['percentunit', 'max(earshot_event_log_bytes) / max(earshot_event_log_bytes_max)'],
+};
 
 const rows: Readonly<Record<string, readonly Panel[]>> = {
   Health: [
@@ -229,6 +240,16 @@ export function renderDashboard(): string {
     .refresh('30s')
     .time({ from: 'now-6h', to: 'now' })
     .withVariable(new DatasourceVariableBuilder('datasource').label('Prometheus').type('prometheus'));
+  for (const [title, [unit, expression]] of Object.entries(tiles))
+    dashboard.withPanel(
+      new StatBuilder()
+        .title(title)
+        .unit(unit)
+        .span(4)
+        .height(4)
+        .datasource(datasource)
+        .withTarget(query(0, expression)),
+    );
   for (const [title, panels] of Object.entries(rows)) {
     dashboard.withRow(new RowBuilder(title));
     for (const panel of panels) dashboard.withPanel(panelOf(panel));
@@ -244,14 +265,15 @@ function panelOf({ title, unit, series, about }: Panel): PanelBuilder {
     .span(6)
     .height(7)
     .legend(new VizLegendOptionsBuilder().showLegend(true).placement(LegendPlacement.Bottom))
-    .datasource({ type: 'prometheus', uid: `\${datasource}` });
+    .datasource(datasource);
   if (about !== undefined) panel.description(about);
   for (const [index, [legend, expression]] of Object.entries(series).entries())
-    panel.withTarget(
-      new DataqueryBuilder()
-        .refId(`Q${index + 1}`)
-        .expr(expression)
-        .legendFormat(legend),
-    );
+    panel.withTarget(query(index, expression).legendFormat(legend));
   return panel;
+}
+
+const datasource = { type: 'prometheus', uid: '${datasource}' };
+
+function query(index: number, expression: string): DataqueryBuilder {
+  return new DataqueryBuilder().refId(`Q${index + 1}`).expr(expression);
 }

@@ -41,6 +41,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
     tests: ['packages/query/test/**/*.unit.test.ts'],
   },
   agents: {
+    installs: ['e2e/claude-code'],
     guards: ['apps/server/src/oauth/**', 'packages/mcp/src/**', 'plugins/**', 'skills/**'],
     tests: ['e2e/{claude-plugin,mcp-channel,oauth-issuer}.nightly.test.ts'],
   },

@@ -1,6 +1,7 @@
 // @ts-check
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { satteri } from '@astrojs/markdown-satteri';
 import starlight from '@astrojs/starlight';
 import { defineConfig } from 'astro/config';
 import starlightOpenAPI, { createOpenAPISidebarGroup } from 'starlight-openapi';
@@ -33,12 +34,22 @@ export default defineConfig({
   base: process.env.DOCS_BASE ?? '/',
   // Has the icon of the console.
   publicDir: '../../apps/console/public',
+  // Otherwise `--json` in a sentence would become `–json`.
+  markdown: { processor: satteri({ features: { smartPunctuation: { dashes: false } } }) },
   integrations: [
     starlight({
       title: 'Earshot',
       favicon: '/assets/icon.svg',
       customCss: ['./src/site.css'],
       sidebar,
+      // The navigation is longer than the screen.
+      head: [
+        {
+          tag: 'script',
+          content:
+            "addEventListener('DOMContentLoaded', () => document.querySelector('.sidebar-content [aria-current=page]')?.scrollIntoView({ block: 'nearest' }))",
+        },
+      ],
       plugins: [
         starlightOpenAPI([
           {

@@ -7,6 +7,7 @@ export interface SentItem {
 export interface Gap {
   readonly from: number;
   readonly to: number;
+  readonly reason: string | null;
 }
 
 export interface Verdict {

@@ -28,6 +28,7 @@ const { values: given } = parseArgs({
 const seconds = given.seconds === undefined ? Number(given.hours ?? '0.1667') * 3_600 : Number(given.seconds);
 const seed = Number(given.seed ?? Date.now() % 1_000_000);
 const startedAt = performance.now();
+const sinceStart = (at: number) => ((at - performance.timeOrigin - startedAt) / 1_000).toFixed(1);
 const say = (line: string) =>
   process.stdout.write(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}\n`);
 
@@ -44,7 +45,11 @@ await sleep(5_000);
 await feed.stop();
 
 const verdicts = await untilSettled(system);
-for (const [platform, verdict] of Object.entries(verdicts)) say(`${platform}: ${describe(verdict)}`);
+for (const [platform, verdict] of Object.entries(verdicts)) {
+  say(`${platform}: ${describe(verdict)}`);
+  for (const { from, to, reason } of verdict.falseGaps)
+    say(`${platform}: false gap from ${sinceStart(from)} s to ${sinceStart(to)} s: ${reason}`);
+}
 const { undelivered } = await system.xState();
 say(`x: ${undelivered.length} posts were never sent down a stream`);
 const byName = Object.entries(Object.groupBy(fired, ({ name }) => name));

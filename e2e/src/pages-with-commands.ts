@@ -10,14 +10,14 @@ export interface PageWithCommands {
 }
 
 const set = 'the test sets these variables';
-const demo = { './dev demo': 'e2e/demo.e2e.test.ts starts it' };
+const demo = { 'docker compose -f compose.demo.yaml up': 'e2e/containers runs it' };
 const example = 'one of the examples of the command line, which are run';
 const runbook = { test: 'e2e/runbooks.nightly.test.ts' };
 
 /** Every page of the documentation with shell blocks. A unit test rejects pages that are not listed. */
 export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'README.md': {
-    notRun: { 'docker compose -f compose.demo.yaml up': 'e2e/containers runs it' },
+    notRun: demo,
     shows: [/"rule_id"/, /"matches":\[\{/, /^valid on x/m, /^(\d\d:\d\d:\d\d .*\n){3}/m],
   },
   'docs/agents.md': {

@@ -19,6 +19,17 @@ export interface Group {
   readonly paths: readonly string[];
 }
 
+/** Names of pages in the navigation, where the title of the page says too little beside others. */
+export const labels: Readonly<Record<string, string>> = {
+  'README.md': 'What Earshot is',
+  'packages/n8n-nodes-earshot/README.md': 'Nodes for n8n',
+  'packages/sdk/README.md': 'SDK for JavaScript',
+  'packages/query/README.md': 'Parsers of the rule languages',
+  'packages/sandbox/README.md': 'Sandbox',
+  'docs/errors/README.md': 'All codes',
+  'docs/adr/README.md': 'All decisions',
+};
+
 /** The group of every page. A page without a group fails the build. */
 export const groups: readonly Group[] = [
   {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { linkPage, type Site } from './links.ts';
-import { sections } from './navigation.ts';
+import { labels, sections } from './navigation.ts';
 import { findAssets, type Page, readPages } from './pages.ts';
 
 export function readSite(base = '/'): Site {
@@ -33,6 +33,9 @@ interface SidebarGroup {
   items: (SidebarGroup | SidebarLink)[];
 }
 
+/** With the others collapsed, a screen shows all sections. */
+const openSections = new Set<string>(['Start', 'Guides']);
+
 /** The sections with their pages. A section with one page is a link to it. */
 export function sidebarOf(pages: readonly Page[]): (SidebarGroup | SidebarLink)[] {
   return sections.map((section) => {
@@ -43,12 +46,13 @@ export function sidebarOf(pages: readonly Page[]): (SidebarGroup | SidebarLink)[
     const items = [...parts].flatMap(([label, some]): SidebarGroup['items'] =>
       label === undefined ? some.map(linkTo) : [{ label, collapsed: true, items: some.map(linkTo) }],
     );
-    return { label: section, collapsed: section === 'Contributing', items };
+    return { label: section, collapsed: !openSections.has(section), items };
   });
 }
 
-function linkTo({ id }: Page): SidebarLink {
-  return { slug: id === 'index' ? '' : id };
+function linkTo({ id, path }: Page): SidebarLink {
+  const label = labels[path];
+  return { slug: id === 'index' ? '' : id, ...(label !== undefined && { label }) };
 }
 
 /** The part of Astro's loader context that the loader uses. */
@@ -69,11 +73,21 @@ export function createLoader() {
       for (const page of site.pages) {
         const data = await parseData({ id: page.id, data: dataOf(page) });
         const rendered = await renderMarkdown(page.body);
-        const html = linkPage(rendered.html, page, site);
+        const html = breakNames(linkPage(rendered.html, page, site));
         store.set({ id: page.id, data, body: page.body, rendered: { ...rendered, html } });
       }
     },
   };
+}
+
+/** Lets a narrow screen break long names in tables between their words: `EARSHOT_<wbr>DATABASE_<wbr>URL`. */
+export function breakNames(html: string): string {
+  return html.replaceAll(/<td[^>]*>.*?<\/td>/gs, (cell) =>
+    cell.replaceAll(
+      /<code>([^<]*)<\/code>/g,
+      (_all, text: string) => `<code>${text.replaceAll(/(?<=\w)[_/,=](?=\w)/g, '$&<wbr>')}</code>`,
+    ),
+  );
 }
 
 function dataOf({ id, title, description }: Page): object {

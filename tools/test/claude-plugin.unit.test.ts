@@ -27,6 +27,7 @@ test('the manifest has the fields that Claude Code reads, and the version of the
     repository: expect.stringMatching(/^https:/),
     license,
     keywords: expect.any(Array),
+    userConfig: { url: expect.any(Object), api_key: expect.objectContaining({ sensitive: true }) },
   });
   // All other files are in their default places; if the manifest named them, they would be ignored.
   const files = globSync('{.*,.*/*,*/**}', { cwd: join(root, plugin), withFileTypes: true })
@@ -45,9 +46,8 @@ test('the plugin has our skill, which calls only operations that exist', () => {
   expect(called.filter((name) => !(name in operations))).toEqual([]);
 });
 
-test('the plugin requests the variables that its skill requests', () => {
-  const variables = read(`${plugin}/.mcp.json`).match(/(?<=\$\{)\w+(?=\})/g);
-  expect(variables).toEqual(['EARSHOT_URL', 'EARSHOT_API_KEY']);
-  for (const variable of variables ?? [])
-    expect(read('skills/earshot/SKILL.md')).toContain(`\`${variable}\``);
+test('the tools read only settings that the plugin asks for', () => {
+  const { userConfig } = readJson(`${plugin}/.claude-plugin/plugin.json`);
+  const used = read(`${plugin}/.mcp.json`).match(/(?<=\$\{user_config\.)\w+(?=\})/g);
+  expect(used).toEqual(Object.keys(userConfig));
 });

@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findProblems } from '../docs-site/check.ts';
 import { addressOf, linkPage, type Site } from '../docs-site/links.ts';
-import { groupOf, groups, sections } from '../docs-site/navigation.ts';
+import { groupOf, groups, labels, sections } from '../docs-site/navigation.ts';
 import { findPaths, readPages } from '../docs-site/pages.ts';
-import { readSite, repositoryOf, sidebarOf } from '../docs-site/site.ts';
+import { breakNames, readSite, repositoryOf, sidebarOf } from '../docs-site/site.ts';
 
 const root = join(import.meta.dirname, '../..');
 
@@ -43,7 +43,7 @@ describe('pages of the site', () => {
     );
   });
 
-  test('a section with one page is a link, and Contributing is last and collapsed', () => {
+  test('a section with one page is a link, and only Start and Guides are open', () => {
     const sidebar = sidebarOf(readSite().pages);
     expect(sidebar.map(({ label }) => label)).toEqual(sections);
     expect(sidebar.filter((entry) => 'slug' in entry)).toEqual([
@@ -51,7 +51,8 @@ describe('pages of the site', () => {
       { label: 'Cookbook', slug: 'cookbook' },
       { label: 'Troubleshooting', slug: 'troubleshooting' },
     ]);
-    expect(sidebar.filter((entry) => 'items' in entry && entry.collapsed)).toEqual([sidebar.at(-1)]);
+    const open = sidebar.filter((entry) => 'items' in entry && !entry.collapsed);
+    expect(open.map(({ label }) => label)).toEqual(['Start', 'Guides']);
   });
 
   test('a group that names a page has precedence over a pattern, and a pattern covers one folder', () => {
@@ -79,9 +80,11 @@ describe('pages of the site', () => {
     }
   });
 
-  test('groups name only pages that exist', () => {
+  test('groups and labels name only pages that exist', () => {
     const paths = findPaths(root);
-    const exact = groups.flatMap((group) => group.paths).filter((path) => !path.includes('*'));
+    const exact = [...groups.flatMap((group) => group.paths), ...Object.keys(labels)].filter(
+      (path) => !path.includes('*'),
+    );
     expect(exact.filter((path) => !paths.includes(path))).toEqual([]);
   });
 });
@@ -92,6 +95,14 @@ function write(dir: string, files: Readonly<Record<string, string>>): void {
     writeFileSync(join(dir, path), text);
   }
 }
+
+test('long names in tables can break between their words', () => {
+  const paragraph = '<p><code>EARSHOT_X_TOKENS</code></p>';
+  const table = '<td><code>EARSHOT_X_TOKENS</code> a_b</td><td><code>_FILE</code></td>';
+  expect(breakNames(paragraph + table)).toBe(
+    paragraph + table.replace('EARSHOT_X_TOKENS', 'EARSHOT_<wbr>X_<wbr>TOKENS'),
+  );
+});
 
 describe('links', () => {
   const site = { ...readSite('/base'), repository: 'https://git.example/blob/main' };

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { variablesOf } from '../../apps/server/src/config/config.ts';
 import { settings } from '../../apps/server/src/config/settings.ts';
 import { positionOf } from '../../apps/server/src/runtime/ids.ts';
+import { gapReasons } from '../../apps/server/src/upstream/upstream-stream.ts';
 import { openApiDocument, operations } from '../../packages/contract/src/index.ts';
 import { renderCliPage } from '../cli-page.ts';
 import { readPages } from '../documentation.ts';
@@ -57,6 +58,33 @@ test('every metric and every EARSHOT_ variable in a page exists', async () => {
       .filter((name) => !known.has(name.replace(/_(?:bucket|count|sum)$/, '')) && !known.has(name))
       .map((name) => `${path}: ${name}`),
   );
+  expect(unknown).toEqual([]);
+});
+
+test('every field and code that a page for users of the API names exists', async () => {
+  const isForUsers = (path: string) =>
+    /^(README\.md|docs\/(?!adr|backup|configuration|how-to|operations|scale|upstreams)|skills\/)/.test(path);
+  const sources = globSync(['packages/{contract,mcp,query,sdk}/src/**/*.ts'], { cwd: root }).map((path) =>
+    readFileSync(join(root, path), 'utf8'),
+  );
+  const name = /[a-z]+(?:_[a-z0-9]+)+/g;
+  const known = new Set<string>([
+    ...[JSON.stringify(openApiDocument()), ...sources].flatMap((text) => text.match(name) ?? []),
+    ...gapReasons,
+    // The code of a violation that only the server reports.
+    'example_failed',
+    // Of OAuth.
+    'client_id',
+    'jwks_uri',
+  ]);
+  const named = (await readPages(root))
+    .filter(({ path }) => isForUsers(path))
+    .flatMap(({ path, text }) =>
+      Array.from(text.matchAll(/`([a-z]+(?:_[a-z0-9]+)+)`/g), ([, one = '']) => ({ path, name: one })),
+    );
+  expect(named.length).toBeGreaterThan(150);
+  // The test above checks the names of metrics.
+  const unknown = named.filter((one) => !known.has(one.name) && !one.name.startsWith('earshot_'));
   expect(unknown).toEqual([]);
 });
 

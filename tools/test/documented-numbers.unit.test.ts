@@ -5,10 +5,12 @@ import { limitNames } from '../../apps/server/src/accounts/plans.ts';
 import { resumeEarlyAfterMs } from '../../apps/server/src/budgets/budget.ts';
 import { settings } from '../../apps/server/src/config/settings.ts';
 import { testSwitches } from '../../apps/server/src/config/test-switches.ts';
+import { nodeConnections } from '../../apps/server/src/engines/database.ts';
 import { balancerNoticesMs, shutdownWithinMs } from '../../apps/server/src/runtime/shut-down.ts';
 import { platforms } from '../../apps/server/src/upstream/platforms.ts';
 import { usualProtocol } from '../../apps/server/src/upstream/protocol.ts';
 import { formatKey, type OperationId, openApiDocument } from '../../packages/contract/src/index.ts';
+import { maxTokens } from '../../packages/mcp/src/match-answers.ts';
 import { readPages } from '../documentation.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -191,7 +193,47 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
     server('digests/send-digest-message.ts', 'knownWithinMs') / minute,
   ],
   [/After (\d+) hours, Earshot gives up/g, server('digests/send-digest-message.ts', 'givenUpAfterMs') / hour],
+  [
+    /You get the \[notice\]\(notices\.md\) `digest\.failing` after (\d+) min/g,
+    server('digests/digest-messages.sql.ts', 'noticeAfterMs') / minute,
+  ],
+  // Rules and their cost
+  [
+    /A rule can have (\d+) examples of each kind/g,
+    constantIn('packages/contract/src/rule-examples.ts', 'EXAMPLES_MAX'),
+  ],
+  [/the query matches, and up to (\w+) of them/g, server('estimates/evaluate-items.ts', 'shownMax')],
+  [/Above about ([\d,]+) stored items/g, server('estimates/evaluate-items.ts', 'rowsMax')],
+  [
+    /After (\w+) matches, (\w+) minutes, or its end/g,
+    server('estimates/trials.sql.ts', 'runningMatchesMin'),
+    server('estimates/trials.sql.ts', 'runningMsMin') / minute,
+  ],
+  [
+    /does not wait more than ([\d.]+) s for the platform/g,
+    server('budgets/assert-affordable.ts', 'usualAnswerWithinMs') / second,
+  ],
+  [
+    /for (\d+) s on X and for (\d+) s on Firehose/g,
+    platforms.x.stopsWithinMs / second,
+    platforms.firehose.stopsWithinMs / second,
+  ],
+  // MCP
+  [
+    /`max_tokens` \(([\d,]+) by default, ([\d,]+) to/g,
+    maxTokens.parse(undefined),
+    constantIn('packages/mcp/src/content/answer-matches.ts', 'maxTokensMin'),
+  ],
+  [/the (\d+) most expensive rules/g, constantIn('packages/mcp/src/tools/get-usage.ts', 'rowsMax')],
+  [/at most once every (\d+) s/g, constantIn('packages/mcp/src/channel.ts', 'pauseMs') / second],
   // Operation
+  [
+    /up to (\d+) connections to PostgreSQL: (\d+) for each of the server's two logins, and (\d+) for/g,
+    2 * nodeConnections.perLogin + nodeConnections.owner,
+    nodeConnections.perLogin,
+    nodeConnections.owner,
+  ],
+  [/opens up to (\d+) PostgreSQL connections/g, 2 * nodeConnections.perLogin + nodeConnections.owner],
   [/until its leases have expired \((\d+) seconds\)/g, switches.leaseTtlMs / second],
   [/answers `\/readyz` with 503 for (\d+) seconds/g, balancerNoticesMs / second],
   [/Give it (\d+) seconds before you kill it/g, (shutdownWithinMs + balancerNoticesMs) / second + 5],

@@ -58,6 +58,10 @@ test('a preview shows bounds, cost, basis and changes', () => {
     '  stored items  206 of 2,000 match (a random sample of about 20,480), 3 undecided, of the last 7 days',
     '  would change  about +14, −203 of the last 7 days',
   ]);
+  const page = { ...previewed, estimate: { ...estimate, usd_per_day: { min: 6.2, max: 6.2 } } };
+  expect(previewText('firehose', page, { screen, days: 7, typed: 'aurora' })).toContain(
+    '  costs         at least $6.20 a day, ',
+  );
   const exact = { ...estimate, bound: null, matches_per_day: { average: 1_240, busiest: 1_710, days: 7 } };
   expect(previewText('x', { ...previewed, estimate: exact }, { screen, days: 7, typed: 'aurora' })).toContain(
     '  a day         1,240 matches, 1,710 on the busiest of 7 days\n',

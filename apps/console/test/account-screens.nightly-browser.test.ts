@@ -63,7 +63,7 @@ test('coverage shows a covered rule, and keeps the opened rule in the address', 
   await rule.press('Enter');
   await page.getByRole('link', { name: 'Matches of this rule' }).waitFor();
   expect(new URL(page.url()).searchParams.get('rule')).toMatch(/^rule_/);
-  expect(await page.locator('main').innerText()).toMatch(/(Covered without a gap|Complete)/);
+  expect(await page.locator('main').innerText()).toMatch(/(Covered without a gap|Covered since)/);
 });
 
 test("cost shows today's matches and the budget", async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { axisSpacePx, axisSteps, divide } from '../src/screens/feed/counts.ts';
+import { axisSpacePx, axisSteps, divide, divisionWords } from '../src/screens/feed/counts.ts';
 
 const now = new Date('2026-11-16T12:07:00.000Z');
 
@@ -10,6 +10,12 @@ test('divides the last day into quarter hours without a range', () => {
     to: '2026-11-16T12:15:00.000Z',
     stepSeconds: 900,
   });
+});
+
+test('does not say that matches were counted up to a time in the future', () => {
+  expect(divisionWords(divide({}, now), now)).toMatch(/^since /);
+  const past = { from: '2026-11-16T10:00:00.000Z', to: '2026-11-16T11:00:00.000Z' };
+  expect(divisionWords(divide(past, now), now)).toMatch(/^from .* to /);
 });
 
 test('extends the range to whole steps, at most as many as the API counts', () => {

@@ -1,6 +1,6 @@
 import type { Notice } from '@earshot/sdk';
 import { expect, test } from 'vitest';
-import { noticeTitle, subjectPath } from '../src/screens/notices/notice-words.ts';
+import { noticeTitle, subjectName, subjectPath } from '../src/screens/notices/notice-words.ts';
 
 const unknown = JSON.parse('{ "type": "moon.full", "data": {} }');
 
@@ -13,7 +13,7 @@ test('a budget that paused a rule early is not called spent', () => {
   const title = (data: Notice['data']) => noticeTitle({ type: 'budget.reached', data });
   expect(title({ spent: 22, limit: 40, on_reached: 'pause' })).toBe('Paused early for a budget');
   expect(title({ spent: 40, limit: 40, on_reached: 'pause' })).toBe('A budget is spent');
-  expect(title({ spent: 39, limit: 40, on_reached: 'notify' })).toBe('A budget is reached');
+  expect(title({ spent: 40, limit: 40, on_reached: 'notify' })).toBe('A budget is spent');
   expect(title({ budget: 'installation', on_reached: 'pause' })).toBe('A budget is reached');
 });
 
@@ -24,6 +24,12 @@ test('a notice links to the page of its subject', () => {
   expect(subjectPath({ type: 'budget.reached', subject: rule })).toBe('/cost?rule=rule_1');
   expect(subjectPath({ type: 'coverage.gap', subject: source })).toBe('/coverage');
   expect(subjectPath({ type: 'source.action_required', subject: source })).toBe('/sources');
+});
+
+test('the subject of a notice names its platform', () => {
+  expect(subjectName({ kind: 'platform', id: 'x', name: 'x' })).toBe('X');
+  expect(subjectName({ kind: 'source', id: 'firehose:demo', name: 'demo' })).toBe('Firehose demo');
+  expect(subjectName({ kind: 'rule', id: 'rule_1', name: 'x' })).toBe('x');
 });
 
 test('an id cannot change the path of the link', () => {

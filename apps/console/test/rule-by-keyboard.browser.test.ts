@@ -26,6 +26,10 @@ test('a user creates, fixes, previews, budgets, follows, pauses and deletes a ru
   await type('Northlight');
   await press('Tab');
   await type('Follow northlight');
+  await page.goBack();
+  await page.getByRole('link', { name: 'Create the first rule' }).waitFor();
+  await page.goForward();
+  await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Northlight');
   const query = page.getByRole('textbox', { name: 'Query on X' });
   await tabTo(page, query);
   await type('northlight lantern -is:retwet');

@@ -30,7 +30,9 @@ test('a repaired gap does not interrupt the coverage', () => {
     interval('repaired', '09:00', '09:10'),
     interval('live', '09:10', '12:00'),
   ];
-  expect(describe({ intervals }).lines[0]).toContain(`since ${clock('08:00')}, and nothing matched.`);
+  expect(describe({ intervals }).lines[0]).toBe(
+    `X: covered or repaired since ${clock('08:00')}, and nothing matched.`,
+  );
 });
 
 test('reports an ongoing gap as disconnected, and links to the gaps', () => {

@@ -24,6 +24,12 @@ test('every day of the window has an entry, and the platforms of a day are added
   ]);
 });
 
+test('the sum of a day is the same cent as the total', () => {
+  const window = { from: Date.parse('2026-11-15T00:00:00Z'), to: Date.parse('2026-11-15T01:00:00Z') };
+  const costs = (usd: number) => entry({ day: '2026-11-15', usd: { min: usd, max: usd } });
+  expect(byDay([costs(0.13), costs(1.005)], window)).toMatchObject([{ usd: { min: 1.135, max: 1.135 } }]);
+});
+
 test('the most expensive rule is first, and a deleted rule has no name', () => {
   const entries = [
     entry({ rule_id: 'rule_a', rule_name: 'A' }),

@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 let template: Template;
 let world: PreviewWorld;
 let countRequests: number;
-let bound: 'none' | 'at_most';
+let bound: 'none' | 'at_most' | 'at_least';
 let answers: Promise<void>;
 let allowance: Allowance;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ const tenAnHour: ItemCounts = {
     query: value,
     share: 1,
     dropped: bound === 'at_most' ? ['bio'] : [],
-    misses: [],
+    misses: bound === 'at_least' ? ['quoted text'] : [],
   }),
   async count(_query, { fromMs }) {
     countRequests++;
@@ -72,7 +72,12 @@ describe('a rule whose average day is above a budget is refused, with the estima
         estimate: { x: { basis: 'counts', matches_per_day: { average: 240 }, usd_per_day: { max: 3.6 } } },
       },
     });
-    expect(failure?.message).toMatch(/240 matches and \$3\.60 .* the budget of the rule \(usd=3\.5\/day\)/);
+    expect(failure?.message).toMatch(
+      /about 240 matches and \$3\.60 .* the budget of the rule \(usd=3\.5\/day\)/,
+    );
+    bound = 'at_least';
+    const leftOut = await refusal(world.assertAffordable(withOwn('usd=3.5/day')));
+    expect(leftOut?.message).toContain('at least 240 matches');
     expect(await refusal(world.assertAffordable(withOwn('usd=3.7/day')))).toBeNull();
   });
 

@@ -62,7 +62,7 @@ describe('a rule with a budget', () => {
         resets_at: midnightAfter(new Date()),
         resumes_at: resumesAt,
       },
-      what_to_do: `Paused early, at $0.80 of $1.00 a day, until ${resumesAt.slice(0, 16).replace('T', ' ')} UTC. At the rate of the last minute, $0.35 more could arrive before the platforms stop. To continue sooner, raise the budget or narrow the rules.`,
+      what_to_do: `Paused early, at $0.80 of $1.00 a day, until ${resumesAt.slice(0, 19).replace('T', ' ')} UTC. At the rate of the last minute, $0.35 more could arrive before the platforms stop. To continue sooner, raise the budget or narrow the rules.`,
       resolved_at: null,
     });
   });
@@ -120,13 +120,17 @@ describe('a rule with a budget', () => {
     expect(await world.store.get('acc_2', theirs)).toMatchObject({ state: 'active', pause: null });
   });
 
-  test('continues if the budget only notifies', async () => {
+  test('continues if the budget only notifies, once it is spent', async () => {
     await using world = await openBudgetWorld(template);
     const ruleId = await world.create('cats', { budget: budgetOf('matches=5/month:notify') });
-    await world.match('cats', 6);
+    await world.match('cats', 4);
+    await world.watch()();
+    expect(types(await world.notices())).not.toContain('budget.reached');
+    await world.match('cats', 2);
     await world.watch()();
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('active');
-    expect(types(await world.notices())).toContain('budget.reached');
+    const notice = (await world.notices()).find(({ type }) => type === 'budget.reached');
+    expect(notice?.what_to_do).toMatch(/^The budget is spent: 6 of 5 matches a month\. Its rules continue\./);
   });
 
   test('counts from the start of its period', async () => {

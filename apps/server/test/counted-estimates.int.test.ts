@@ -70,6 +70,15 @@ test('the platform counts a week by hour, and its fee is on the bill of the sour
   expect(billed).toEqual({ source_id: 'x:main', kind: 'counts_recent', at_least: 1, at_most: 1 });
 });
 
+test('counts replace the warning that a query may be broad', async () => {
+  await publish(posts('an aurora'));
+  const codes = async () => (await world.preview({ value: 'aurora' })).warnings.map(({ code }) => code);
+  expect(await codes()).toEqual([]);
+  await world.database.run('delete from platform_counts');
+  await setSource('reconnecting');
+  expect(await codes()).toEqual(['broad_rule']);
+});
+
 test('counts that miss what the account has stored give way to it', async () => {
   await publish(posts('an aurora'));
   await world.store(

@@ -28,8 +28,9 @@ async function openSource() {
 async function shown(database: Database) {
   const [source] = await readSources(database);
   const rule = await createRuleStore(database).get('acc_1', 'rule_1');
-  const { state, reason, since } = rule?.platforms.x?.listening ?? {};
-  return { source: source?.state, rule: reason ?? state, since, received: source?.received_until };
+  const { listening, status } = rule?.platforms.x ?? {};
+  const { state, reason, since } = listening ?? {};
+  return { source: source?.state, rule: reason ?? state, status, since, received: source?.received_until };
 }
 
 test('a source whose process crashed is stopped, and its rules are down for that reason since then', async () => {
@@ -75,6 +76,12 @@ test('a connection that broke is down from its last byte on, whichever errors fo
   expect(before.since).toBe(ends?.toISOString());
   await database.run(`update sources set state = 'failing', state_since = now()`);
   expect(await shown(database)).toEqual({ ...before, source: 'failing', rule: 'failing' });
+});
+
+test('a rule stays registered while its source is disconnected', async () => {
+  await using world = await openSource();
+  await world.database.run(`update sources set state = 'failing', live_until = now() - interval '1 hour'`);
+  expect(await shown(world.database)).toMatchObject({ rule: 'failing', status: 'active' });
 });
 
 test('an open connection is live before and whatever the worker writes about it', async () => {

@@ -72,6 +72,13 @@ test('the page of already_exists names every operation that can answer it', () =
   expect(ids.filter((id) => !read('already_exists.md').includes(`\`${id}\``))).toEqual([]);
 });
 
+test('the page of unimplemented names every operation that takes GET', () => {
+  const all: readonly Operation[] = Object.values(operations);
+  const paths = all.flatMap(({ method, path }) => (method === 'GET' ? [path] : []));
+  const [, named = ''] = /Only (.*?)\s+take `GET`/s.exec(read('unimplemented.md')) ?? [];
+  expect(named.match(/\/[\w./]+/g)?.toSorted()).toEqual(paths.toSorted());
+});
+
 /** apps/server/src/http/error-examples.unit.test.ts compares the same table with real answers. */
 test.each(codes)('the page of %s has the example of the table, which the contract allows', (code) => {
   const [, example] = /```json\n(.*?)```/s.exec(read(`${code}.md`)) ?? [];

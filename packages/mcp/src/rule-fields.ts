@@ -169,7 +169,7 @@ function pauseWords(pause: Rule['pause']): string | undefined {
   return `${reason}${resumes_at === null ? '' : `, until ${resumes_at}`}`;
 }
 
-function listeningWords({ state, reason, since }: Listening): string {
+export function listeningWords({ state, reason, since }: Listening): string {
   const words = [state, reason].filter(Boolean).join(': ');
   if (since === null) return words;
   return `${words}, ${state === 'starting' ? 'expected' : 'since'} ${since}`;

@@ -122,6 +122,28 @@ describe('list_rules', () => {
   );
 });
 
+test('list_rules shows that a rule is not received', async () => {
+  const listening = { state: 'down', reason: 'failing', since: '2026-11-19T10:10:22.808Z' };
+  const x = { status: 'active', translated_value: 'cats', match_count: 0, last_match_at: null, listening };
+  const rule = { id: 'rule_1', name: 'Cats', intent: 'Cats', state: 'active', platforms: { x } };
+  await using server = await connectInProcess(async () => jsonAnswer({ rules: [rule], next_cursor: null }));
+  const { structuredContent } = await server.client.callTool({ name: 'list_rules', arguments: {} });
+  expect(Object(structuredContent).rules[0].platforms.x).toMatchObject({
+    status: 'active',
+    listening: 'down: failing, since 2026-11-19T10:10:22.808Z',
+  });
+});
+
+test('get_usage shows one amount if the minimum is the maximum', async () => {
+  const figures = (min: number, max: number) => ({ matches: 1, usd: { min, max } });
+  const usage = [{ platform: 'firehose', ...figures(0.005, 0.005) }];
+  await using server = await connectInProcess(async () =>
+    jsonAnswer({ usage, total: figures(0.005, 0.015) }),
+  );
+  const { structuredContent } = await server.client.callTool({ name: 'get_usage', arguments: {} });
+  expect(structuredContent).toMatchObject({ total: { usd: '0.005 to 0.015' }, usage: [{ usd: '0.005' }] });
+});
+
 test('list_readers reads all pages, and shows the least recently used readers first', async () => {
   const [reader] = operations.ListReaders.example.answer.readers;
   const readerAt = (minute: number) => ({

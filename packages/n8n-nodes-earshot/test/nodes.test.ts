@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerUnderTest, startWorld, type World } from '../../../e2e/src/world.ts';
 import { createEarshot, type Earshot, type EarshotError } from '../../sdk/src/index.ts';
 import { eventually } from '../../testkit/src/index.ts';
-import { type Credentials, runAction, startTrigger, testCredential } from './stand-in.ts';
+import { type Credentials, runAction, startTrigger, testCredential } from './n8n.ts';
 
 const within = { timeoutMs: 60_000 };
 const root = join(import.meta.dirname, '..');
@@ -58,7 +58,7 @@ describe('the trigger', () => {
 
     expect(await trigger.deactivate()).toBe(true);
     expect((await earshot.listWebhooks()).webhooks).toEqual([]);
-    expect(trigger.staticData).toEqual({});
+    expect(trigger.staticData()).toEqual({});
   });
 
   test('keeps a fitting webhook, and replaces one that differs or whose secret is lost', async () => {
@@ -79,7 +79,7 @@ describe('the trigger', () => {
     const second = await idOf();
     expect(second).not.toBe(first);
 
-    delete trigger.staticData['secret'];
+    delete trigger.staticData()['secret'];
     expect(await trigger.activate()).toBe(true);
     expect(await idOf()).not.toBe(second);
 
@@ -124,7 +124,7 @@ describe('the trigger', () => {
       const headers = {
         'webhook-id': 'msg_1',
         'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': new Webhook(String(trigger.staticData['secret'])).sign('msg_1', at, body),
+        'webhook-signature': new Webhook(String(trigger.staticData()['secret'])).sign('msg_1', at, body),
       };
       expect((await post(trigger.url, headers, body)).status).toBe(200);
       expect(trigger.started).toEqual(expected === undefined ? [] : [expected.map((json) => ({ json }))]);
@@ -186,15 +186,23 @@ describe('the action', () => {
       (error: EarshotError) => error,
     );
     await expect(runAction(credentials, [unknown])).rejects.toMatchObject({ description: message });
-    const list = { resource: 'rule', operation: 'getAll' };
-    const empty = { resource: 'rule', operation: 'create', name: 'A', intent: 'A' };
-    expect(await runAction(credentials, [unknown, list, empty], { continueOnFail: true })).toEqual([
-      { json: { error: message }, pairedItem: { item: 0 } },
-      {
-        json: { error: 'The rule has no query. Add a query for X, Firehose or both.' },
-        pairedItem: { item: 2 },
-      },
+    const { rule_id } = await earshot.createRule({
+      name: 'A',
+      intent: 'A',
+      platforms: ['x'],
+      overrides: { x: 'dirigible' },
+    });
+    const items = [unknown, { ...unknown, ruleId: rule_id }, unknown];
+    const refused = { error: message };
+    expect(await runAction(credentials, items, { continueOnFail: true })).toMatchObject([
+      { json: refused, pairedItem: { item: 0 } },
+      { json: { id: rule_id, state: 'paused' }, pairedItem: { item: 1 } },
+      { json: refused, pairedItem: { item: 2 } },
     ]);
+    const empty = { resource: 'rule', operation: 'create', name: 'A', intent: 'A' };
+    await expect(runAction(credentials, [empty])).rejects.toThrow(
+      'The rule has no query. Add a query for X, Firehose or both.',
+    );
   });
 });
 

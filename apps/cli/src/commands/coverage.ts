@@ -32,7 +32,7 @@ function coverageText(answer: Answers['GetCoverage'], screen: Screen): string {
       ? intervals.some(({ state }) => state === 'starting')
         ? 'Nothing was received yet: the platform takes a while to apply a new rule.'
         : 'Nothing was covered.'
-      : `Complete up to ${shortTime(complete_through)}, apart from the gaps.`;
+      : `Complete up to ${shortTime(complete_through)}, apart from the gaps and what their repair left out.`;
   if (intervals.length === 0) return head;
   const rows = intervals.map(({ platform, state, from, to, reason, repair }) => [
     platform,

@@ -45,12 +45,18 @@ function estimateLines(estimate: Previewed['estimate']): string[] {
   ];
 }
 
+function usdWords({ min, max }: { min: number; max: number }): string {
+  const [low, high] = [`$${min.toFixed(2)}`, `$${max.toFixed(2)}`];
+  return low === high ? low : `${low} to ${high}`;
+}
+
 function costLines(
   { usd_per_day: day, usd_per_month: month }: Previewed['estimate'],
   words: string,
 ): string[] {
-  const range = ({ min, max }: NonNullable<typeof day>) => `$${min.toFixed(2)} to $${max.toFixed(2)}`;
-  return day && month ? [`  costs         ${words}${range(day)} a day, ${range(month)} in 30 days`] : [];
+  return day && month
+    ? [`  costs         ${words}${usdWords(day)} a day, ${usdWords(month)} in 30 days`]
+    : [];
 }
 
 function dayWords({ average, busiest, days }: NonNullable<Previewed['estimate']['matches_per_day']>): string {

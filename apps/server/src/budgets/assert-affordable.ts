@@ -133,7 +133,9 @@ function aboveBudget(
   { matches, usd }: { matches: number; usd: number },
   estimate: Estimates,
 ): Failure {
-  const average = `about ${Math.round(matches)} matches and $${usd.toFixed(2)} on an average day`;
+  const isBound = Object.values(estimate).some(({ bound }) => bound === 'at_least');
+  const count = Math.round(matches).toLocaleString('en-US');
+  const average = `${isBound ? 'at least' : 'about'} ${count} matches and $${usd.toFixed(2)} on an average day`;
   return new Failure(
     'failed_precondition',
     `The rule would get ${average}, which is above ${whose[kind]} (${formatBudget(budget)}). Narrow its query, raise the budget, or send "accept_estimate": true to let the budget pause the rule.`,

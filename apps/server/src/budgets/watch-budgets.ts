@@ -137,7 +137,12 @@ async function checkBudgets(
   for (const [subject, spenders] of bySubject(rules)) {
     const now = options.now();
     const standing = await readStanding(database, subject, { ...options, now });
-    const { isReached, passed, forecastAt } = decide(standing, now);
+    // Without a pause, what still arrives needs no room in the budget.
+    const isPausing = subject.budget.on_reached === 'pause';
+    const { isReached, passed, forecastAt } = decide(
+      isPausing ? standing : { ...standing, reserved: 0 },
+      now,
+    );
     const key = markKey(subject, standing);
     if (spenders.some(({ id }) => due.has(id)))
       await database.transaction((sql) => resolveReplaced(sql, subject, key));

@@ -45,10 +45,7 @@ export function periodOf({ from, to, time_zone }: DigestContent): Part {
 export function countsOf(content: DigestContent): Part {
   const { counts, total, coverage } = content;
   if (total === 0) {
-    const text = coverage.without_gap
-      ? 'Nothing matched. Coverage is complete.'
-      : 'Nothing matched, but coverage has gaps.';
-    return { heading: null, lines: [{ text }] };
+    return { heading: null, lines: [{ text: `Nothing matched${nothingWords(coverage)}` }] };
   }
   const lines = counts.map(({ rule_name, rule_id, platform, matches }) => ({
     text: `${matches.toLocaleString('en')}  ${oneLine(rule_name)} (${rule_id}) on ${platform}`,
@@ -56,11 +53,17 @@ export function countsOf(content: DigestContent): Part {
   return { heading: totalText(content), lines };
 }
 
+/** A search finds most of what a gap lacks, not all. */
+function nothingWords({ without_gap, gaps }: DigestContent['coverage']): string {
+  if (!without_gap) return ', but coverage has gaps.';
+  return gaps.length === 0 ? '. Coverage is complete.' : '. All gaps in the coverage were repaired.';
+}
+
 export function coverageOf({ coverage, to, time_zone }: DigestContent): Part {
   const { gaps, without_gap, complete_through } = coverage;
   const lines = gaps.map((gap) => {
     const end = gap.to === null ? 'now' : localTime(gap.to, time_zone);
-    const outcome = gap.repaired ? 'missing items were fetched' : 'not covered';
+    const outcome = gap.repaired ? 'repaired' : 'not covered';
     return {
       text: `${gap.platform}: ${localTime(gap.from, time_zone)} to ${end}, ${gap.reason}, ${outcome}`,
     };

@@ -83,7 +83,11 @@ describe('a mail without matches', () => {
     const unknown = { ...complete, without_gap: false, complete_through: '2026-11-17T07:00:00.000Z' };
     const late = renderMail({ ...nothing, coverage: unknown }).text;
     expect(late).toContain('Complete through 17 Nov 2026, 08:00:00.');
-    for (const text of [missed, late]) expect(text).not.toContain('without a gap');
+    const fetched = gaps.map((gap) => ({ ...gap, repaired: true }));
+    const repaired = renderMail({ ...nothing, coverage: { ...complete, gaps: fetched } }).text;
+    expect(repaired).toContain('Nothing matched. All gaps in the coverage were repaired.');
+    expect(repaired).toContain('11:05:00, connection_lost, repaired');
+    for (const text of [missed, late, repaired]) expect(text).not.toMatch(/without a gap|is complete/);
   });
 });
 

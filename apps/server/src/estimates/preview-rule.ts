@@ -87,7 +87,7 @@ async function previewOn(options: PreviewRuleOptions, call: PlatformCall): Promi
   const isSampled = scale > 1;
   return {
     translated_value: translatedValue,
-    warnings: [...call.warnings],
+    warnings: unansweredBy(basis, call.warnings),
     estimate: toEstimate(basis, {
       seen: hasMoreStored ? stored : known.seen,
       nowMs,
@@ -110,6 +110,14 @@ async function previewOn(options: PreviewRuleOptions, call: PlatformCall): Promi
       },
     }),
   };
+}
+
+/** An estimate that counted the matches answers the warning that there may be very many. */
+function unansweredBy({ basis }: Basis, warnings: Preview['warnings']): Preview['warnings'] {
+  const isCounted = basis === 'counts' || basis === 'history' || basis === 'trial';
+  return warnings.filter(
+    ({ code, severity }) => !(isCounted && code === 'broad_rule' && severity === 'warning'),
+  );
 }
 
 async function evaluate(

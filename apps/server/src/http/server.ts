@@ -73,6 +73,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     bodyLimit: bodyBytesMax,
     trustProxy: [...options.trustedProxies],
     exposeHeadRoutes: false,
+    // An address with a slash at its end plus a path: people paste both.
+    routerOptions: { ignoreDuplicateSlashes: true },
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     requestTimeout: 60_000,

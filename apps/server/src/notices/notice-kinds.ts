@@ -92,12 +92,17 @@ interface NoticeKind<Type extends RaisedType> {
 
 /** Such as `2026-11-18 17:34:46 UTC`. */
 const timeOf = (at: string) => `${at.slice(0, 19).replace('T', ' ')} UTC`;
-const periodOf = ({ from, to }: { from: string; to: string }) => `between ${timeOf(from)} and ${timeOf(to)}`;
+function periodOf({ from, to }: { from: string; to: string }): string {
+  const [begin, end] = [timeOf(from), timeOf(to)];
+  return begin === end ? `at ${begin}` : `between ${begin} and ${end}`;
+}
 
 const titleOf = (platform: Platform) => platformDescriptions[platform].title;
 
 /** Such as `2026-11-19 00:00 UTC`. */
-const timeWords = (time: string) => `${time.slice(0, 16).replace('T', ' ')} UTC`;
+const minuteOf = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`;
+/** Without seconds at midnight. Other times have them, as everywhere else. */
+const endOf = (at: string) => (at.includes('T00:00:00') ? minuteOf(at) : timeOf(at));
 
 type Amounts = Pick<BudgetData, 'budget' | 'limit' | 'spent'>;
 
@@ -129,12 +134,12 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     severity: 'critical',
     whatToDo: (data) => {
       if ('platform' in data)
-        return `The budget that the operator set for the service is reached. Earshot receives no matches from ${titleOf(data.platform)} until ${data.resets_at === null ? 'the operator raises it' : timeWords(data.resets_at)}. If that is too late, contact the operator.`;
+        return `The budget that the operator set for the service is reached. Earshot receives no matches from ${titleOf(data.platform)} until ${data.resets_at === null ? 'the operator raises it' : endOf(data.resets_at)}. If that is too late, contact the operator.`;
       if (data.trial) return `The trial got ${data.spent} matches and is over. ${afterTrial}`;
       const raise = 'raise the budget or narrow the rules';
       const spent = spentWords(data);
       if (data.on_reached === 'notify')
-        return `The budget is ${data.spent < data.limit ? 'almost ' : ''}spent: ${spent}. Its rules continue. If that is too much, ${raise}.`;
+        return `The budget is spent: ${spent}. Its rules continue. If that is too much, ${raise}.`;
       const early = data.spent < data.limit;
       const state = early
         ? `Paused early, at ${spent},`
@@ -143,15 +148,15 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
         ? ` At the rate of the last minute, ${amountWords(data, data.reserved)} more could arrive before the platforms stop.`
         : '';
       if (data.resumes_at !== null)
-        return `${state} until ${timeWords(data.resumes_at)}.${why} To continue sooner, ${raise}.`;
+        return `${state} until ${endOf(data.resumes_at)}.${why} To continue sooner, ${raise}.`;
       if (data.resets_at === null) return `${state} for good.${why} To continue, ${raise}.`;
-      return `${state} and not resumed automatically, because the operator's default budget has paused the rule before.${why} Set a budget for this rule, or resume it after ${timeWords(data.resets_at)}.`;
+      return `${state} and not resumed automatically, because the operator's default budget has paused the rule before.${why} Set a budget for this rule, or resume it after ${endOf(data.resets_at)}.`;
     },
   },
   'budget.forecast': {
     severity: 'warning',
     whatToDo: ({ reached_at, ...data }) =>
-      `At the rate so far, the budget will be spent at about ${timeWords(reached_at)}; now it is ${spentWords(data)}. Raise the budget, or narrow the rules.`,
+      `At the rate so far, the budget will be spent at about ${minuteOf(reached_at)}; now it is ${spentWords(data)}. Raise the budget, or narrow the rules.`,
   },
   'rate.unusual': {
     severity: 'warning',
@@ -188,13 +193,17 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
   'coverage.gap': {
     severity: 'warning',
     whatToDo: ({ platform, ...period }) =>
-      `Matches from ${titleOf(platform)} ${periodOf(period)} may be missing. The coverage of each rule shows whether they can be fetched. Another notice follows when they were.`,
+      `Matches from ${titleOf(platform)} ${periodOf(period)} may be missing. The coverage of each rule shows whether they can be fetched. Another notice follows when they were fetched.`,
   },
   'coverage.repaired': {
     severity: 'info',
     isPast: true,
-    whatToDo: ({ platform, ...period }) =>
-      `Nothing to do: the missing matches from ${titleOf(platform)} ${periodOf(period)} were fetched.`,
+    whatToDo: ({ platform, via, ...period }) => {
+      const missing = `the missing matches from ${titleOf(platform)} ${periodOf(period)}`;
+      return via === 'search'
+        ? `Nothing to do: ${missing} were fetched as far as a search finds them. The coverage of each rule names what a search leaves out.`
+        : `Nothing to do: ${missing} were fetched.`;
+    },
   },
   'webhook.failing': {
     severity: 'warning',

@@ -108,6 +108,13 @@ const claimsSchema = z.looseObject({
   scp: z.union([z.array(z.string()), z.string()]).optional(),
 });
 
+/** No key has this text, so no request can contain one with this hash. */
+export function issuerKeyHash(
+  names: readonly [issuer: string, accountId: string, program: string, sub: string],
+) {
+  return hashOf(JSON.stringify(['issuer', ...names]));
+}
+
 async function principalOf(
   { database, issuer }: TrustedIssuerOptions,
   lookup: ReturnType<typeof createKeyLookup>,
@@ -118,8 +125,7 @@ async function principalOf(
   if (!claims.success || typeof accountId !== 'string' || !/^acc_\w{1,40}$/.test(accountId)) return null;
   const { sub, client_id, azp, scope, scp } = claims.data;
   const program = client_id ?? azp ?? '';
-  // No key has this text, so no request can contain one with this hash.
-  const hash = hashOf(JSON.stringify(['issuer', issuer, accountId, program, sub]));
+  const hash = issuerKeyHash([issuer, accountId, program, sub]);
   const found = (await lookup.principalOf(hash)) ?? (await firstKey());
   const granted = [scope ?? '', ...[scp ?? []].flat()].join(' ').split(' ').filter(isGrantable);
   return found && { ...found, scopes: found.scopes.filter((one) => granted.includes(one)) };

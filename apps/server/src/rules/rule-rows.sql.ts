@@ -180,9 +180,9 @@ export function managedByOf(row: Pick<RuleRow, 'managed_set' | 'managed_key'>): 
   return set === null || key === null ? null : { set, key };
 }
 
-function statusOf({ slot_state, live }: PlatformRow): 'active' | 'pending' | 'failed' {
+function statusOf({ slot_state }: PlatformRow): 'active' | 'pending' | 'failed' {
   if (slot_state === 'failed') return 'failed';
-  return slot_state === 'registered' && live ? 'active' : 'pending';
+  return slot_state === 'registered' ? 'active' : 'pending';
 }
 
 /** Whether Earshot receives the items that match the rule right now. */

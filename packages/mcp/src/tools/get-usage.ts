@@ -2,6 +2,7 @@ import { requestObject } from '@earshot/contract';
 import type { Answers } from '@earshot/sdk';
 import { z } from 'zod';
 import { unhidden } from '../content/visible.ts';
+import { usdWords } from '../estimate-words.ts';
 import { ruleId } from '../rule-fields.ts';
 import { readTimes, time } from '../times.ts';
 import { defineTool, readsOnly } from '../tool.ts';
@@ -58,5 +59,5 @@ export const getUsage = defineTool({
 });
 
 function toFigures({ matches, usd }: Figures) {
-  return { matches, usd: `${usd.min} to ${usd.max}` };
+  return { matches, usd: usdWords(usd) };
 }

@@ -6,6 +6,7 @@ import { writeReadable } from '../content/readable.ts';
 import { unhidden } from '../content/visible.ts';
 import { maxTokens } from '../match-answers.ts';
 import { perPlatform } from '../per-platform.ts';
+import { listeningWords } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 /** A list shows this much of a text; get_rule has all of it. The minimum is for a single rule that would not fit otherwise. */
@@ -21,6 +22,7 @@ const listed = z.object({
     z.string(),
     z.object({
       status: z.string(),
+      listening: z.string(),
       translated_value: z.string(),
       match_count: z.int(),
       last_match_at: z.string().nullable(),
@@ -37,7 +39,7 @@ const output = z.object({
 export const listRules = defineTool({
   name: 'list_rules',
   title: 'List rules',
-  description: 'The rules of the account, newest first; long texts are cut (get_rule has them whole).',
+  description: 'Rules, newest first. Long texts are cut; get_rule has all.',
   annotations: readsOnly,
   operation: 'ListRules',
   input: requestObject({
@@ -73,12 +75,16 @@ function toListed({ id, name, intent, state, platforms }: Rule, chars: number): 
     name: cut(name, chars),
     intent: cut(intent, chars),
     state,
-    platforms: perPlatform(platforms, ({ status, translated_value, match_count, last_match_at }) => ({
-      status,
-      translated_value: cut(translated_value, chars),
-      match_count,
-      last_match_at,
-    })),
+    platforms: perPlatform(
+      platforms,
+      ({ status, listening, translated_value, match_count, last_match_at }) => ({
+        status,
+        listening: listeningWords(listening),
+        translated_value: cut(translated_value, chars),
+        match_count,
+        last_match_at,
+      }),
+    ),
   };
 }
 

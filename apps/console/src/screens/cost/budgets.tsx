@@ -82,6 +82,7 @@ function stopWords(
       ? 'The budget is spent, so the rule is paused.'
       : 'The rule was paused early: a budget of the rule, its key or the account would have been passed before the platforms stop delivering.';
   if (on_reached === 'notify') return 'When the budget is spent, you get a notice and the rule continues.';
-  const early = reserved > 0 ? `, ${words(reserved)} early, because matches may still arrive` : '';
-  return `When the budget is spent, the rule is paused${early}.`;
+  const early =
+    reserved > 0 ? ` ${words(reserved)} before, because more arrive until the platforms stop` : '';
+  return early === '' ? 'When the budget is spent, the rule is paused.' : `The rule is paused${early}.`;
 }

@@ -65,6 +65,11 @@ function add(a: Figures, b: Figures): Figures {
       users: a.resources.users + b.resources.users,
       pages: a.resources.pages + b.resources.pages,
     },
-    usd: { min: a.usd.min + b.usd.min, max: a.usd.max + b.usd.max },
+    usd: { min: micro(a.usd.min + b.usd.min), max: micro(a.usd.max + b.usd.max) },
   };
+}
+
+/** Rounds to millionths, as the API does. Without this, a sum of floats may show another cent than the total. */
+function micro(usd: number): number {
+  return Math.round(usd * 1e6) / 1e6;
 }

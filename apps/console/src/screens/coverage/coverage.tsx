@@ -87,7 +87,8 @@ function CompleteThrough({ answer: { complete_through, from, window } }: { answe
     <p className={styles.quiet}>
       {complete_through !== null && (
         <>
-          The feed is complete up to <Time at={complete_through} />, apart from the gaps.
+          The feed is complete up to <Time at={complete_through} />, apart from the gaps and what their repair
+          left out.
         </>
       )}
       {isShorter && (

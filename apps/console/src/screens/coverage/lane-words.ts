@@ -6,13 +6,16 @@ import { reasonWords } from './words.ts';
 /** Describes a timeline in words. */
 export function laneWords(intervals: readonly Interval[], summary: Summary, now: Date): string {
   const { covered, gaps, repaired, missingMs, open } = summary;
-  if (open) return `Disconnected since ${formatTime(open.from, now)}: ${lowered(reasonWords(open.reason))}`;
-  if (covered === null)
-    return intervals.at(-1)?.state === 'starting'
-      ? 'Starting: the platform does not apply the new rule yet'
-      : 'Not active in this period';
+  if (open) {
+    // The platform may have been disconnected before the rule began.
+    const began = intervals.at(-2)?.state === 'starting' ? 'the rule started' : formatTime(open.from, now);
+    return `Disconnected since ${began}: ${lowered(reasonWords(open.reason))}`;
+  }
+  if (covered === null && intervals.at(-1)?.state !== 'starting') return 'Not active in this period';
   const missing = gaps > 0 ? [`${counted(gaps, 'gap')}, ${formatDuration(missingMs)} missing`] : [];
-  const fetched = repaired > 0 ? [`${counted(repaired, 'gap')} repaired`] : [];
+  const isSearched = intervals.some(({ repair }) => repair?.state === 'repaired' && repair.via === 'search');
+  const limit = isSearched ? ' as far as a search finds posts' : '';
+  const fetched = repaired > 0 ? [`${counted(repaired, 'gap')} repaired${limit}`] : [];
   return [begin(intervals, summary, now), ...missing, ...fetched].join('; ');
 }
 
@@ -21,11 +24,13 @@ function begin(
   { coveredSince, coveredThroughout, repaired }: Summary,
   now: Date,
 ): string {
+  const last = intervals.at(-1)?.state;
+  if (last === 'starting') return 'Starting: the platform may not apply the rule yet';
   if (coveredSince === null)
-    return intervals.at(-1)?.state === 'not_watched'
+    return last === 'not_watched'
       ? 'Not active at the end of this period'
       : 'Disconnected at the end of this period';
-  const coverage = repaired > 0 ? 'Complete' : 'Covered without a gap';
+  const coverage = repaired > 0 ? 'Covered' : 'Covered without a gap';
   return coveredThroughout
     ? coverage
     : `${coverage} since ${formatTime(new Date(coveredSince).toISOString(), now)}`;

@@ -97,6 +97,8 @@ export function repairWords(interval: Interval): string {
   const how = repair.via === null ? 'Repaired' : viaWords[repair.via];
   const found = repair.matches === null ? [] : [`${repair.matches} found`];
   const limits = repair.fidelity.map((one) => inWords(fidelityWords, one));
+  // The limits depend on the query, so only the coverage of a rule has them.
+  if (repair.via === 'search' && limits.length === 0) limits.push('not every post can be found');
   return [how, ...found, ...limits].join(', ');
 }
 

@@ -30,7 +30,7 @@ export function PreviewPanel({
       {!previews && !error && !isPending && (
         <p className={styles.quiet}>
           Estimates the matches and the cost per day, and shows which stored posts the rule matches. It does
-          not create the rule.
+          not save the rule.
         </p>
       )}
       {previews && isStale && (

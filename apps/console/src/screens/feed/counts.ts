@@ -1,3 +1,5 @@
+import { formatTime } from '../../parts/format.ts';
+
 /** The time range of the histogram and the width of its bars. */
 export interface Division {
   readonly from: string;
@@ -20,6 +22,12 @@ export function divide(range: { from?: string | undefined; to?: string | undefin
   const begin = Math.floor(from / stepMs) * stepMs;
   const end = Math.max(begin + stepMs, Math.ceil(to / stepMs) * stepMs);
   return { from: new Date(begin).toISOString(), to: new Date(end).toISOString(), stepSeconds };
+}
+
+/** Such as `from 10:00:00 AM to 11:00:00 AM`. The last bar may end in the future, for which nothing is counted. */
+export function divisionWords({ from, to }: Division, now: Date): string {
+  const start = formatTime(from, now);
+  return Date.parse(to) > now.getTime() ? `since ${start}` : `from ${start} to ${formatTime(to, now)}`;
 }
 
 /** The least height between two labels of the vertical axis. */

@@ -2,7 +2,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { useApi } from '../../api/api.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
-import { divide } from './counts.ts';
+import { divide, divisionWords } from './counts.ts';
 import { Histogram } from './histogram.tsx';
 import type { FeedQuery } from './use-feed.ts';
 
@@ -23,13 +23,14 @@ export function FeedHistogram({
   const { data, error } = useQuery({
     queryKey: ['counts', query],
     queryFn: async ({ signal }) => {
-      const division = divide(query, new Date());
+      const now = new Date();
+      const division = divide(query, now);
       const { from, to, stepSeconds } = division;
       const { series } = await api.countMatches(
         { rule_id, platform, from, to, step: stepSeconds },
         { signal },
       );
-      return { division, counts: series[0]?.counts ?? [] };
+      return { division, words: divisionWords(division, now), counts: series[0]?.counts ?? [] };
     },
     refetchInterval: ({ state }) =>
       query.to === undefined && (state.data?.counts.some((count) => count > 0) ? refreshMs : emptyRefreshMs),

@@ -6,10 +6,15 @@ import { formatClock, formatCount, formatDay, formatTime } from '../../parts/for
 import { axisSpacePx, axisSteps, type Division } from './counts.ts';
 import styles from './histogram.module.css';
 
-interface HistogramProps {
+interface ChartProps {
   readonly division: Division;
   readonly counts: readonly number[];
   readonly onRange: (from: string, to: string) => void;
+}
+
+interface HistogramProps extends ChartProps {
+  /** The time that it covers. */
+  readonly words: string;
 }
 
 const heightPx = 96;
@@ -25,8 +30,7 @@ export function Histogram(props: HistogramProps) {
       <figcaption>
         <details>
           <summary>
-            {formatCount(total)} {total === 1 ? 'match' : 'matches'} from {formatTime(props.division.from)} to{' '}
-            {formatTime(props.division.to)} (table)
+            {formatCount(total)} {total === 1 ? 'match' : 'matches'} {props.words} (table)
           </summary>
           <CountTable {...props} />
         </details>
@@ -35,7 +39,7 @@ export function Histogram(props: HistogramProps) {
   );
 }
 
-function Chart({ division, counts, onRange }: HistogramProps) {
+function Chart({ division, counts, onRange }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot>(null);
   // The chart reads its properties from here: recreating it for new data would cancel a selection in progress.
@@ -61,12 +65,12 @@ function Chart({ division, counts, onRange }: HistogramProps) {
 }
 
 /** Each count is at the middle of its step, where uPlot centres the bar. */
-function dataOf({ division, counts }: HistogramProps): uPlot.AlignedData {
+function dataOf({ division, counts }: ChartProps): uPlot.AlignedData {
   const begin = Date.parse(division.from) / 1_000;
   return [counts.map((_, index) => begin + (index + 0.5) * division.stepSeconds), [...counts]];
 }
 
-function optionsOf(element: HTMLElement, latest: RefObject<HistogramProps>): uPlot.Options {
+function optionsOf(element: HTMLElement, latest: RefObject<ChartProps>): uPlot.Options {
   const ends = (): [number, number] => {
     const { from, to } = latest.current.division;
     return [Date.parse(from) / 1_000, Date.parse(to) / 1_000];
@@ -127,7 +131,7 @@ function colorOf(element: HTMLElement, value: string): string {
   return color;
 }
 
-function CountTable({ division, counts, onRange }: HistogramProps) {
+function CountTable({ division, counts, onRange }: ChartProps) {
   const begin = Date.parse(division.from);
   const time = (index: number) => new Date(begin + index * division.stepSeconds * 1_000).toISOString();
   return (

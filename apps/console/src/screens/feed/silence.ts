@@ -60,7 +60,8 @@ function describePlatform(intervals: readonly Interval[], now: Date): string {
   if (since === null) return 'disconnected.';
   const before =
     gaps.length === 0 ? '' : `; before that, ${gaps.length === 1 ? 'a gap' : `${gaps.length} gaps`}`;
-  return `covered without a gap since ${time(since)}, and nothing matched${before}.`;
+  const isRepaired = intervals.some(({ state, from }) => state === 'repaired' && from >= since);
+  return `covered ${isRepaired ? 'or repaired' : 'without a gap'} since ${time(since)}, and nothing matched${before}.`;
 }
 
 /** When the uninterrupted coverage at the end began. Repaired gaps count as covered. */

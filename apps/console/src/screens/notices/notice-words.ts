@@ -1,4 +1,5 @@
 import type { Notice } from '@earshot/sdk';
+import { platformNames } from '../../parts/platforms.ts';
 import type { StatusKind } from '../../parts/status-kind.ts';
 
 const titles: Readonly<Record<Notice['type'], string>> = {
@@ -21,13 +22,8 @@ const titles: Readonly<Record<Notice['type'], string>> = {
 
 /** A type that this version does not know is shown as it is. */
 export function noticeTitle({ type, data }: Pick<Notice, 'type' | 'data'>): string {
-  const { spent, limit, on_reached } = data;
-  if (
-    type === 'budget.reached' &&
-    typeof spent === 'number' &&
-    typeof limit === 'number' &&
-    on_reached === 'pause'
-  )
+  const { spent, limit } = data;
+  if (type === 'budget.reached' && typeof spent === 'number' && typeof limit === 'number')
     return spent < limit ? 'Paused early for a budget' : 'A budget is spent';
   return Object.hasOwn(titles, type) ? titles[type] : type;
 }
@@ -58,4 +54,11 @@ export function subjectPath({ type, subject: { kind, id } }: Pick<Notice, 'type'
   if (type.startsWith('coverage.')) return '/coverage';
   if (type.startsWith('budget.') && kind === 'rule') return `/cost?rule=${encodeURIComponent(id)}`;
   return Object.hasOwn(kindPaths, kind) ? kindPaths[kind](id) : '/notices';
+}
+
+/** The subject by name. A platform's name is its identifier, and sources of two platforms may have the same name. */
+export function subjectName({ kind, id, name }: Notice['subject']): string {
+  const [platform] = Object.entries(platformNames).filter(([known]) => id.split(':')[0] === known);
+  if (kind === 'platform') return platform?.[1] ?? name;
+  return kind === 'source' && platform ? `${platform[1]} ${name}` : name;
 }

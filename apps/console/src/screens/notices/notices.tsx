@@ -12,7 +12,7 @@ import { Screen } from '../../parts/screen.tsx';
 import { StatusMark } from '../../parts/status-mark.tsx';
 import { Time } from '../../parts/time.tsx';
 import { UntrustedText } from '../../parts/untrusted-text.tsx';
-import { noticeTitle, severityWords, statusOfNotice, subjectPath } from './notice-words.ts';
+import { noticeTitle, severityWords, statusOfNotice, subjectName, subjectPath } from './notice-words.ts';
 import styles from './notices.module.css';
 
 const shows = { open: 'Open', all: 'All' } as const;
@@ -88,7 +88,7 @@ function NoticeRow({ notice }: { notice: Notice }) {
         <h2 className={styles.title}>
           {noticeTitle(notice)}:{' '}
           <Link href={subjectPath(notice)}>
-            <UntrustedText text={subject.name} />
+            <UntrustedText text={subjectName(subject)} />
           </Link>
         </h2>
         <p>{what_to_do}</p>

@@ -7,6 +7,7 @@ import { rulesKey } from '../../api/rules.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Modal } from '../../parts/modal.tsx';
+import { neededChange } from './needed-change.ts';
 import styles from './rules.module.css';
 
 interface RuleActionsProps {
@@ -79,11 +80,4 @@ export function RuleActions({ rule, onDeleted, onError }: RuleActionsProps) {
       )}
     </div>
   );
-}
-
-/** The change without which the server refuses to resume the rule; null if there is none. */
-function neededChange({ pause }: Pick<Rule, 'pause'>): string | null {
-  if (pause?.reason === 'budget') return 'Raise budget …';
-  if (pause?.reason === 'default_budget') return 'Set budget …';
-  return pause?.reason === 'expired' ? 'Change expiry …' : null;
 }

@@ -8,7 +8,7 @@ const words = {
   everything:
     'Nothing here says what pages are about: a large part of the crawl matches, and each page is billed. Add words, a domain or a part of the URL.',
   oneWord:
-    'Very broad: one word is enough, and each page is billed. Require a second word or a phrase, a site, a category or a rating, such as `AND dr:[50 TO *]`.',
+    'Possibly very broad: one word is enough, and each page is billed. Preview the rule, or require a second word or a phrase, a site, a category or a rating, such as `AND dr:[50 TO *]`.',
 } as const;
 
 export function breadth(view: View): void {

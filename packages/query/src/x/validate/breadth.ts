@@ -8,7 +8,7 @@ const words = {
   everything:
     'Nearly every post matches a part of this, and each is billed. Say what posts must be about: a rarer word, a phrase, a hashtag or an account.',
   oneWord:
-    'Very broad: one word or tag is enough, and each post is billed (a common word: 200,000 a day, $1,000). Require a second word, a phrase or an account.',
+    'Possibly very broad: one word or tag is enough, and each post is billed (a common word: 200,000 a day, $1,000). Preview the rule, or require a second word, a phrase or an account.',
 } as const;
 
 const weights: Readonly<Record<string, Weight>> = {
