@@ -70,6 +70,14 @@ function scopeOf(accountId: string, request: Request): CursorScope {
   const { rule_id, platform, from, to, order, query } = request;
   return {
     accountId,
-    filter: ['matches', rule_id ?? null, platform ?? null, from ?? null, to ?? null, order, query ?? null],
+    filter: [
+      'matches',
+      rule_id ?? null,
+      platform ?? null,
+      from ?? null,
+      to ?? null,
+      order,
+      ...(query === undefined ? [] : [query]),
+    ],
   };
 }

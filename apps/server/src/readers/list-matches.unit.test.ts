@@ -9,6 +9,7 @@ import { createFollowing } from './follow-matches.ts';
 import { listMatches } from './list-matches.ts';
 import type { MatchReader, StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
+import { openOffset, scopeOfFilter } from './offset.ts';
 import type { TailReader } from './tail-reader.sql.ts';
 
 /** Rules with patterns are the slowest to explain: each pattern tries every word of the page. */
@@ -69,6 +70,15 @@ test('newest first and 50 are the defaults; only "newest" has an end, where ther
     expect((await list(callOf('ListMatches', request))).next_cursor === null).toBe(!more);
     expect((await list(callOf('ListMatches', { ...request, order: 'oldest' }))).next_cursor).not.toBeNull();
   }
+});
+
+test('a cursor of a list in the order of the log continues a stream with the same filter', async () => {
+  const list = await openList(async () => ({ matches: [slowMatch(1)], removals: [], more: false }));
+  const call = callOf('ListMatches', operations.ListMatches.request.parse({ order: 'oldest' }));
+  const { next_cursor: cursor } = await list(call);
+  const { accountId } = call.principal;
+  const scope = scopeOfFilter({ accountId, ruleId: null, platform: null });
+  expect(openOffset(createCursors(Buffer.alloc(32)), scope, cursor ?? '').position).toBe(1);
 });
 
 test('a search returns what was found, a cursor while there is more to search, and belongs to its words', async () => {
