@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -10,6 +10,7 @@ import { eventually } from '@earshot/testkit';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { python as debianPython, missingPython } from '../packages/testkit/src/debian-python.ts';
 import { skipUnless } from '../packages/testkit/src/vitest-skips.ts';
 import { repository } from './src/demo-process.ts';
 import { nodeBin } from './src/older-node.ts';
@@ -17,6 +18,10 @@ import { shareWorld } from './src/shared-world.ts';
 import type { Account, ServerUnderTest, World } from './src/world.ts';
 
 const patiently = 300_000;
+const missing = missingPython(
+  ['build', 'hatchling', 'httpx', 'mypy', 'pip', 'venv'],
+  'python3-build python3-hatchling python3-httpx mypy python3-pip python3-venv',
+);
 const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
 /** The folder with the `node` of each version. */
 const bins: Record<string, string> = { 24: dirname(process.execPath) };
@@ -46,12 +51,6 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
   await rm(dir, { recursive: true, force: true });
 });
-
-/** Debian's packages: the build of the wheel, and what its tests need. */
-function missingForPython(): string | null {
-  const { status } = spawnSync('/usr/bin/python3', ['-c', 'import build, hatchling, httpx, mypy, pip, venv']);
-  return status === 0 ? null : 'python3-build python3-hatchling python3-httpx mypy python3-pip python3-venv';
-}
 
 async function pythonBlocks(path: string): Promise<string[]> {
   const page = await readFile(path, 'utf8');
@@ -191,13 +190,13 @@ test.for([['demo'], ['services', 'status'], ['admin', 'create-account', '--name'
   },
 );
 
-describe('the Python package', skipUnless('python', missingForPython()), () => {
+describe('the Python package', skipUnless('python', missing), () => {
   const readme = join(repository, 'sdks/python/README.md');
   let python: string;
   beforeAll(async () => {
     // httpx is Debian's, because there is no registry.
     const venv = join(dir, 'venv');
-    await promisify(execFile)('/usr/bin/python3', ['-m', 'venv', '--system-site-packages', venv]);
+    await promisify(execFile)(debianPython, ['-m', 'venv', '--system-site-packages', venv]);
     python = join(venv, 'bin/python');
     const wheel = join(dir, `earshot-${version}-py3-none-any.whl`);
     await promisify(execFile)(python, ['-m', 'pip', 'install', '--no-index', '--quiet', wheel]);

@@ -1,6 +1,12 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { createEarshot, type FollowedMatches } from '@earshot/sdk';
 import { eventually, lengthOf } from '@earshot/testkit';
 import { expect, test } from 'vitest';
+import { missingPython, python } from '../packages/testkit/src/debian-python.ts';
+import { skipUnless } from '../packages/testkit/src/vitest-skips.ts';
+import { repository } from './src/demo-process.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
 /** `RESTARTS=50` for the full test. Every second restart is a crash. */
@@ -62,6 +68,29 @@ function startFollower(
   return follower;
 }
 
+const pythonFollower = `import sys
+from earshot import Earshot
+for match in Earshot(url=sys.argv[1], key=sys.argv[2]).follow_matches(cursor=sys.argv[3]):
+    print(match["id"], flush=True)
+`;
+
+/** Follows with the Python SDK, in its own process. */
+function startPythonFollower(url: string, { key }: Account, cursor: string) {
+  const env = { PYTHONPATH: join(repository, 'sdks/python/src') };
+  const program = execFile(python, ['-c', pythonFollower, url, key, cursor], { env });
+  let printed = '';
+  program.stdout?.on('data', (piece: string) => (printed += piece));
+  program.stderr?.pipe(process.stderr);
+  return {
+    ids: () => printed.split('\n').slice(0, -1),
+    async [Symbol.asyncDispose]() {
+      if (program.exitCode !== null) return;
+      program.kill();
+      await once(program, 'close');
+    },
+  };
+}
+
 function countMatches(follower: Follower): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -112,6 +141,9 @@ test('however often the server is restarted under load, a follower gets every ma
   // The control: it never resumes.
   const forgetful = startFollower(url, account, () => undefined, from);
   const followers = [follower, stuttering, forgetful];
+  const { skip } = skipUnless('python', missingPython(['httpx'], 'python3-httpx'));
+  let hadInPython = 0;
+  await using inPython = skip ? undefined : startPythonFollower(url, account, cursor);
 
   const enough = new AbortController();
   const load = sendComets(world, enough.signal);
@@ -126,7 +158,12 @@ test('however often the server is restarted under load, a follower gets every ma
         { timeoutMs: 60_000 },
       );
     }
+    if (inPython)
+      await eventually(() => expect(inPython.ids().length).toBeGreaterThan(hadInPython), {
+        timeoutMs: 60_000,
+      });
     for (const one of followers) one.hadAtRestart = one.ids.length;
+    hadInPython = inPython?.ids().length ?? 0;
     server = await restart(world, server, turn);
   }
   enough.abort();
@@ -145,6 +182,7 @@ test('however often the server is restarted under load, a follower gets every ma
     await eventually(() => expect(ids.length).toBeGreaterThanOrEqual(log.length), { timeoutMs: 60_000 });
     expect(ids).toEqual(log);
   }
+  if (inPython) await eventually(() => expect(inPython.ids()).toEqual(log), { timeoutMs: 60_000 });
   over.abort();
   for (const { ended } of followers) expect(await ended).toBe(over.signal.reason);
 

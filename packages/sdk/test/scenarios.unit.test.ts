@@ -1,8 +1,8 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { missingPython, python } from '../../testkit/src/debian-python.ts';
 import { skipUnless } from '../../testkit/src/vitest-skips.ts';
 import { startAnsweringServer } from './answering-server.ts';
 import { callScenarios } from './scenarios/calls.ts';
@@ -15,13 +15,8 @@ import { webhookScenarios } from './scenarios/webhooks.ts';
 /** What every SDK must do: each program does the steps against a server that gives the answers. */
 const scenarios = [...callScenarios(), ...followerScenarios(), ...readerScenarios(), ...webhookScenarios()];
 
-/** Debian's: another one in the PATH does not have Debian's packages. */
-const python = '/usr/bin/python3';
 const folder = join(import.meta.dirname, '../../../sdks/python');
-const missing = await promisify(execFile)(python, ['-c', 'import httpx']).then(
-  () => null,
-  () => `${python} with httpx (apt-get install python3-httpx)`,
-);
+const missing = missingPython(['httpx'], 'python3-httpx');
 
 interface Run extends Pick<Scenario, 'name' | 'steps'> {
   readonly url: string;
