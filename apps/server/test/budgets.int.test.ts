@@ -325,7 +325,7 @@ describe('after a pause', () => {
     await using _ = world;
     expect(await resume()).toBe('paused');
     world.now.ahead = tomorrowMs;
-    await world.database.run('update rules set budget_check_at = now()');
+    await world.database.run("update rules set budget_check_at = now() - interval '1 second'");
     expect(await resume()).toBe('active');
     expect((await world.notices()).every(({ resolved_at }) => resolved_at !== null)).toBe(true);
     expect(await world.store.get('acc_1', ruleId)).toMatchObject({ pause: null });
@@ -337,7 +337,7 @@ describe('after a pause', () => {
     const { world, ruleId, resume } = await stopped('matches=5/day');
     await using _ = world;
     await world.endBurst();
-    await world.database.run('update rules set budget_check_at = now()');
+    await world.database.run("update rules set budget_check_at = now() - interval '1 second'");
     expect(await resume()).toBe('paused');
     const until = (await world.store.get('acc_1', ruleId))?.pause?.resumes_at;
     expect(new Date(until ?? 0).getTime()).toBeGreaterThan(Date.now());
@@ -407,14 +407,14 @@ describe('after a pause', () => {
     expect(first.spent).toBeLessThan(0.7);
     expect((Date.parse(first.resumesAt ?? '') - Date.now()) / 120_000).toBeCloseTo(1, 1);
     await world.pass(120_000);
-    await world.database.run('update rules set budget_check_at = now()');
+    await world.database.run("update rules set budget_check_at = now() - interval '1 second'");
     await world.registered(world.resume());
     expect(await read()).toMatchObject({ state: 'active', spent: first.spent });
     const second = await runUntilPaused();
     expect(second).toMatchObject({ state: 'paused', resumesAt: midnightAfter(new Date()) });
     expect(second.spent).toBeGreaterThan(first.spent);
     await world.pass(120_000);
-    await world.database.run('update rules set budget_check_at = now()');
+    await world.database.run("update rules set budget_check_at = now() - interval '1 second'");
     await world.registered(world.resume());
     expect(await read()).toMatchObject({ state: 'paused', resumesAt: midnightAfter(new Date()) });
     const bill = await world.database.one<{ usd: number }>(
@@ -471,7 +471,7 @@ describe('after a pause', () => {
         `The budget is spent: 5 of 5 matches a day. Its rules are paused and not resumed automatically, because the operator's default budget has paused the rule before. Set a budget for this rule, or resume it after ${midnightAfter(new Date()).slice(0, 10)} 00:00 UTC.`,
       );
       world.now.ahead = tomorrowMs;
-      await world.database.run('update rules set budget_check_at = now()');
+      await world.database.run("update rules set budget_check_at = now() - interval '1 second'");
       await resume();
       await world.watch(fallback)();
       expect(await read()).toMatchObject({ state: 'paused', pause });
