@@ -44,7 +44,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   },
   'docs/mcp.md': {
     notRun: {
-      'export EARSHOT_URL=':
+      'claude plugin':
         'needs Claude Code; e2e/claude-plugin.nightly.test.ts calls the tools as its files define',
     },
   },

@@ -64,9 +64,9 @@ test('every metric and every EARSHOT_ variable in a page exists', async () => {
 test('every field and code that a page for users of the API names exists', async () => {
   const isForUsers = (path: string) =>
     /^(README\.md|docs\/(?!adr|backup|configuration|how-to|operations|scale|upstreams)|skills\/)/.test(path);
-  const sources = globSync(['packages/{contract,mcp,query,sdk}/src/**/*.ts'], { cwd: root }).map((path) =>
-    readFileSync(join(root, path), 'utf8'),
-  );
+  const sources = globSync(['packages/{contract,mcp,query,sdk}/src/**/*.ts', 'sdks/python/src/**/*.py'], {
+    cwd: root,
+  }).map((path) => readFileSync(join(root, path), 'utf8'));
   const name = /[a-z]+(?:_[a-z0-9]+)+/g;
   const known = new Set<string>([
     ...[JSON.stringify(openApiDocument()), ...sources].flatMap((text) => text.match(name) ?? []),
