@@ -66,6 +66,21 @@ const expectRefused = ({ status, headers, text }: Answered) => {
   expect(text).toMatch(/^This request cannot be authorized: /);
 };
 
+test.each([
+  ['its own', (url: string) => new URL(url).origin, 401],
+  ['another', () => 'https://evil.example', 403],
+])(
+  'a request to /mcp without a token from %s origin gets an answer by its origin',
+  async (_, originOf, status) => {
+    const answer = await fetch(`${server.url}/mcp`, {
+      method: 'POST',
+      headers: { origin: originOf(server.url), 'content-type': 'application/json' },
+      body: '{}',
+    });
+    expect(answer.status).toBe(status);
+  },
+);
+
 describe('the authorization page', () => {
   const opened = async (inBrowser = browser) =>
     locationOf(await inBrowser.open(program.authorizeUrl(clientId, newPkce())));

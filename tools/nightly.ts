@@ -41,9 +41,9 @@ export const lanes: Readonly<Record<string, Lane>> = {
     tests: ['packages/query/test/**/*.unit.test.ts'],
   },
   agents: {
-    installs: ['e2e/claude-code'],
+    installs: ['e2e/claude-code', 'e2e/conformance'],
     guards: ['apps/server/src/oauth/**', 'packages/mcp/src/**', 'plugins/**', 'skills/**'],
-    tests: ['e2e/{claude-plugin,mcp-channel,oauth-issuer}.nightly.test.ts'],
+    tests: ['e2e/{claude-plugin,conformance,mcp-channel,oauth-issuer}.nightly.test.ts'],
   },
   documentation: {
     installs: ['docs/site'],

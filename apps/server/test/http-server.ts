@@ -30,6 +30,7 @@ export function serverWith(options: Partial<HttpServerOptions>, log = pino({ lev
     answerOnce: () => Promise.reject(new Error('not expected')),
     isReady: () => Promise.resolve([]),
     mcpConfirmUsd: 5,
+    publicUrl: null,
     resourceServer: null,
     authorizationServer: null,
     sessions: null,

@@ -13,6 +13,7 @@ import type { Requests, Rule } from '@earshot/sdk';
 import { z } from 'zod';
 import { unhidden } from './content/visible.ts';
 import { perPlatform, platform } from './per-platform.ts';
+import { readTimes } from './times.ts';
 import { InvalidArguments } from './tool.ts';
 
 /** The fields of arguments and answers about rules. The API checks lengths and contradictions. */
@@ -101,9 +102,10 @@ export function readTrial(text: string | undefined): Trial | undefined {
   throw new InvalidArguments([{ field: 'trial', code: 'invalid_value', message }]);
 }
 
-/** Throws if the text is not a budget. */
-export function readBudget<None extends null | undefined>(text: string | None): Budget | None {
-  if (typeof text !== 'string') return text;
+/** Null removes the rule's own budget. Throws if the text is not a budget. */
+export function readBudget(text: string | undefined): Budget | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === 'none') return null;
   const read = parseBudget(text);
   if (read) return read;
   const message = `Must look like ${budgetGrammar}.`;
@@ -112,8 +114,17 @@ export function readBudget<None extends null | undefined>(text: string | None): 
 
 export const expiresAt = z
   .string()
-  .nullable()
-  .meta({ description: '30d, 2027-01-31 or RFC 3339; then it pauses; null: never' });
+  .meta({ description: '30d, 2027-01-31 or RFC 3339: then it pauses; or never' });
+
+/** In the form of the API. */
+export function readExpiry<Args extends { readonly expires_at?: string | undefined }>({
+  expires_at: given,
+  ...rest
+}: Args): Omit<Args, 'expires_at'> & { expires_at?: string | null } {
+  if (given === undefined) return rest;
+  if (given === 'never') return { ...rest, expires_at: null };
+  return { ...rest, ...readTimes({ expires_at: given }, ['expires_at'], 'future') };
+}
 
 const registered = z.object({
   status: z.enum(['active', 'pending', 'failed', 'paused']),

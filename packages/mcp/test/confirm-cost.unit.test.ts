@@ -187,7 +187,7 @@ describe('update_rule', () => {
 
   test.each([
     ['a larger budget', { budget: 'usd=6/day' }, rule],
-    ['no budget', { budget: null }, rule],
+    ['no budget', { budget: 'none' }, rule],
     ['a budget above the bound for a rule without one', { budget: 'usd=6/day' }, { ...rule, budget: null }],
   ])('asks about %s of a rule above the bound', async (_, changes, GetRule) => {
     const { ask, changes: made } = api({ GetRule, PreviewRule: costs({ [present]: 18 }) });
@@ -271,7 +271,7 @@ describe('budgets', () => {
     await using server = await connectInProcess(ask);
     await server.client.callTool({
       name: 'update_rule',
-      arguments: { ...oneRule, budget: null, accept_estimate: true },
+      arguments: { ...oneRule, budget: 'none', accept_estimate: true },
     });
     expect(requests[0]?.body).toMatchObject({ budget: null });
     const { structuredContent } = await server.client.callTool({ name: 'get_rule', arguments: oneRule });

@@ -50,6 +50,20 @@ describe('tools/list', () => {
     );
   });
 
+  test('has inputs of one type each: some hosts and models know no others', async () => {
+    await using server = await connectInProcess(noRequest);
+    const { tools } = await server.client.listTools();
+    const untyped: string[] = [];
+    const visit = (schema: unknown, path: string): void => {
+      const { type, properties, items } = Object(schema);
+      if (typeof type !== 'string' || (type === 'object' && properties === undefined)) untyped.push(path);
+      for (const [name, field] of Object.entries(Object(properties))) visit(field, `${path}.${name}`);
+      if (items !== undefined) visit(items, `${path}[]`);
+    };
+    for (const { name, inputSchema } of tools) visit(inputSchema, name);
+    expect(untyped).toEqual([]);
+  });
+
   test('has only the tools that the key may use', async () => {
     await using server = await connectInProcess(noRequest, undefined, undefined, ['matches:read']);
     const { tools } = await server.client.listTools();

@@ -110,6 +110,7 @@ export async function createApi(
     consoleFolder,
     isReady,
     mcpConfirmUsd: config.mcpConfirmUsd,
+    publicUrl: config.publicUrl ?? null,
     resourceServer: authorizationServer ?? (await openTrustedIssuer(shared, forOAuth)),
     authorizationServer,
     trustedProxies: config.trustedProxies,

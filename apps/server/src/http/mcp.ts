@@ -16,6 +16,8 @@ export interface McpOptions {
   /** Dollars a day: a tool starts a more expensive rule only if the agent's user has agreed. */
   readonly mcpConfirmUsd: number;
   readonly innerCalls: InnerCalls;
+  /** The address of the installation; null if it is not configured. */
+  readonly publicUrl: string | null;
   /** Null if only keys are accepted. */
   readonly resourceServer: ResourceServer | null;
 }
@@ -42,7 +44,7 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
     url: '/mcp',
     config: { operation: 'Mcp' },
     onRequest: async (request, reply) => {
-      assertNoOrigin(request.headers.origin);
+      assertOwnOrigin(request.headers.origin, options.publicUrl);
       const principal = await authenticate(request.headers.authorization, request.ip).catch((error) => {
         if (resourceServer && error instanceof Failure && error.code === 'unauthenticated')
           reply.header('www-authenticate', challengeOf(resourceServer));
@@ -79,9 +81,12 @@ export function addMcp(app: FastifyInstance, options: McpOptions): void {
   });
 }
 
-/** Browsers send the origin of the web page from which a request comes; programs send none. */
-function assertNoOrigin(origin: string | undefined): void {
-  if (origin === undefined) return;
+/**
+ * Browsers send the origin of the web page from which a request comes; programs send none, or that of the server. The Host header
+ * does not show which that is: a page can get another name resolved to this machine.
+ */
+function assertOwnOrigin(origin: string | undefined, publicUrl: string | null): void {
+  if (origin === undefined || (publicUrl !== null && origin === new URL(publicUrl).origin)) return;
   throw new Failure('permission_denied', 'Web pages may not call /mcp. Call it from a program.');
 }
 

@@ -33,6 +33,8 @@ declare module 'fastify' {
 export interface HttpServerOptions extends Omit<OperationOptions, 'leaving' | 'authenticateInner'> {
   readonly isReady: () => Promise<string[]>;
   readonly mcpConfirmUsd: number;
+  /** The address of the installation; null if it is not configured. */
+  readonly publicUrl: string | null;
   /** `/mcp` for programs that were authorized by OAuth; null if only keys are accepted. */
   readonly resourceServer: ResourceServer | null;
   /** Earshot's own authorization server; null if another one is used, or none. */

@@ -14,10 +14,10 @@ import {
   platforms,
   readBudget,
   readExamples,
+  readExpiry,
   readTrial,
   trial,
 } from '../rule-fields.ts';
-import { readTimes } from '../times.ts';
 import { defineTool } from '../tool.ts';
 
 export const createRule = defineTool({
@@ -64,11 +64,11 @@ export const createRule = defineTool({
   async run(args, call) {
     const { earshot, signal } = call;
     const request = {
-      ...readTimes(args, ['expires_at'], 'future'),
+      ...readExpiry(args),
       allow_equivalent: args.allow_equivalent ?? false,
       platforms: [...listedPlatforms(args)],
       examples: readExamples(args.examples),
-      budget: readBudget(args.budget),
+      budget: readBudget(args.budget) ?? undefined,
       trial: readTrial(args.trial),
     };
     const { name, platforms: listed, overrides: queries, options: chosen } = request;

@@ -14,12 +14,12 @@ import {
   platforms,
   readBudget,
   readExamples,
+  readExpiry,
   ruleId,
   ruleOutput,
   toChangedOutput,
   toRuleOutput,
 } from '../rule-fields.ts';
-import { readTimes } from '../times.ts';
 import { defineTool, readsOnly, type ToolCall } from '../tool.ts';
 
 const repeatable = {
@@ -61,13 +61,13 @@ const updateRule = defineTool({
     examples: examples.optional(),
     accept_suspicious: acceptSuspicious,
     expires_at: expiresAt.optional(),
-    budget: budget.nullable().optional(),
+    budget: budget.optional().meta({ description: 'As of create_rule; or none' }),
     accept_estimate: acceptEstimate,
   }),
   output: changedOutput,
   async run({ platforms: listed, ...args }, call) {
     const request = {
-      ...readTimes(args, ['expires_at'], 'future'),
+      ...readExpiry(args),
       examples: readExamples(args.examples),
       budget: readBudget(args.budget),
       ...(listed && !areThoseOf(args.overrides, listed) && { platforms: listed }),
