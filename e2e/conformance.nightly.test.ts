@@ -55,9 +55,9 @@ async function conform(requirements: string): Promise<string> {
     [
       join(dir, 'node_modules/@modelcontextprotocol/conformance/dist/index.js'),
       'server',
-      ...['--url', proxy.url],
-      ...['--requirements', requirements],
-      ...['--expected-failures', join(dir, `expected-failures-${requirements}.yaml`)],
+      `--url=${proxy.url}`,
+      `--requirements=${requirements}`,
+      `--expected-failures=${join(dir, `expected-failures-${requirements}.yaml`)}`,
     ],
     { cwd: dir, maxBuffer: 64 * 1024 ** 2, env: { PATH: process.env['PATH'] } },
   ).catch((error: { stdout?: string }) => {
