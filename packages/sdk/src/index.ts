@@ -13,6 +13,7 @@ export type {
 export { createEarshot, type Earshot, type EarshotOptions } from './earshot.ts';
 export { EarshotError } from './errors.ts';
 export type { FollowedMatches, FollowedNotices, FollowOptions, StreamOptions } from './follow-matches.ts';
+export { type FenceOptions, fence, words } from './for-models.ts';
 export {
   type DigestMessage,
   verifyWebhook,

@@ -3,6 +3,7 @@
 from . import types
 from .client import AsyncEarshot, AsyncFollowed, Earshot, Followed
 from .errors import EarshotError
+from .for_models import fence, words
 from .request import OMITTED
 from .webhooks import VerifiedWebhook, WebhookMessage, WebhookVerificationError, verify_webhook
 
@@ -16,6 +17,8 @@ __all__ = [
     "VerifiedWebhook",
     "WebhookMessage",
     "WebhookVerificationError",
+    "fence",
     "types",
     "verify_webhook",
+    "words",
 ]
