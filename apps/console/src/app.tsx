@@ -44,7 +44,8 @@ function Gate() {
       </main>
     );
   // A signed-in user can also open a sign-in link. If it is for another account, the sign-in page says so.
-  if (session === null || link.code !== null) return <SignIn session={session} link={link} />;
+  if (session === null || link.code !== null)
+    return <SignIn session={session} link={link} isForProgram={authorization !== null} />;
   if (authorization) return <Authorize id={authorization.id} session={session} key={session.account_id} />;
   return (
     <Frame session={session}>

@@ -43,9 +43,11 @@ test('a user signs in, grants some of the scopes with a budget, and the program 
   const { program, clientId, pkce, url } = await startAs('Some agent');
   const { page, problems } = await running.open({ signedIn: false });
   await page.goto(url);
+  await page.getByText('A program asks for access to your account').waitFor();
   await page.getByLabel('API key').fill(running.account.key);
   await page.keyboard.press('Enter');
-  await heading(page, 'Some agent').waitFor();
+  await heading(page, 'Some agent to Earshot').waitFor();
+  await page.waitForFunction(`document.querySelector('input[inputmode=decimal]')?.value === '5'`);
   expect(await page.getByText('test account').count()).toBe(1);
   expect(await page.getByText('127.0.0.1:7777').count()).toBe(1);
   await page.getByLabel('Create, change, pause and delete rules').uncheck();
@@ -60,6 +62,21 @@ test('a user signs in, grants some of the scopes with a budget, and the program 
     budget: { period: 'day', usd: 2.5 },
   });
   expect(problems).toEqual([]);
+});
+
+test('with a key that has a budget, there is no second one', async () => {
+  const { url } = await startAs('Some agent');
+  const { accountId } = running.account;
+  const budget = { period: 'day', usd: 1, on_reached: 'pause' } as const;
+  const limited = await running.world.admin.createKey({ accountId, budget });
+  const { page } = await running.open({ signedIn: false });
+  await page.goto(url);
+  await page.getByLabel('API key').fill(limited?.key ?? '');
+  await page.keyboard.press('Enter');
+  await page.getByText('also limits the rules of the program').waitFor();
+  expect(await page.getByLabel('Daily budget').count()).toBe(0);
+  const answer = await answerAfter(page, () => allow(page).click());
+  expect(answer.get('code')).toBeTruthy();
 });
 
 test('reports a refusal to the program', async () => {

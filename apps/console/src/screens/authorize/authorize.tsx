@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { useApi } from '../../api/api.tsx';
 import { type Session, useSignOut } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
@@ -56,7 +58,9 @@ function ConsentForm({
 }) {
   const offered = request.scopes.filter((scope) => session.scopes.includes(scope));
   const [scopes, setScopes] = useState(offered);
-  const [budget, setBudget] = useState('');
+  const [typed, setBudget] = useState<string | null>(null);
+  const limit = useKeyBudget(session);
+  const budget = typed ?? (limit === 'none' && offered.includes('rules:write') ? suggestedUsd : '');
   const decide = useDecision(id);
   const usd = budget.trim() === '' ? null : Number(budget.trim().replace(',', '.'));
   const isBudgetWrong = usd !== null && !(usd > 0);
@@ -74,22 +78,26 @@ function ConsentForm({
     >
       <Introduction request={request} />
       <ScopeFields offered={offered} chosen={scopes} onChange={setScopes} />
-      <Field
-        label="Daily budget in dollars"
-        hint="Limits the total cost of the rules that the program creates. When the budget is spent, these rules are paused. Leave it empty for no limit."
-        problem={isBudgetWrong ? 'Enter an amount above 0, such as 2.50, or leave it empty.' : undefined}
-      >
-        {(control) => (
-          <input
-            {...control}
-            inputMode="decimal"
-            size={8}
-            autoComplete="off"
-            value={budget}
-            onChange={({ target }) => setBudget(target.value)}
-          />
-        )}
-      </Field>
+      {limit === 'limited' ? (
+        <p>The budget of the key that you are signed in with also limits the rules of the program.</p>
+      ) : (
+        <Field
+          label="Daily budget in dollars"
+          hint="Limits the total cost of the rules that the program creates. When the budget is spent, these rules are paused. Leave it empty for no limit."
+          problem={isBudgetWrong ? 'Enter an amount above 0, such as 2.50, or leave it empty.' : undefined}
+        >
+          {(control) => (
+            <input
+              {...control}
+              inputMode="decimal"
+              size={8}
+              autoComplete="off"
+              value={budget}
+              onChange={({ target }) => setBudget(target.value)}
+            />
+          )}
+        </Field>
+      )}
       {decide.error && <ErrorNote error={decide.error} />}
       <p className={styles.actions}>
         <Button kind="primary" type="submit" isBusy={isAllowOff}>
@@ -108,11 +116,25 @@ function ConsentForm({
   );
 }
 
+/** A day, in dollars: enough to try a rule, and a small loss if the program is careless. */
+const suggestedUsd = '5';
+
+/** Whether the key of the session has a budget: it then limits its programs, and they cannot have another one. */
+function useKeyBudget({ key_id: ownId }: Session): 'unknown' | 'none' | 'limited' {
+  const api = useApi();
+  const { data } = useQuery({
+    queryKey: ['listKeys'],
+    queryFn: ({ signal }) => api.listKeys({}, { signal }),
+  });
+  if (!data) return 'unknown';
+  return data.keys.some(({ id, budget }) => id === ownId && budget !== null) ? 'limited' : 'none';
+}
+
 function Introduction({ request: { client, account } }: { request: AuthorizationRequest }) {
   return (
     <>
       <h1>
-        Connect <UntrustedText text={client.name} />
+        Connect <UntrustedText text={client.name} /> to Earshot
       </h1>
       <p>
         A program with the name “<UntrustedText text={client.name} />” wants to use Earshot as{' '}

@@ -5,7 +5,16 @@ import type { Link } from './link.ts';
 import styles from './sign-in.module.css';
 
 /** `session` is set if the user is already signed in and opened a sign-in link. */
-export function SignIn({ session, link }: { session: Session | null; link: Link }) {
+export function SignIn({
+  session,
+  link,
+  isForProgram = false,
+}: {
+  session: Session | null;
+  link: Link;
+  /** The user comes from a program that wants access. */
+  isForProgram?: boolean;
+}) {
   const { code, forget } = link;
   const { mutate, error: refusal, isPending } = useSignIn(forget);
   const linked = useLinkAccount(code);
@@ -32,7 +41,14 @@ export function SignIn({ session, link }: { session: Session | null; link: Link 
   return (
     <main className={styles.page}>
       <form className={styles.form} onSubmit={onSubmit}>
-        <h1>Earshot</h1>
+        <h1>{isForProgram ? 'Connect a program to Earshot' : 'Earshot'}</h1>
+        {isForProgram && (
+          <p>
+            A program asks for access to your account. Sign in with a key that has the scope{' '}
+            <code>keys:write</code>: the next page shows which program it is, and you choose what it may do.
+            The program does not get this key.
+          </p>
+        )}
         <label htmlFor={fieldId}>API key</label>
         <input
           id={fieldId}
