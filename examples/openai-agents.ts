@@ -14,7 +14,11 @@ const agent = new Agent({
 });
 
 for (;;) {
-  const { matches, removed = [], cursor } = await earshot.readMatches({ reader, limit: 20, wait_seconds: 30 });
+  const {
+    matches,
+    removed = [],
+    cursor,
+  } = await earshot.readMatches({ reader, limit: 20, wait_seconds: 30 });
   for (const { match_id } of removed) reports.remove(match_id);
   // A page comes again if the program ended before it was acknowledged.
   const fresh = matches.filter(({ id }) => !reports.has(id));

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { verifyWebhook, WebhookVerificationError } from '@earshot/sdk';
 
@@ -14,7 +14,7 @@ function enqueue(id: string, job: object): void {
   renameSync(`${path}.new`, path);
 }
 
-const server = createServer(async (request, response) => {
+async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const body = await buffer(request);
     const { message } = await verifyWebhook({
@@ -32,5 +32,7 @@ const server = createServer(async (request, response) => {
     if (!(error instanceof WebhookVerificationError)) console.error(error);
     response.writeHead(error instanceof WebhookVerificationError ? 401 : 500).end();
   }
-});
+}
+
+const server = createServer((request, response) => void receive(request, response));
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`listening on ${PORT}`));

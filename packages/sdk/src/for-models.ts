@@ -30,7 +30,7 @@ export function fence(
       author: author?.handle ?? author?.name ?? null,
       url,
       title,
-      text: text === null ? null : [...text].slice(0, textMax).join(''),
+      text: text === null ? null : Array.from(text).slice(0, textMax).join(''),
       matched: words(match),
     });
   });
