@@ -4,6 +4,9 @@ import { buildCli } from './build-cli.ts';
 
 const here = resolve(import.meta.dirname, '..');
 
+/** The MCP registry publishes server.json only if the npm package has its name. */
+export const mcpName = 'com.example.earshot/earshot';
+
 /** Writes the package `earshot`: the built command line without `src/local`. Returns the ids of its modules. */
 export async function buildPackage(outDir: string): Promise<string[]> {
   const file = 'earshot.mjs';
@@ -13,7 +16,8 @@ export async function buildPackage(outDir: string): Promise<string[]> {
     await readFile(join(here, '../../package.json'), 'utf8'),
   );
   const { description } = JSON.parse(await readFile(join(here, 'package.json'), 'utf8'));
-  const manifest = { name: 'earshot', version, description, license, type, engines, bin: { earshot: file } };
+  const bin = { earshot: file };
+  const manifest = { name: 'earshot', mcpName, version, description, license, type, engines, bin };
   await writeFile(join(outDir, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   await copyFile(join(here, 'README.md'), join(outDir, 'README.md'));
   return modules;
