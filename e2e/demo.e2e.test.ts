@@ -52,6 +52,8 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
   const ready = await readyLine(running);
   expect(Object.keys(ready)).toEqual(['base_url', 'api_key', 'second_api_key', 'sandbox_url', 'console_url']);
   await expectSignsIn(ready);
+  const protectedBy = await fetch(new URL('/.well-known/oauth-protected-resource/mcp', ready.base_url));
+  expect(await protectedBy.json()).toMatchObject({ resource: `${ready.base_url}/mcp` });
   const accounts = [ready.api_key, ready.second_api_key].map((key) => createApi(ready.base_url, key));
   for (const api of accounts) expect((await api.listRules()).rules).toEqual([]);
 

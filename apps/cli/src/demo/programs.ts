@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type PostgresUrls, type Program, startSandboxProgram, startServerProgram } from '@earshot/engines';
+import {
+  freePorts,
+  type PostgresUrls,
+  type Program,
+  startSandboxProgram,
+  startServerProgram,
+} from '@earshot/engines';
 import { defaultTapToken, defaultXToken } from '@earshot/sandbox';
 
 const endWithinMs = 5_000;
@@ -45,7 +51,9 @@ export async function startDemoServer(options: ServerOptions): Promise<Running> 
   }
 }
 
-async function startServerOn(port: number, options: ServerOptions): Promise<Running> {
+async function startServerOn(wanted: number, options: ServerOptions): Promise<Running> {
+  const [free = 0] = await freePorts(1);
+  const port = wanted === 0 ? free : wanted;
   const logFile = join(options.dir, 'server.log');
   const program = await startServerProgram({
     env: {
@@ -60,6 +68,8 @@ async function startServerOn(port: number, options: ServerOptions): Promise<Runn
       // The sandbox is free, but its feed would exceed the default budget within an hour.
       EARSHOT_RULE_BUDGET: 'off',
       EARSHOT_PORT: String(port),
+      // With it, programs can connect to /mcp by OAuth.
+      EARSHOT_PUBLIC_URL: `http://127.0.0.1:${port}`,
       // Allows webhooks to programs on this machine, which cannot have a certificate.
       EARSHOT_SECRETS_KEY: randomBytes(32).toString('base64'),
       EARSHOT_TEST: 'allowInsecureWebhooks=true',
