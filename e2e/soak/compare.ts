@@ -8,6 +8,8 @@ export interface Gap {
   readonly from: number;
   readonly to: number;
   readonly reason: string | null;
+  /** The state of its repair, and why it waits or is impossible. */
+  readonly repair: string | null;
 }
 
 export interface Verdict {

@@ -47,8 +47,10 @@ await feed.stop();
 const verdicts = await untilSettled(system);
 for (const [platform, verdict] of Object.entries(verdicts)) {
   say(`${platform}: ${describe(verdict)}`);
-  for (const { from, to, reason } of verdict.falseGaps)
-    say(`${platform}: false gap from ${sinceStart(from)} s to ${sinceStart(to)} s: ${reason}`);
+  for (const { from, to, reason, repair } of verdict.falseGaps)
+    say(
+      `${platform}: false gap from ${sinceStart(from)} s to ${sinceStart(to)} s: ${reason}, repair ${repair}`,
+    );
 }
 const { undelivered } = await system.xState();
 say(`x: ${undelivered.length} posts were never sent down a stream`);

@@ -35,9 +35,14 @@ async function gapsSince(
       to: new Date(from + partMs).toISOString(),
     });
     const { intervals } = operations.GetCoverage.answer.parse(answer.json);
-    for (const { state, from: since, to, reason } of intervals)
+    for (const { state, from: since, to, reason, repair } of intervals)
       if (state !== 'live' && state !== 'repaired')
-        gaps.push({ from: Date.parse(since), to: to === null ? Date.now() : Date.parse(to), reason });
+        gaps.push({
+          from: Date.parse(since),
+          to: to === null ? Date.now() : Date.parse(to),
+          reason,
+          repair: repair && [repair.state, repair.reason].filter(Boolean).join(': '),
+        });
   }
   return gaps;
 }
