@@ -97,7 +97,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   },
   create_rule: {
     scope: 'rules:write',
-    request: { ...newRule, overrides: { x: 'scoped' } },
+    request: { ...newRule, overrides: { x: 'scoped' }, allow_equivalent: true },
     allowed: 'answered',
   },
   wait_for_matches: {
@@ -106,6 +106,7 @@ const overMcpRows: Readonly<Record<string, Row>> = {
     allowed: 'answered',
   },
   list_matches: { scope: 'matches:read', request: {}, allowed: 'answered' },
+  count_matches: { scope: 'matches:read', request: {}, allowed: 'answered' },
   list_readers: { scope: 'matches:read', request: {}, allowed: 'answered' },
   delete_reader: { scope: 'readers:write', request: { reader: 'unknown' }, allowed: 'not_found' },
   list_rules: { scope: 'rules:read', request: {}, allowed: 'answered' },

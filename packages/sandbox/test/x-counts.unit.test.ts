@@ -176,9 +176,9 @@ test.each([2, 4])(
       .slice(1, -1)
       .map((bucket) => Number(at(bucket, 'tweet_count')) / ((rate * day) / 1_000));
     expect(wholeDays).toHaveLength(6);
-    // With this seed. The share of the feed is the same at every rate.
-    expect(Math.min(...wholeDays)).toBeGreaterThan(0.05);
-    expect(Math.max(...wholeDays)).toBeLessThan(0.1);
+    // The share of the feed is the same at every rate. Days begin elsewhere in the history at another hour: five deviations of a day.
+    expect(Math.min(...wholeDays)).toBeGreaterThan(0.035);
+    expect(Math.max(...wholeDays)).toBeLessThan(0.11);
     expect(at((await x('GET', `/2/tweets/search/recent?${query}`)).body, 'meta', 'result_count')).toBe(0);
   },
 );
