@@ -264,5 +264,5 @@ function ownFailureDelayMs(random: () => number): number {
 
 /** Endpoints that failed at the same time must not be retried at the same time. */
 function withJitter(ms: number, random: () => number): number {
-  return ms * (1 - jitter + 2 * jitter * random());
+  return Math.round(ms * (1 - jitter + 2 * jitter * random()));
 }
