@@ -9,7 +9,7 @@ import { billOfMaterials, findBundledPackages, licenseTexts } from './bundled-pa
 import { type Addresses, buildPythonPackage, findPython } from './python-package.ts';
 
 /**
- * Packs the npm packages and the Python package for publishing, with a bill of materials beside each:
+ * Packs the npm packages and the Python package for publishing, each with a bill of materials:
  *
  *     pnpm release:pack --out DIR [--tag vX.Y.Z] [--repository https://…]
  *

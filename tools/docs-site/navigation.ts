@@ -19,7 +19,7 @@ export interface Group {
   readonly paths: readonly string[];
 }
 
-/** Names of pages in the navigation, where the title of the page says too little beside others. */
+/** Names of pages in the navigation, where the title alone does not identify the page. */
 export const labels: Readonly<Record<string, string>> = {
   'README.md': 'What Earshot is',
   'packages/n8n-nodes-earshot/README.md': 'Nodes for n8n',

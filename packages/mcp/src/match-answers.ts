@@ -46,17 +46,19 @@ export async function answerWithMatches(source: MatchesSource, call: ToolCall): 
   }
   const { limit } = request;
   const first = await source.read(limit);
-  const { matches, removed = [] } = first;
-  const isSilent = matches.length === 0 && removed.length === 0;
-  // Only a search has a page without matches that is not the last one.
-  const own = isSilent
-    ? request.query === undefined || first.cursor === null
-      ? await silence(source, first, call)
-      : ['None among the matches that were searched. Call again with next_cursor to search older ones.']
-    : removalLines(removed);
+  const { matches } = first;
+  const own = await ownLines(source, first, call);
   const ruleNames = await namesOfRules(matches, call);
   const read = (count: number) => (count === limit ? Promise.resolve(first) : source.read(count));
   return await answerPage({ ...bounds, form: 'lines', read, limit, own, ruleNames });
+}
+
+async function ownLines(source: MatchesSource, page: MatchPage, call: ToolCall): Promise<string[]> {
+  const { matches, removed = [], cursor } = page;
+  if (matches.length > 0 || removed.length > 0) return removalLines(removed);
+  // Only a search has a page without matches that is not the last one.
+  if (source.request.query === undefined || cursor === null) return await silence(source, page, call);
+  return ['None among the matches that were searched. Call again with next_cursor to search older ones.'];
 }
 
 async function silence(

@@ -1,5 +1,6 @@
 import { EarshotError, parseJson } from './errors.ts';
 import { jitteredDelayMs, pause } from './pause.ts';
+import { randomHex } from './random-hex.ts';
 import { type Connection, send } from './send.ts';
 
 export interface CallOptions {
@@ -29,7 +30,7 @@ export async function call(
   request: object,
   options: CallOptions = {},
 ): Promise<unknown> {
-  const { signal, timeoutMs = defaultTimeoutMs, idempotencyKey = randomKey() } = options;
+  const { signal, timeoutMs = defaultTimeoutMs, idempotencyKey = randomHex() } = options;
   const endsAt = performance.now() + timeoutMs;
   const headers = operation.changes ? { 'idempotency-key': idempotencyKey } : {};
   for (let failures = 0; ; failures++) {
@@ -58,10 +59,4 @@ async function attempt(connection: Connection, sending: Parameters<typeof send>[
   } finally {
     close();
   }
-}
-
-/** Browsers have `crypto.randomUUID` only on HTTPS pages. */
-function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,4 +1,5 @@
 import type { Match, Rule } from './contract-types.ts';
+import { randomHex } from './random-hex.ts';
 
 /** The words of the item that satisfied the rule, each once. */
 export function words({ why }: Pick<Match, 'why'>): string[] {
@@ -20,7 +21,7 @@ export function fence(
   matches: readonly Pick<Match, 'id' | 'rule_id' | 'payload' | 'why'>[],
   { rules = [], textMax = 2_000 }: FenceOptions = {},
 ): string {
-  const tag = `untrusted-${randomName()}`;
+  const tag = `untrusted-${randomHex()}`;
   const used = rules.filter(({ id }) => matches.some(({ rule_id }) => rule_id === id));
   const lines = matches.map((match) => {
     const { url, title, text, author } = match.payload;
@@ -40,10 +41,4 @@ export function fence(
     ...lines,
     `</${tag}>`,
   ].join('\n');
-}
-
-/** Browsers have `crypto.randomUUID` only on HTTPS pages. */
-function randomName(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -52,8 +52,7 @@ export async function startDemoServer(options: ServerOptions): Promise<Running> 
 }
 
 async function startServerOn(wanted: number, options: ServerOptions): Promise<Running> {
-  const [free = 0] = await freePorts(1);
-  const port = wanted === 0 ? free : wanted;
+  const [port = 0] = wanted === 0 ? await freePorts(1) : [wanted];
   const logFile = join(options.dir, 'server.log');
   const program = await startServerProgram({
     env: {

@@ -8,7 +8,7 @@ import type { Following } from './follow-matches.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { openOffset, refuseOvertaken, sealOffset, start } from './offset.ts';
-import { readOrWait } from './read-or-wait.ts';
+import { readOrWait, searchPage } from './read-or-wait.ts';
 import { toAnswer } from './to-match.ts';
 
 export interface ListMatchesOptions {
@@ -41,22 +41,15 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
       from: offset?.position ?? null,
       limit: request.limit,
     };
-    if (request.query !== undefined) {
-      const isCovered = ruleId !== null || platform !== null;
-      const coverage = isCovered ? await options.coverage(query) : null;
-      const { entries, more, through } = await options.following.search(query, request.query);
-      const position = through ?? 0;
-      return {
-        ...toAnswer(entries),
-        next_cursor: more ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
-        coverage,
-      };
-    }
     const follows = request.order === 'oldest';
     const jumpedTo = offset && follows ? await refuseOvertaken(options, query, scope, offset) : 0;
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
-    const { entries, more, coverage } = await readOrWait(options, query, { waitMs, signal, jumpedTo });
-    const position = entries.at(-1)?.position ?? offset?.position ?? 0;
+    const found =
+      request.query === undefined
+        ? await readOrWait(options, query, { waitMs, signal, jumpedTo })
+        : await searchPage(options, query, request.query);
+    const { entries, more, coverage, through } = found;
+    const position = through ?? entries.at(-1)?.position ?? offset?.position ?? 0;
     const goesOn = follows || more;
     return {
       ...toAnswer(entries),

@@ -15,6 +15,8 @@ interface CoveredPage {
   readonly entries: readonly LogEntry[];
   /** False if these are all. */
   readonly more: boolean;
+  /** Set if more was read than the entries: the last position. Null: there was nothing. */
+  readonly through?: number | null;
   /** Null unless a rule or a platform was requested. */
   readonly coverage: Coverage | null;
 }
@@ -38,13 +40,24 @@ export async function readOrWait(
   query: MatchQuery,
   { waitMs, signal, jumpedTo }: WaitOptions,
 ): Promise<CoveredPage> {
-  const isCovered = query.ruleId !== null || query.platform !== null;
   if (waitMs > 0) {
     using follower = following.follow(query, query.from ?? 0, jumpedTo);
     const entries = await follower.next({ limit: query.limit, waitMs, lingerMs, signal });
-    if (!isCovered) return { entries, more: true, coverage: null };
+    if (!isCovered(query)) return { entries, more: true, coverage: null };
     if (entries.length > 0) return { entries, more: true, coverage: await coverage(query) };
   }
-  const covered = isCovered ? await coverage(query) : null;
+  const covered = isCovered(query) ? await coverage(query) : null;
   return { ...(await following.page(query)), coverage: covered };
+}
+
+const isCovered = ({ ruleId, platform }: MatchQuery) => ruleId !== null || platform !== null;
+
+/** The matches that contain the words. */
+export async function searchPage(
+  { following, coverage }: { readonly following: Pick<Following, 'search'>; readonly coverage: ReadCoverage },
+  query: MatchQuery,
+  text: string,
+): Promise<CoveredPage> {
+  const covered = isCovered(query) ? await coverage(query) : null;
+  return { ...(await following.search(query, text)), coverage: covered };
 }

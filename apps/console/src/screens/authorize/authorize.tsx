@@ -1,6 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import { useApi } from '../../api/api.tsx';
+import { useKeys } from '../../api/keys.ts';
 import { type Session, useSignOut } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
@@ -121,11 +120,7 @@ const suggestedUsd = '5';
 
 /** Whether the key of the session has a budget: it then limits its programs, and they cannot have another one. */
 function useKeyBudget({ key_id: ownId }: Session): 'unknown' | 'none' | 'limited' {
-  const api = useApi();
-  const { data } = useQuery({
-    queryKey: ['listKeys'],
-    queryFn: ({ signal }) => api.listKeys({}, { signal }),
-  });
+  const { data } = useKeys();
   if (!data) return 'unknown';
   return data.keys.some(({ id, budget }) => id === ownId && budget !== null) ? 'limited' : 'none';
 }

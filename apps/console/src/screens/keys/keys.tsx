@@ -1,7 +1,6 @@
 import type { Answers } from '@earshot/sdk';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../api/api.tsx';
+import { useKeys } from '../../api/keys.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../parts/button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
@@ -19,14 +18,10 @@ type Key = Answers['ListKeys']['keys'][number];
 
 /** Lists the keys of the account, without their secrets. */
 export function Keys() {
-  const api = useApi();
   const [isCreating, setCreating] = useState(false);
   const [revoked, setRevoked] = useState<Key | null>(null);
   const ownId = useSession().data?.key_id;
-  const { data, error, refetch } = useQuery({
-    queryKey: ['listKeys'],
-    queryFn: ({ signal }) => api.listKeys({}, { signal }),
-  });
+  const { data, error, refetch } = useKeys();
   return (
     <Screen
       title="Keys"

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api.tsx';
+import { keysKey } from '../../api/keys.ts';
 import { useSession } from '../../api/session.ts';
 import { otherError, violationOf } from '../../api/violations.ts';
 import { Check, Field, FieldGroup } from '../../parts/field.tsx';
@@ -80,7 +81,7 @@ function useCreate(draft: KeyDraft) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: () => api.createKey(requestOf(draft)),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['listKeys'] }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: keysKey }),
   });
 }
 

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../../api/api.tsx';
+import { keysKey } from '../../api/keys.ts';
 import { sessionKey } from '../../api/session.ts';
 import { Form } from '../../parts/form.tsx';
 import { Modal } from '../../parts/modal.tsx';
@@ -19,7 +20,7 @@ export function RevokeKey({
     mutationFn: () => api.revokeKey({ key_id: revoked.id }),
     onSuccess: async () => {
       onClose();
-      await queries.invalidateQueries({ queryKey: isOwn ? sessionKey : ['listKeys'] });
+      await queries.invalidateQueries({ queryKey: isOwn ? sessionKey : keysKey });
     },
   });
   return (

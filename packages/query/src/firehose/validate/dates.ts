@@ -191,7 +191,7 @@ function misplaced(placed: PlacedClause, top: Group, view: View): Problem | null
   return { message, fixes: moveToEnd(placed, view) };
 }
 
-/** In a group beside an OR, it was meant for that group alone, which the platform cannot do. */
+/** In a group that is one side of an OR, it was meant for that group alone, which the platform cannot do. */
 function isInAlternative({ clause, group }: PlacedClause, { top, groups }: View): boolean {
   const [at] = clause.span;
   return (
