@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { createTestResults } from './tools/test-results.ts';
 
 /** Workers, and the programs that tests start, load compiled code from here: the server in half the time. */
@@ -34,6 +34,15 @@ const filesThatCall = (call: RegExp, glob: string) =>
 /** Test files that only call a server share one. */
 const sharing = filesThatCall(/\bshareWorld\(/, 'e2e/*.e2e.test.ts');
 
+/** Test files that replace modules, or load them again, for all files after them. */
+const mocking = {
+  unit: filesThatCall(
+    /\bvi\.(?:mock|doMock|resetModules)\(/,
+    '{packages,apps,tools,e2e,bench}/**/*.unit.test.ts',
+  ),
+  int: filesThatCall(/\bvi\.(?:m|doM)ock\(/, '{packages,apps}/**/*.int.test.ts'),
+};
+
 /** Test files that do more, or do it longer, in the project `nightly`. */
 const longer = filesThatCall(
   /\b(?:lengthOf|testNightly)[<(]/,
@@ -48,11 +57,30 @@ const longer = filesThatCall(
 export default defineConfig({
   test: {
     // Most of them wait most of the time.
-    maxWorkers: Math.min(4, availableParallelism() + 1),
+    maxWorkers: Math.min(4, availableParallelism() + 2),
     reporters: ['default', ...(resultsDir === undefined ? [] : [createTestResults(resultsDir)])],
     projects: [
-      { test: { ...unit, name: 'unit', include: ['{packages,apps,tools,e2e,bench}/**/*.unit.test.ts'] } },
-      { test: { ...int, name: 'int', include: ['{packages,apps}/**/*.int.test.ts'] } },
+      // The files of a worker share their imports, which take longer than the tests of most files.
+      {
+        test: {
+          ...unit,
+          name: 'unit',
+          include: ['{packages,apps,tools,e2e,bench}/**/*.unit.test.ts'],
+          exclude: [...configDefaults.exclude, ...mocking.unit],
+          isolate: false,
+        },
+      },
+      { test: { ...unit, name: 'unit-mocking', include: mocking.unit } },
+      {
+        test: {
+          ...int,
+          name: 'int',
+          include: ['{packages,apps}/**/*.int.test.ts'],
+          exclude: [...configDefaults.exclude, ...mocking.int],
+          isolate: false,
+        },
+      },
+      { test: { ...int, name: 'int-mocking', include: mocking.int } },
       { test: { ...e2e, name: 'e2e', include: ['e2e/**/*.e2e.test.ts'], exclude: sharing } },
       { test: { ...e2e, name: 'e2e-shared', include: sharing, isolate: false } },
       {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { availableParallelism, loadavg } from 'node:os';
+import { startSandbox } from '@earshot/sandbox';
 import { eventually } from '@earshot/testkit';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -47,8 +48,10 @@ async function readyLine(running: RunningCommand): Promise<Ready> {
   return JSON.parse(line);
 }
 
-test('demo --json prints one line, serves two accounts from a live feed, and leaves nothing behind', async () => {
-  const running = demo('--json');
+test('demo --json prints one line, serves two accounts from live feeds, with Bluesky, and leaves nothing behind', async () => {
+  // Invented posts stand in for Bluesky's.
+  await using bluesky = await startSandbox({ blueskyPostsPerSecond: 50 });
+  const running = demo('--json', '--live', bluesky.url.replace('http', 'ws'));
   const ready = await readyLine(running);
   expect(Object.keys(ready)).toEqual(['base_url', 'api_key', 'second_api_key', 'sandbox_url', 'console_url']);
   await expectSignsIn(ready);
@@ -59,9 +62,12 @@ test('demo --json prints one line, serves two accounts from a live feed, and lea
 
   await Promise.all(
     accounts.map(async (api) => {
-      const { rule_id } = await api.createRule({ x: 'rocket OR outage OR chip OR goal' });
-      const { matches } = await api.matches({ rule_id, order: 'oldest', wait_seconds: 30 });
-      expect(matches).not.toEqual([]);
+      const query = 'rocket OR outage OR chip OR goal';
+      const { rule_id } = await api.createRule({ x: query, bluesky: query });
+      for (const platform of ['x', 'bluesky']) {
+        const { matches } = await api.matches({ rule_id, platform, order: 'oldest', wait_seconds: 30 });
+        expect(matches).not.toEqual([]);
+      }
       expect((await api.listRules()).rules).toHaveLength(1);
     }),
   );

@@ -50,6 +50,9 @@ describe('an id of another account answers like an unknown one, byte for byte', 
     ['/api.PreviewRule', { platforms: ['x'], overrides: { x: 'mine now' } }],
     ['/api.PauseRule', {}],
     ['/api.GetUsage', { by: 'day' }],
+    ['/api.GetRelevance', {}],
+    ['/api.ListLabels', {}],
+    ['/api.MuteMatches', { author: 'ferris' }],
     ['/api.CountMatches', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', step: 3_600 }],
     ['/api.ResumeRule', {}],
     ['/matches', {}],
@@ -75,6 +78,15 @@ describe('an id of another account answers like an unknown one, byte for byte', 
     const unknown = await seen(asBob, 'POST', '/api.GetMatch', { match_id: 'mat_0000zzzzzzzz' });
     expect(unknown.status).toBe(404);
     expect(foreign).toEqual(unknown);
+  });
+
+  test('/api.LabelMatches with match_ids', async () => {
+    const [match] = await asAlice.allMatches();
+    const label = (id: string) =>
+      seen(asBob, 'POST', '/api.LabelMatches', { match_ids: [id], label: 'relevant' });
+    const foreign = await label(match?.id ?? '');
+    expect(foreign.status).toBe(404);
+    expect(foreign).toEqual(await label('mat_0000zzzzzzzz'));
   });
 
   test('a rule that the caller has deleted', async () => {

@@ -43,7 +43,7 @@ describe.each([
     await client.connect(connect());
     try {
       const { tools } = await client.listTools();
-      expect(tools).toHaveLength(18);
+      expect(tools).toHaveLength(20);
       const listed = await client.callTool({ name: 'list_rules', arguments: {} });
       expect(listed.structuredContent).toMatchObject({ shown: expect.any(Number) });
       const refused = await client.callTool({ name: 'create_rule', arguments: broken });
@@ -82,7 +82,7 @@ test('the configurations in docs/mcp.md connect a client', async () => {
   for (const { mcpServers } of configurations) {
     const client = new Client({ name: 'configured', version: '1' });
     await client.connect(transportOf(mcpServers.earshot));
-    expect((await client.listTools()).tools).toHaveLength(18);
+    expect((await client.listTools()).tools).toHaveLength(20);
     await client.close();
   }
 });

@@ -113,7 +113,7 @@ describe.each([
     expect(Object.fromEntries(authorizeUrl?.searchParams ?? [])).toMatchObject({
       code_challenge_method: 'S256',
       resource: `${server.url}/mcp`,
-      scope: 'rules:read rules:write matches:read readers:write',
+      scope: 'rules:read rules:write matches:read matches:label readers:write',
     });
     const browser = openBrowser(server);
     await browser.signIn(account.key);

@@ -105,7 +105,7 @@ describe('the authorization page', () => {
     const url = program.authorizeUrl(String(registered['client_id']), newPkce(), extra);
     const page = locationOf(await browser.open(url));
     expect(bodyOf(await browser.request(page))).toMatchObject({
-      scopes: ['rules:read', 'rules:write', 'matches:read', 'readers:write'],
+      scopes: ['rules:read', 'rules:write', 'matches:read', 'matches:label', 'readers:write'],
     });
   });
 
@@ -408,7 +408,7 @@ describe('an access token', () => {
       const answer = await listTools(server, bearer);
       expect([answer.status, answer.headers['www-authenticate']]).toEqual([
         401,
-        `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp", scope="rules:read rules:write matches:read readers:write"`,
+        `Bearer resource_metadata="${server.url}/.well-known/oauth-protected-resource/mcp", scope="rules:read rules:write matches:read matches:label readers:write"`,
       ]);
     }
   });

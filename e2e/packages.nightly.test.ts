@@ -2,14 +2,17 @@ import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '@earshot/engines';
-import { eventually } from '@earshot/testkit';
+import { eventually, listenOnLoopback } from '@earshot/testkit';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { python as debianPython, missingPython } from '../packages/testkit/src/debian-python.ts';
 import { skipUnless } from '../packages/testkit/src/vitest-skips.ts';
 import { repository } from './src/demo-process.ts';
@@ -23,23 +26,36 @@ const missing = missingPython(
   'python3-build python3-hatchling python3-httpx mypy python3-pip python3-venv',
 );
 const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8'));
+const yaml: { parse(text: string): unknown } = createRequire(join(repository, 'apps/cli/package.json'))(
+  'yaml',
+);
+/** The shell commands of the release workflow, by job. */
+const releaseCommands = z
+  .object({
+    jobs: z.record(
+      z.string(),
+      z
+        .object({ steps: z.array(z.object({ run: z.string().optional() })) })
+        .transform(({ steps }) => steps.map(({ run }) => run ?? '')),
+    ),
+  })
+  .parse(yaml.parse(readFileSync(join(repository, '.github/workflows/release.yml'), 'utf8'))).jobs;
+const source = 'https://git.example.com/team/earshot';
 /** The folder with the `node` of each version. */
 const bins: Record<string, string> = { 24: dirname(process.execPath) };
 let world: World;
 let server: ServerUnderTest;
 let account: Account;
-/** Outside of the repository: the packages, and a project for each. */
+/** Outside of the repository: the packages in `release`, and a project for each. */
 let dir: string;
+let packed: string;
 let cliProject: string;
 let sdkProject: string;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'earshot-packages-'));
-  const packing = promisify(execFile)(process.execPath, [
-    join(repository, 'tools/release-pack.ts'),
-    '--out',
-    dir,
-  ]);
+  packed = join(dir, 'release');
+  const packing = release('packages', './dev release:pack');
   [bins['20'], bins['22']] = await Promise.all([nodeBin(20), nodeBin(22), packing]);
   cliProject = await install(`earshot-${version}.tgz`);
   sdkProject = await install(`earshot-sdk-${version}.tgz`);
@@ -51,6 +67,28 @@ afterAll(async () => {
   await world?.[Symbol.asyncDispose]();
   await rm(dir, { recursive: true, force: true });
 });
+
+/** Runs the command of the release workflow that starts with the given words, as GitHub does, for this version. */
+async function release(job: string, start: string, env: Record<string, string> = {}) {
+  const commands = releaseCommands[job]?.filter((command) => command.startsWith(start)) ?? [];
+  expect(commands).toHaveLength(1);
+  const [command = ''] = commands;
+  const here = command
+    .replace(
+      './dev release:pack --out release',
+      `cd ${repository} && node tools/release-pack.ts --out ${packed}`,
+    )
+    .replace('./dev ', `${join(repository, 'dev')} `);
+  const github = {
+    GITHUB_REF_NAME: `v${version}`,
+    GITHUB_SERVER_URL: new URL(source).origin,
+    GITHUB_REPOSITORY: 'team/earshot',
+  };
+  return await promisify(execFile)('bash', ['-e', '-c', here], {
+    cwd: dir,
+    env: { ...process.env, ...github, ...env },
+  });
+}
 
 async function pythonBlocks(path: string): Promise<string[]> {
   const page = await readFile(path, 'utf8');
@@ -65,7 +103,7 @@ async function install(tarball: string): Promise<string> {
   await mkdir(project);
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }\n');
   const options = ['--offline', '--no-audit', '--no-fund'];
-  await promisify(execFile)('npm', ['install', ...options, join(dir, tarball)], { cwd: project });
+  await promisify(execFile)('npm', ['install', ...options, join(packed, tarball)], { cwd: project });
   return project;
 }
 
@@ -107,13 +145,56 @@ test.for([
     const manifest = JSON.parse(await readFile(join(modules, name, 'package.json'), 'utf8'));
     expect(manifest).toMatchObject({ name, version, license: 'Apache-2.0' });
     expect(manifest).not.toHaveProperty('dependencies');
-    for (const field of ['homepage', 'repository', 'bugs', 'engines']) expect(manifest).toHaveProperty(field);
+    for (const field of ['homepage', 'bugs', 'engines']) expect(manifest).toHaveProperty(field);
+    // npm refuses provenance for a package with another repository.
+    expect(manifest.repository).toEqual({ type: 'git', url: `git+${source}.git` });
   },
 );
 
+test('the release workflow publishes both packages, and lists all files with their checksums', async () => {
+  const requests: (string | undefined)[] = [];
+  const registry = createServer(({ method }, response) => {
+    requests.push(method);
+    response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+  });
+  const url = `http://127.0.0.1:${await listenOnLoopback(registry)}/`;
+  try {
+    const { stdout, stderr } = await release('packages', 'for package in', {
+      HOME: dir,
+      npm_config_dry_run: 'true',
+      npm_config_registry: url,
+      npm_config_update_notifier: 'false',
+    });
+    expect(stdout.trim().split('\n')).toEqual([`+ earshot@${version}`, `+ @earshot/sdk@${version}`]);
+    const publishing = stderr.match(/Publishing to .*/g);
+    const expected = `Publishing to ${url} with tag latest and public access (dry-run)`;
+    expect(publishing).toEqual([expected, expected]);
+  } finally {
+    registry.closeAllConnections();
+    registry.close();
+  }
+  expect(new Set(requests)).toEqual(new Set(['GET']));
+  await release('packages', './dev --silent bom');
+  await release('publish', 'cd release && sha256sum');
+  const sums = await readFile(join(packed, 'SHA256SUMS'), 'utf8');
+  const listed = Array.from(sums.matchAll(/^[\da-f]{64} [ *](\S+)$/gm), ([, file = '']) => file);
+  expect(listed.toSorted()).toEqual(
+    [
+      `earshot-${version}-py3-none-any.cdx.json`,
+      `earshot-${version}-py3-none-any.whl`,
+      `earshot-${version}.cdx.json`,
+      `earshot-${version}.tar.gz`,
+      `earshot-${version}.tgz`,
+      `earshot-sdk-${version}.cdx.json`,
+      `earshot-sdk-${version}.tgz`,
+      'earshot-server.cdx.json',
+    ].toSorted(),
+  );
+});
+
 test('the bills of materials name the bundled packages, and their licences are in the package', async () => {
   const billOf = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
-  const bill = await billOf(join(dir, `earshot-${version}.cdx.json`));
+  const bill = await billOf(join(packed, `earshot-${version}.cdx.json`));
   const installed = join(cliProject, 'node_modules/earshot');
   expect(await billOf(join(installed, 'bom.cdx.json'))).toEqual(bill);
   const names: string[] = bill.components.map(({ name }: { name: string }) => name);
@@ -127,7 +208,7 @@ test('the bills of materials name the bundled packages, and their licences are i
   ]);
   const licences = await readFile(join(installed, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
   for (const { name, version: used } of bill.components) expect(licences).toContain(`${name} ${used} (`);
-  expect(await billOf(join(dir, `earshot-sdk-${version}.cdx.json`))).toMatchObject({ components: [] });
+  expect(await billOf(join(packed, `earshot-sdk-${version}.cdx.json`))).toMatchObject({ components: [] });
 });
 
 test('the packed command line makes a rule and tails its matches', async () => {
@@ -198,9 +279,28 @@ describe('the Python package', skipUnless('python', missing), () => {
     const venv = join(dir, 'venv');
     await promisify(execFile)(debianPython, ['-m', 'venv', '--system-site-packages', venv]);
     python = join(venv, 'bin/python');
-    const wheel = join(dir, `earshot-${version}-py3-none-any.whl`);
+    const wheel = join(packed, `earshot-${version}-py3-none-any.whl`);
     await promisify(execFile)(python, ['-m', 'pip', 'install', '--no-index', '--quiet', wheel]);
   }, patiently);
+
+  test('its metadata names the source, and has only fields that its version of the format has', async () => {
+    const program =
+      'import importlib.metadata, json; print(json.dumps(importlib.metadata.metadata("earshot").json))';
+    const metadata = JSON.parse((await run(python, ['-c', program], dir)).stdout);
+    expect(metadata).toMatchObject({
+      metadata_version: '2.1',
+      name: 'earshot',
+      version,
+      license: 'Apache-2.0',
+      requires_python: '>=3.10',
+      requires_dist: ['httpx>=0.23'],
+      project_url: expect.arrayContaining([`Repository, ${source}.git`]),
+      description_content_type: 'text/markdown',
+      description: expect.stringContaining('# earshot for Python'),
+    });
+    // PyPI refuses it before version 2.4.
+    expect(metadata).not.toHaveProperty('license_expression');
+  });
 
   test('the first program of its README prints matches', { timeout: patiently }, async () => {
     const [program = ''] = await pythonBlocks(readme);

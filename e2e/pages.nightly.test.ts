@@ -31,6 +31,9 @@ beforeAll(async () => {
   world = await startWorld({ sandbox: { rateLimits: false } });
   server = await world.startServer({
     EARSHOT_SECRETS_KEY: secretsKey,
+    // A judge that never answers.
+    EARSHOT_JUDGE_URL: 'http://127.0.0.1:9/v1',
+    EARSHOT_JUDGE_MODEL: 'none',
     EARSHOT_TEST: 'allowInsecureWebhooks=true',
     EARSHOT_SMTP_URL: 'smtp://127.0.0.1:9',
     EARSHOT_MAIL_FROM: 'earshot@example.net',
@@ -65,7 +68,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
   const api = server.api(account);
   const more = { keys: 100, webhooks: 100, digests: 100 };
   await world.admin.setLimits(account.accountId, more);
-  await api.createRule({ x: 'rocket' });
+  const { rule_id: ruleId } = await api.createRule({ x: 'rocket' });
   // Some pages read matches at once.
   await eventually(async () => expect((await api.matches()).matches).not.toEqual([]), { timeoutMs: 60_000 });
   const [port = 0] = await freePorts(1);
@@ -82,7 +85,12 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
     // Another address of this machine than that of the metrics.
     PUBLIC_ADDRESS: '127.0.0.2',
   };
-  const ids = new Map([['acc', account.accountId]]);
+  const [match] = (await api.matches()).matches;
+  const ids = new Map([
+    ['acc', account.accountId],
+    ['rule', ruleId],
+    ['mat', match?.id ?? ''],
+  ]);
   let printed = '';
   let answer: unknown;
   const toRun = (line: string) =>
@@ -93,7 +101,10 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
       .replace(/ \| jq .*$/, '')
       .replaceAll('3000', String(port))
       .replace(':9464/', `:${new URL(server.metricsUrl).port}/`)
-      .replaceAll(/\b(rule|acc|whk|dig|key)_01kb2\w+/g, (id, kind: string) => ids.get(kind) ?? id);
+      .replaceAll(
+        /\b(rule|acc|whk|dig|key|mut|mat)_0(?:1kb2|0)\w+/g,
+        (id, kind: string) => ids.get(kind) ?? id,
+      );
   return {
     save: (name: string, text: string) => writeFile(join(dir, name), text.replaceAll('3000', String(port))),
     isRun: (block: string) => startsWithOneOf(block, notRun) === undefined,
@@ -108,6 +119,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
       const isFor = (kind: string) => example.includes(`${kind}_01kb2`);
       if (isFor('rule')) ids.set('rule', (await api.createRule({ x: 'rocket' })).rule_id);
       if (isFor('key')) ids.set('key', (await make('CreateKey', {})).key_id);
+      if (isFor('mut')) ids.set('mut', (await make('MuteMatches', { author: name })).mute_id);
       if (isFor('acc')) ids.set('acc', (await world.newAccount()).accountId);
       const url = 'http://127.0.0.1:9/';
       if (isFor('whk') || isFor('dig'))
@@ -138,7 +150,8 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
       if (outcome.code !== code) throw new Error(`${line}: ${outcome.code}, not ${code}: ${outcome.stderr}`);
       const output = `${outcome.stdout}\n${outcome.stderr}\n`;
       printed += output;
-      for (const [id, kind = ''] of output.matchAll(/\b(rule|acc|whk|dig|key)_\w{26}\b/g)) ids.set(kind, id);
+      for (const [id, kind = ''] of output.matchAll(/\b(rule|acc|whk|dig|key|mut)_\w{26}\b/g))
+        ids.set(kind, id);
       const [, path] = /^curl -s "\$EARSHOT_URL(\/[^"?]+)"/.exec(line) ?? [];
       const operation = Object.values(operations).find((one) => one.path === path);
       if (operation === undefined) return;

@@ -88,7 +88,11 @@ test('the commands of the runbooks work as written, and webhooks survive the los
 
   const api = first.api(account);
   const { rule_id } = await api.createRule({ x: 'rocket' });
-  const created = await api.call('POST', '/api.CreateWebhook', { name: 'hook', url: endpoint.url, rule_id });
+  const created = await api.call('POST', '/api.CreateWebhook', {
+    name: 'hook',
+    url: endpoint.url,
+    rule_ids: [rule_id],
+  });
   const { webhook_id } = Object(created.json);
   await world.sandbox.posts(['a rocket']);
   await eventually(

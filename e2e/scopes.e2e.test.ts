@@ -10,6 +10,8 @@ interface Row {
   readonly request: object;
   /** The answer to a key with only that scope. */
   readonly allowed: number | string;
+  /** If it also needs others: the answer to a key with all scopes is `allowed`, and this to one with only that scope. */
+  readonly alone?: number | string;
 }
 
 const rule = { rule_id: `rule_${'0'.repeat(26)}` };
@@ -43,6 +45,16 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   PlatformSyntax: { scope: null, request: {}, allowed: 200 },
   ListMatches: { scope: 'matches:read', request: {}, allowed: 200 },
   StreamMatches: { scope: 'matches:read', request: rule, allowed: 404 },
+  LabelMatches: {
+    scope: 'matches:label',
+    request: { match_ids: ['mat_000000000000'], label: 'relevant' },
+    allowed: 404,
+  },
+  ListLabels: { scope: 'matches:read', request: {}, allowed: 200 },
+  MuteMatches: { scope: 'matches:label', request: { ...rule, author: 'ferris' }, allowed: 404 },
+  ListMutes: { scope: 'matches:read', request: {}, allowed: 200 },
+  GetRelevance: { scope: 'matches:read', request: rule, allowed: 404 },
+  DeleteMute: { scope: 'matches:label', request: { mute_id: 'mut_0' }, allowed: 404 },
   ListNotices: { scope: 'matches:read', request: {}, allowed: 200 },
   StreamNotices: { scope: 'matches:read', request: { cursor: 'cAAAA' }, allowed: 400 },
   GetCoverage: { scope: 'matches:read', request: rule, allowed: 404 },
@@ -107,6 +119,11 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   },
   list_matches: { scope: 'matches:read', request: {}, allowed: 'answered' },
   count_matches: { scope: 'matches:read', request: {}, allowed: 'answered' },
+  label_matches: {
+    scope: 'matches:label',
+    request: { match_ids: ['mat_000000000000'], label: 'relevant' },
+    allowed: 'not_found',
+  },
   list_readers: { scope: 'matches:read', request: {}, allowed: 'answered' },
   delete_reader: { scope: 'readers:write', request: { reader: 'unknown' }, allowed: 'not_found' },
   list_rules: { scope: 'rules:read', request: {}, allowed: 'answered' },
@@ -115,6 +132,13 @@ const overMcpRows: Readonly<Record<string, Row>> = {
   pause_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   resume_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
   delete_rule: { scope: 'rules:write', request: rule, allowed: 'not_found' },
+  notify_by: {
+    scope: 'webhooks:write',
+    request: { ...rule, destination: 'unknown' },
+    allowed: 'invalid_argument',
+    // It also lists the destinations.
+    alone: 'permission_denied',
+  },
   get_coverage: { scope: 'matches:read', request: rule, allowed: 'not_found' },
   get_usage: { scope: 'matches:read', request: rule, allowed: 'not_found' },
   list_notices: { scope: 'matches:read', request: {}, allowed: 'answered' },
@@ -146,11 +170,11 @@ const keyOf = (name: string): Account => {
   return key;
 };
 
-const expectedOf = ({ scope, allowed }: Row) =>
+const expectedOf = ({ scope, allowed, alone = allowed }: Row) =>
   Object.fromEntries(
     keyNames.map((name) => [
       name,
-      scope === null || name === 'all' || name === scope ? allowed : `lacks ${scope}`,
+      scope === null || name === 'all' ? allowed : name === scope ? alone : `lacks ${scope}`,
     ]),
   );
 

@@ -17,6 +17,7 @@ async function run(...args: string[]): Promise<{ code: number; said: string }> {
 test("two servers under every fault: exactly the items in the ledger's gaps are missing", async () => {
   const { code, said } = await run('--seconds', '45', '--rate', '100');
   expect(said).toMatch(/firehose: (\d+) sent, \1 listed, 0 in gaps, 0 lost, 0 doubled/);
+  expect(said).toMatch(/bluesky: (\d+) sent, \1 listed, 0 in gaps, 0 lost, 0 doubled/);
   expect(said).toMatch(/x: \d+ sent, \d+ listed, \d+ in gaps, 0 lost, 0 doubled/);
   // Control: the faults had an effect, because what the stream missed is a gap, or the search has filled it.
   expect(said).toMatch(/x: [1-9]\d* posts were never sent down a stream/);

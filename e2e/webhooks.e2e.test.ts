@@ -6,6 +6,7 @@ import { eventually } from '@earshot/testkit';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Api } from './src/api.ts';
+import { overHttp, startAgent } from './src/mcp-agent.ts';
 import { type Message, startReceiver } from './src/webhook-receiver.ts';
 import { type Account, type ServerUnderTest, startWorld, type World } from './src/world.ts';
 
@@ -47,7 +48,7 @@ test('a match travels from the platform to the endpoint, with the same content a
   const { webhook_id, secret } = await call(asAlice, 'CreateWebhook', {
     name: 'whole way',
     url: receiver.url,
-    rule_id,
+    rule_ids: [rule_id],
   });
   expect(await call(asAlice, 'TestWebhook', { webhook_id })).toMatchObject({
     outcome: 'delivered',
@@ -89,7 +90,7 @@ test('a match travels from the platform to the endpoint, with the same content a
 
   await call(asAlice, 'UpdateWebhook', { webhook_id, state: 'paused', name: 'renamed' });
   expect((await call(asAlice, 'ListWebhooks', {})).webhooks).toMatchObject([
-    { id: webhook_id, name: 'renamed', state: 'paused', rule_id },
+    { id: webhook_id, name: 'renamed', state: 'paused', rule_ids: [rule_id] },
   ]);
   await call(asAlice, 'DeleteWebhook', { webhook_id });
   expect((await call(asAlice, 'ListWebhooks', {})).webhooks).toEqual([]);
@@ -103,6 +104,34 @@ test('a match travels from the platform to the endpoint, with the same content a
     'DeleteWebhook',
   ]);
   expect(JSON.stringify(audit)).not.toContain('whsec_');
+});
+
+test('an agent adds a rule to a webhook by its name, and does not learn its URL', async () => {
+  await using receiver = await startReceiver();
+  const first = await asAlice.createRule({ x: 'meteor' });
+  const second = await asAlice.createRule({ x: 'eclipse' });
+  const hook = { name: 'for agents', url: receiver.url, rule_ids: [first.rule_id] };
+  const { webhook_id } = await call(asAlice, 'CreateWebhook', hook);
+  await world.sandbox.posts(['a meteor']);
+  await eventually(async () => {
+    const { deliveries } = await call(asAlice, 'ListDeliveries', { webhook_id });
+    expect(deliveries).toHaveLength(1);
+  }, within);
+  await using agent = await startAgent(overHttp({ url: server.url, key: alice.key }));
+  const notifyBy = (destination: string) =>
+    agent.callRaw('notify_by', { rule_id: second.rule_id, destination });
+  const unknown = await notifyBy('agents');
+  expect(unknown.refusal?.violations?.[0]?.message).toContain('webhook "for agents"');
+  const { text } = await notifyBy('for agents');
+  expect(text).toMatch(/^Matches of ".*" are posted to webhook "for agents" from now on\.$/);
+  expect((await notifyBy(webhook_id)).text).toContain('Nothing changed.');
+  expect(`${unknown.text} ${text}`).not.toContain('127.0.0.1');
+  await world.sandbox.posts(['an eclipse', 'another meteor']);
+  const sent = () => receiver.messages.flatMap(({ body }) => Object(JSON.parse(body)).matches);
+  await eventually(() => expect(sent()).toHaveLength(3), within);
+  const of = (id: string) => sent().filter((match) => match.rule_id === id).length;
+  expect([of(first.rule_id), of(second.rule_id)]).toEqual([2, 1]);
+  await call(asAlice, 'DeleteWebhook', { webhook_id });
 });
 
 test('the secret is shown once, and a database dump and the log contain nothing that could sign', async () => {
@@ -181,6 +210,6 @@ test('a webhook of another account answers, byte for byte, like an unknown one',
   }
   expect((await call(asAlice, 'ListWebhooks', {})).webhooks).toEqual(before);
   const { rule_id } = await asAlice.createRule({ x: 'comet' });
-  const onForeignRule = { name: 'b', url: 'https://hooks.example/', rule_id };
+  const onForeignRule = { name: 'b', url: 'https://hooks.example/', rule_ids: [rule_id] };
   expect(await asBob.call('POST', '/api.CreateWebhook', onForeignRule)).toMatchObject({ status: 404 });
 });

@@ -38,10 +38,15 @@ async function prepare(api: Api, url: string) {
   const headers = { 'idempotency-key': randomUUID() };
   const create = async (from: Api) => (await call(from, 'CreateRule', creation, headers)).rule_id;
   const ruleId = await create(api);
-  const { webhook_id, secret } = await call(api, 'CreateWebhook', { name: 'all', url, rule_id: ruleId });
+  const { webhook_id, secret } = await call(api, 'CreateWebhook', { name: 'all', url, rule_ids: [ruleId] });
   const schedule = { window_seconds: 3_600 };
   const recipients = { webhook_id };
-  const digest = await call(api, 'CreateDigest', { name: 'hourly', schedule, recipients, rule_id: ruleId });
+  const digest = await call(api, 'CreateDigest', {
+    name: 'hourly',
+    schedule,
+    recipients,
+    rule_ids: [ruleId],
+  });
   expect(minutesFromNow(digest.next_at)).toBe(60);
   return {
     create,

@@ -25,7 +25,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'apps/server/test/{big-batches,reader-completeness}.int.test.ts',
       'apps/server/src/upstream/chunkings.unit.test.ts',
       'e2e/*.fault.e2e.test.ts',
-      'e2e/{kill,value-change}.e2e.test.ts',
+      'e2e/{bluesky,kill,value-change}.e2e.test.ts',
       'e2e/{large-matches,promoted-standby,restore-drill,soak}.nightly.test.ts',
     ],
   },
@@ -43,7 +43,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
   agents: {
     installs: ['e2e/claude-code', 'e2e/conformance'],
     guards: ['apps/server/src/oauth/**', 'packages/mcp/src/**', 'plugins/**', 'skills/**'],
-    tests: ['e2e/{claude-plugin,conformance,mcp-channel,oauth-issuer}.nightly.test.ts'],
+    tests: ['e2e/{claude-plugin,conformance,mcp-channel,mcp-inspector,oauth-issuer}.nightly.test.ts'],
   },
   documentation: {
     installs: ['docs/site'],
@@ -77,7 +77,14 @@ export const lanes: Readonly<Record<string, Lane>> = {
   },
   packages: {
     installs: ['examples', 'packages/n8n-nodes-earshot'],
-    guards: ['examples/**', 'packages/{n8n-nodes-earshot,sdk}/**', 'sdks/**', 'apps/cli/build/**'],
+    guards: [
+      'examples/**',
+      'packages/{n8n-nodes-earshot,sdk}/**',
+      'sdks/**',
+      'apps/cli/build/**',
+      'tools/{release-pack,python-package}.ts',
+      '.github/workflows/release.yml',
+    ],
     tests: [
       'packages/sdk/test/{browser,package}.nightly.test.ts',
       'e2e/examples/*.test.ts',

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SoakSystem } from './system.ts';
 
 /** The parts that a fault takes away while it lasts. */
-export type Part = 'x' | 'firehose' | 'a node' | 'all nodes' | 'a NATS node' | 'database';
+export type Part = 'x' | 'firehose' | 'bluesky' | 'a node' | 'all nodes' | 'a NATS node' | 'database';
 
 interface Fault {
   readonly name: string;
@@ -23,7 +23,7 @@ const stallFoundWithinMs = 35_000;
 
 /** All faults of a run; each repairs its damage before the next one begins. */
 const faults: readonly Fault[] = [
-  sandboxFault('cut streams', ['x', 'firehose'], { kind: 'stream_cut' }),
+  sandboxFault('cut streams', ['x', 'firehose', 'bluesky'], { kind: 'stream_cut' }),
   {
     name: 'stalled streams',
     takes: ['x'],
@@ -40,9 +40,9 @@ const faults: readonly Fault[] = [
   sandboxFault('records in pieces', [], { kind: 'split_chunks', count: 200 }),
   {
     name: 'refused connections',
-    takes: ['x', 'firehose'],
+    takes: ['x', 'firehose', 'bluesky'],
     async fire({ sandbox }) {
-      await sandbox.arm({ kind: 'stream_status', status: 503, count: 2 });
+      await sandbox.arm({ kind: 'stream_status', status: 503, count: 3 });
       await sandbox.arm({ kind: 'stream_cut' });
     },
   },

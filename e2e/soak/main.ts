@@ -5,11 +5,11 @@ import { isWhole, type Verdict } from './compare.ts';
 import { fireFaults } from './faults.ts';
 import { ruleWord, startFeed } from './feed.ts';
 import { type SoakSystem, startSoakSystem } from './system.ts';
-import { readNotices, verdictOn } from './verdict.ts';
+import { readNotices, type SoakedPlatform, verdictOn } from './verdict.ts';
 import { startWatch } from './watch.ts';
 
 /**
- * Two real servers with three NATS nodes, PostgreSQL and both upstreams, under random faults. At the end, what was sent is
+ * Two real servers with three NATS nodes, PostgreSQL and all upstreams, under random faults. At the end, what was sent is
  * compared with what can be listed: the difference must be exactly the gaps of the coverage ledger. With `--watched`,
  * Prometheus evaluates our alerts meanwhile: a critical alert that no fault explains is a failure. So is a notice that no fault explains.
  */
@@ -35,7 +35,9 @@ const say = (line: string) =>
 await using stack = new AsyncDisposableStack();
 say(`seed ${seed}: ${given.rate} events/s for ${seconds.toFixed(0)} s`);
 const system = await startSoakSystem(stack, { forgetful: given.forgetful });
-const { rule_id: ruleId } = await system.api().createRule({ x: ruleWord, firehose: ruleWord });
+const { rule_id: ruleId } = await system
+  .api()
+  .createRule({ x: ruleWord, firehose: ruleWord, bluesky: ruleWord });
 const watch = given.watched ? await startWatch(stack, { system, ruleId, alertsFile: given.alerts }) : null;
 const feed = startFeed(system.sandbox, Number(given.rate));
 const fired = await fireFaults(system, { seconds, random: seededRandom(seed), say, isOutage: given.outage });
@@ -66,12 +68,14 @@ const areNoticesTrue = notices.every(({ isFalse }) => !isFalse);
 process.exitCode = whole && areNoticesTrue && falseAlerts.length === 0 ? 0 : 1;
 
 /** Queries again while the lists still grow. */
-async function untilSettled(soaked: SoakSystem): Promise<Record<'x' | 'firehose', Verdict>> {
+async function untilSettled(soaked: SoakSystem): Promise<Record<SoakedPlatform, Verdict>> {
   for (let before = -1; ; ) {
     const subject = { api: soaked.api(), feed, ruleId };
-    const [x, firehose] = [await verdictOn('x', subject), await verdictOn('firehose', subject)];
-    const listed = x.listed + firehose.listed;
-    if (listed === before) return { x, firehose };
+    const x = await verdictOn('x', subject);
+    const firehose = await verdictOn('firehose', subject);
+    const bluesky = await verdictOn('bluesky', subject);
+    const listed = x.listed + firehose.listed + bluesky.listed;
+    if (listed === before) return { x, firehose, bluesky };
     before = listed;
     await sleep(10_000);
   }

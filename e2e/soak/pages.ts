@@ -73,7 +73,7 @@ export const truths: Readonly<Record<string, ReadonlyArray<Lasting | Share>>> = 
   DatabaseUnreachable: [{ of: ['database'], seconds: 0 }],
   SourceDisconnected: [
     { of: ['database'], seconds: 60 },
-    { of: ['x', 'firehose'], seconds: 300 },
+    { of: ['x', 'firehose', 'bluesky'], seconds: 300 },
   ],
   RequestsFailing: [{ kind: 'requests', share: 0.01, windowsSeconds: [300] }],
   MatchesLate: [{ of: ['database'], seconds: 120 }, ...late('matches')],

@@ -166,6 +166,7 @@ function createServerNode(options: ServerNodeOptions) {
           EARSHOT_FIREHOSE_TOKENS: `main=${tapToken}`,
           EARSHOT_X_BASE_URL: sandboxUrl,
           EARSHOT_FIREHOSE_BASE_URL: firehoseUrl,
+          EARSHOT_BLUESKY_URL: sandboxUrl.replace('http', 'ws'),
           EARSHOT_TEST: 'leaseTtlMs=3000,xRuleDelayMs=0,allowInsecureWebhooks=true',
           // The sandbox applies a new rule at once.
           EARSHOT_ACCOUNT_SHARE_PERCENT: '100',

@@ -1,21 +1,23 @@
-import { type NoticeType, operations } from '@earshot/contract';
+import { type AnswerOf, type NoticeType, operations } from '@earshot/contract';
 import type { Api } from '../src/api.ts';
 import { compare, type Gap, type Verdict } from './compare.ts';
 import type { Feed } from './feed.ts';
 
+export type SoakedPlatform = 'x' | 'firehose' | 'bluesky';
+
 /** What was sent on a platform, what a caller can list, and the gaps in the ledger. */
 export async function verdictOn(
-  platform: 'x' | 'firehose',
+  platform: SoakedPlatform,
   { api, feed, ruleId }: { api: Api; feed: Feed; ruleId: string },
 ): Promise<Verdict> {
   const listed = await api.allMatches({ rule_id: ruleId, platform });
-  const sent = platform === 'x' ? feed.posts : feed.pages;
+  const sent = feed.sent[platform];
   const [first] = sent.values();
   const gaps = first ? await gapsSince(first.sentAfter, { api, platform, ruleId }) : [];
   return compare(
     sent,
     listed.map((match) => match.platform_post_id),
-    { gaps, isReplayed: platform === 'firehose' },
+    { gaps, isReplayed: platform !== 'x' },
   );
 }
 
@@ -24,7 +26,7 @@ const partMs = 600_000;
 
 async function gapsSince(
   firstMs: number,
-  { api, platform, ruleId }: { api: Api; platform: 'x' | 'firehose'; ruleId: string },
+  { api, platform, ruleId }: { api: Api; platform: SoakedPlatform; ruleId: string },
 ): Promise<Gap[]> {
   const gaps: Gap[] = [];
   for (let from = firstMs - 60_000; from < Date.now(); from += partMs) {
@@ -34,7 +36,7 @@ async function gapsSince(
       from: new Date(from).toISOString(),
       to: new Date(from + partMs).toISOString(),
     });
-    const { intervals } = operations.GetCoverage.answer.parse(answer.json);
+    const { intervals } = answer.json as AnswerOf<'GetCoverage'>;
     for (const { state, from: since, to, reason, repair } of intervals)
       if (state !== 'live' && state !== 'repaired')
         gaps.push({

@@ -18,7 +18,7 @@ const webhookLateMs = 5_000;
 
 interface Happened {
   readonly faults: readonly FiredFault[];
-  readonly feed: Pick<Feed, 'posts' | 'pages'>;
+  readonly feed: Pick<Feed, 'sent'>;
 }
 
 export interface Watch {
@@ -38,7 +38,7 @@ export async function startWatch(
   { system, ruleId, alertsFile }: WatchOptions,
 ): Promise<Watch> {
   const receiver = stack.use(await startReceiver());
-  const webhook = { name: 'watched', url: receiver.url, rule_id: ruleId };
+  const webhook = { name: 'watched', url: receiver.url, rule_ids: [ruleId] };
   const { status, text } = await system.api().call('POST', '/api.CreateWebhook', webhook);
   if (status !== 200) throw new Error(`no webhook: ${text}`);
   const caller = stack.use(startCaller(system));
@@ -85,7 +85,7 @@ function describe({ name, severity, state, labels, fromMs, toMs }: AlertSpan, wa
 }
 
 /** The delay of streamed matches since they were sent. A match after a reconnect, or to a frozen node, counts as late too. */
-async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts' | 'pages'>): Promise<Observation[]> {
+async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'sent'>): Promise<Observation[]> {
   const database = new Client({ connectionString: databaseUrl });
   await database.connect();
   try {
@@ -94,9 +94,10 @@ async function lateMatches(databaseUrl: string, feed: Pick<Feed, 'posts' | 'page
        from matches join posts using (event_key, platform, event_day)
        where via = 'stream'`,
     );
+    const sentAt = new Map(Object.values(feed.sent).flatMap((sent) => [...sent]));
     return rows.map(({ id, stored }) => ({
       atMs: stored,
-      isBad: stored - ((feed.posts.get(id) ?? feed.pages.get(id))?.sentBefore ?? stored) > matchLateMs,
+      isBad: stored - (sentAt.get(id)?.sentBefore ?? stored) > matchLateMs,
     }));
   } finally {
     await database.end();

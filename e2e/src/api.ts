@@ -18,6 +18,7 @@ export interface Api {
 export interface NewRule {
   readonly x?: string;
   readonly firehose?: string;
+  readonly bluesky?: string;
   readonly name?: string;
 }
 
@@ -60,12 +61,12 @@ export function createApi(baseUrl: string, key: string): Api {
   const matches: Api['matches'] = (request = {}) => ask('POST', '/matches', request);
   return {
     call,
-    createRule: ({ x, firehose, name = 'a rule' }) =>
+    createRule: ({ name = 'a rule', ...overrides }) =>
       ask('POST', '/api.CreateRule', {
         name,
         intent: 'to see what happens',
-        platforms: [...(x === undefined ? [] : ['x']), ...(firehose === undefined ? [] : ['firehose'])],
-        overrides: { ...(x === undefined ? {} : { x }), ...(firehose === undefined ? {} : { firehose }) },
+        platforms: Object.keys(overrides),
+        overrides,
       }),
     deleteRule: (ruleId) => ask('POST', '/api.DeleteRule', { rule_id: ruleId }),
     getRule: (ruleId) => ask('POST', '/api.GetRule', { rule_id: ruleId }),

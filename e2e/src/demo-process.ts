@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, readlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { storesDir } from '@earshot/testkit';
 import { inject } from 'vitest';
 
 export const repository = join(import.meta.dirname, '../..');
@@ -93,7 +93,7 @@ export async function processesOf(tempDir: string): Promise<string[]> {
 
 /** A folder for the temporary files of one command, so that a test can find what it leaves behind. */
 export async function makeTempDir(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'earshot-e2e-'));
+  const dir = await mkdtemp(join(storesDir(), 'earshot-e2e-'));
   // If root runs the tests, PostgreSQL runs as another user, who needs access to its data.
   await chmod(dir, 0o711);
   return dir;

@@ -30,6 +30,12 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     test: 'e2e/operations-backup.nightly.test.ts',
     notRun: { 'export PGHOST=': set },
   },
+  'docs/bluesky.md': {
+    notRun: {
+      EARSHOT_BLUESKY_URL: 'a setting',
+      'earshot rules create': 'needs a server with Bluesky; e2e/bluesky.e2e.test.ts creates such rules',
+    },
+  },
   'docs/cost.md': {
     shows: [
       /rule_\w+ is created/,
@@ -85,6 +91,15 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: { 'earshot watch': 'never ends; e2e/cli-watch.nightly.test.ts runs it' },
     shows: [/^event: match$/m, /"matches":\[\{/],
   },
+  'docs/relevance.md': {
+    notRun: { 'curl -s "$EARSHOT_JUDGE_URL/': 'needs a model; judge-client.unit.test.ts makes such calls' },
+    shows: [
+      /^Labelled: 1\.$/m,
+      /add to the query on x: -from:rustremoval/,
+      /is deleted\.$/m,
+      /^judge +on, /m,
+    ],
+  },
   'docs/rules-as-code.md': { shows: [/✓ created rockets/, /✓ created balloons/, /Nothing to do/] },
   'docs/tutorials/first-match.md': {
     notRun: demo,
@@ -131,7 +146,6 @@ export const commandExamples: PageWithCommands = {
     'earshot rules validate': 5,
     'earshot rules delete': 2,
     'earshot rules delete rule_01kb2m9x4c7q5t8w3y6z1v0n2p --yes': 0,
-    'earshot matches get': 3,
     'earshot keys revoke': 2,
     'earshot readers delete': 2,
     // The cursor of the example, and an endpoint that does not listen.

@@ -5,6 +5,13 @@ export interface SandboxClient {
   /** X delivers a post once more, or another one under its id. */
   repost(id: string, text: string): Promise<void>;
   pages(pages: ReadonlyArray<{ url: string; title: string; text: string }>): Promise<InjectedPage[]>;
+  /** Publishes posts on Bluesky; returns their AT URIs. */
+  blueskyPosts(texts: readonly string[]): Promise<string[]>;
+  deleteBlueskyPost(uri: string): Promise<void>;
+  /** The number of open streams. */
+  blueskyConnections(): Promise<number>;
+  /** How far back Bluesky's stream can be replayed. */
+  setBlueskyLookback(ms: number): Promise<void>;
   xState(token: string): Promise<XState>;
   firehoseState(token: string): Promise<FirehoseState>;
   /** The app's plan on X: whether it has credit, for example. */
@@ -86,6 +93,18 @@ export function createSandboxClient(url: string): SandboxClient {
       });
       return answer.pages;
     },
+    async blueskyPosts(texts) {
+      const answer = await ask<{ posts: Array<{ uri: string }> }>('POST', '/sandbox/bluesky/posts', {
+        posts: texts.map((text) => ({ text, langs: ['en'] })),
+      });
+      return answer.posts.map(({ uri }) => uri);
+    },
+    deleteBlueskyPost: (uri) => ask('POST', '/sandbox/bluesky/deletions', { uri }),
+    async blueskyConnections() {
+      const state = await ask<{ connections: { open: number } }>('GET', '/sandbox/bluesky/state');
+      return state.connections.open;
+    },
+    setBlueskyLookback: (ms) => ask('POST', '/sandbox/bluesky/knobs', { lookback_ms: ms }),
     xState: (token) => ask('GET', `/sandbox/x/state?token=${token}`),
     firehoseState: (token) => ask('GET', `/sandbox/firehose/state?token=${token}`),
     setXPlan: (plan) => ask('POST', '/sandbox/x/plan', { plan }),

@@ -1,10 +1,9 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Nats, type Program, type ServerReady, startServerProgram } from '@earshot/engines';
 import { type SandboxOptions, startSandbox } from '@earshot/sandbox';
 import { type Admin, openAdmin } from '@earshot/server/admin';
-import { migratedTemplate, startTestNats, type TestDatabase } from '@earshot/testkit';
+import { migratedTemplate, startTestNats, storesDir, type TestDatabase } from '@earshot/testkit';
 import { Pool } from 'pg';
 import { type Api, createApi } from './api.ts';
 import { createSandboxClient, type SandboxClient } from './sandbox-client.ts';
@@ -20,6 +19,7 @@ const oneOfEach = { xApps: [{ token: xToken }], taps: [{ token: tapToken }] };
  */
 export interface World extends AsyncDisposable {
   readonly sandbox: SandboxClient;
+  readonly sandboxUrl: string;
   readonly databaseUrl: string;
   /** The logins of a node, as its settings. */
   readonly logins: Readonly<Record<string, string>>;
@@ -62,7 +62,7 @@ interface WorldOptions {
 export async function startWorld({
   sandbox: wanted,
   database: given,
-  within = tmpdir(),
+  within = storesDir(),
 }: WorldOptions = {}): Promise<World> {
   await using stack = new AsyncDisposableStack();
   const dir = await mkdtemp(join(within, 'earshot-world-'));
@@ -98,6 +98,7 @@ export async function startWorld({
     database: behind,
     nats,
     admin,
+    sandboxUrl: sandbox.url,
     startServer: servers.start,
     newAccount: (name) => newAccount(admin, name),
     serverLog: () => readFile(logFile, 'utf8').catch(() => ''),

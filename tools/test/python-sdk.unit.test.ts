@@ -1,6 +1,10 @@
-import { expect, test } from 'vitest';
-import { renderPythonSdk } from '../python-sdk.ts';
+import { afterAll, expect, test, vi } from 'vitest';
 
+// The contract is loaded again with all platforms: a client calls servers with any of them.
+vi.resetModules();
+vi.stubEnv('EARSHOT_BLUESKY_URL', 'wss://jetstream.example');
+afterAll(() => vi.unstubAllEnvs());
+const { renderPythonSdk } = await import('../python-sdk.ts');
 const { types, calls } = renderPythonSdk();
 
 test.for([

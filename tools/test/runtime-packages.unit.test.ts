@@ -10,8 +10,8 @@ const packages = findRuntimePackages(root);
 const page = readFileSync(join(root, 'docs/dependencies.md'), 'utf8');
 
 test('docs/dependencies.md has the number of installed packages, and lists those that we chose', () => {
-  const manifests = ['apps/server', 'apps/cli', 'packages/mcp', 'packages/contract'].map((dir) =>
-    JSON.parse(readFileSync(join(root, dir, 'package.json'), 'utf8')),
+  const manifests = ['apps/server', 'apps/cli', 'packages/mcp', 'packages/contract', 'packages/sandbox'].map(
+    (dir) => JSON.parse(readFileSync(join(root, dir, 'package.json'), 'utf8')),
   );
   const ours = manifests.flatMap(({ dependencies }) => Object.keys(dependencies ?? {}));
   const chosen = new Set(ours.filter((name) => !name.startsWith('@earshot/')));

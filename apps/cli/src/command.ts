@@ -14,6 +14,8 @@ export interface Option<Value = unknown> {
   /** For the help and for completion. */
   readonly choices?: readonly string[];
   readonly isRequired?: boolean;
+  /** It may be given several times; `read` gets the values with commas between them. */
+  readonly isRepeatable?: boolean;
   /** Parses the text, undefined if not given. Throws a usage failure. `now` is the same for all options of a command. */
   readonly read: (text: string | undefined, now?: Date) => Value;
 }

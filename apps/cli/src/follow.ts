@@ -71,10 +71,10 @@ async function* listPast(
     const request = { ...filter, from, cursor, order: 'oldest', limit: pageSize } as const;
     // Retries like the stream, so that a restart of the server does not end the tail.
     const options = { signal, timeoutMs: Number.POSITIVE_INFINITY };
-    const { matches, removed, next_cursor } = await earshot.listMatches(request, options);
+    const { matches, removed, hidden, next_cursor } = await earshot.listMatches(request, options);
     yield* matches;
-    // A page of large matches is shorter than the limit. Removals of the past are not shown, as their matches are not listed.
-    if ((matches.length === 0 && !removed) || next_cursor === null) return;
+    // A page of large matches is shorter than the limit, and all matches of a page may be left out. Removals of the past are not shown, as their matches are not listed.
+    if ((matches.length === 0 && !removed && !hidden) || next_cursor === null) return;
     cursor = next_cursor;
   }
 }

@@ -1,5 +1,5 @@
 import { type Budget, budgetGrammar, parseBudget, parseTrial, trialGrammar } from '@earshot/contract/budgets';
-import { platforms } from '@earshot/contract/platforms';
+import { allPlatforms as platforms } from '@earshot/contract/platforms';
 import { parseTime, type TimeDirection, timeGrammar } from '@earshot/contract/times';
 import type { Option } from './command.ts';
 import { usageFailure } from './failure.ts';
@@ -112,6 +112,16 @@ export const trial = (about: string) => ({
   format: trialGrammar,
 });
 
+/** An amount of money, or `none`, which is null. */
+export function usdOrNone(about: string) {
+  return value('<usd>', `${about}, or none for no limit`, (given) => {
+    if (given === 'none') return null;
+    const amount = Number(given);
+    if (/^\d{1,5}(\.\d{1,6})?$/.test(given) && amount > 0) return amount;
+    throw usageFailure(`takes an amount in USD such as 0.5, not "${given}".`);
+  });
+}
+
 export function required<Value>(option: Option<Value | undefined>): Option<Value> {
   const read = (given?: string, now?: Date) => {
     const found = option.read(given, now);
@@ -130,7 +140,22 @@ export const commonOptions = (aboutJson = 'the answer as JSON on stdout, an erro
 /** Options that several commands share. */
 export const platformFilter = oneOf(platforms, 'only this platform');
 export const ruleFilter = text('<rule id>', 'only this rule, as `earshot rules list` shows it');
+/** Rules of a webhook or digest. */
+export const ruleFilters = {
+  ...value(
+    '<rule id>',
+    'only this rule, as `earshot rules list` shows it; may be given several times',
+    (given) => given.split(',').map((id) => id.trim()),
+  ),
+  isRepeatable: true,
+};
+/** The same in lists. */
+export const rulesText = (ruleIds: readonly string[] | null) => ruleIds?.join(', ') ?? 'any';
 export const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
 export const webhookId = required(text('<webhook id>', 'as `earshot webhooks list` shows it'));
+export const relevanceFilter = oneOf(
+  ['all', 'not_irrelevant', 'relevant'],
+  'leave out what is not relevant by label or judge; "relevant" also leaves out what the judge is unsure of (default all)',
+);
 export const pageLimit = integer('<n>', 'entries (default 100)', { min: 1, max: 100 });
 export const cursor = text('<cursor>', '`next_cursor` of the previous answer');

@@ -1,4 +1,4 @@
-import { type Platform, platforms } from '@earshot/contract/platforms';
+import { type Platform, allPlatforms as platforms } from '@earshot/contract/platforms';
 import type { Requests } from '@earshot/sdk';
 
 type Values = Pick<Requests['CreateRule'], 'platforms' | 'overrides'>;

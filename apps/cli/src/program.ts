@@ -77,17 +77,17 @@ function addCommand(program: Program, command: Command, run: Run): void {
 }
 
 function addOptions(program: Program, options: Options): void {
-  for (const [name, { about, placeholder, format, isRequired }] of Object.entries(options)) {
+  for (const [name, { about, placeholder, format, isRequired, isRepeatable }] of Object.entries(options)) {
     const flags = [`--${name}`, placeholder].filter(Boolean).join(' ');
     const help = [about, format].filter(Boolean).join(': ');
     const added = new Flag(flags, isRequired ? `${help} (required)` : help);
     if (placeholder !== undefined) {
-      added.argParser((text: string, previous: unknown) => {
-        if (previous !== undefined) throw usageFailure(`--${name} is given twice.`);
+      added.argParser((text: string, previous: string | undefined) => {
+        if (previous !== undefined && !isRepeatable) throw usageFailure(`--${name} is given twice.`);
         // Commander would use the next option as the value.
         if (program.options.some(({ long }) => long === text))
           throw usageFailure(`--${name} needs a value: ${flags}`);
-        return text;
+        return previous === undefined ? text : `${previous},${text}`;
       });
     }
     program.addOption(added);

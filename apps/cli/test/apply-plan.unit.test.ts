@@ -16,6 +16,7 @@ function wanted(key: string): WantedRule {
     expiresAt: null,
     budget: null,
     examples: null,
+    relevance: null,
   };
 }
 

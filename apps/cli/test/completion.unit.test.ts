@@ -48,10 +48,11 @@ test('bash completes commands, their commands, options and values', async () => 
     'resume',
     'delete',
     'validate',
+    'relevance',
     '--help',
   ]);
   expect(await completions('rules', 'delete', 'rule_1', '--y')).toEqual(['--yes']);
-  expect(await completions('matches', 'tail', '--platform', '')).toEqual(['x', 'firehose']);
+  expect(await completions('matches', 'tail', '--platform', '')).toEqual(['x', 'firehose', 'bluesky']);
   expect(await completions('matches', 'tail', '--platform', 'x', '--li')).toEqual(['--limit']);
   expect(await completions('admin', 'dead-letters', 'r')).toEqual(['retry']);
   expect(await completions('syntax', 'f')).toEqual(['firehose']);

@@ -19,6 +19,7 @@ export function doctor({ url: baseUrl }: Sandbox, given: Partial<DoctorOptions> 
   return runDoctor({
     x: { baseUrl, token: defaultXToken },
     firehose: { baseUrl, token: defaultTapToken },
+    bluesky: null,
     steps: stepIds,
     spendUsd: 0,
     isBesideOthers: false,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { assumptionNumbers, assumptions } from '../src/doctor/assumptions.ts';
+import { doctorOfBluesky } from '../src/doctor/bluesky/platform.ts';
 import { doctorOfFirehose } from '../src/doctor/firehose/platform.ts';
 import { stepIds } from '../src/doctor/register.ts';
 import { doctorOfX } from '../src/doctor/x/platform.ts';
@@ -51,8 +52,17 @@ describe.each([
   });
 });
 
+test('docs/upstreams/bluesky.md has every row of the doctor, word for word', () => {
+  const own = assumptionNumbers.filter((number) => number.startsWith('B'));
+  const rows = own.map((number) => {
+    const { question, expected } = assumptions[number];
+    return { number, question, expected };
+  });
+  expect(rows).toEqual(registerOf(read('bluesky.md'), 'B'));
+});
+
 test('every id has a step, and only X5, X6 and F3 are paid', () => {
-  const steps = [...doctorOfX.steps, ...doctorOfFirehose.steps];
+  const steps = [...doctorOfX.steps, ...doctorOfFirehose.steps, ...doctorOfBluesky.steps];
   expect(steps.map(({ id }) => id)).toEqual([...stepIds]);
   expect(steps.filter(({ usdMax }) => usdMax > 0).map(({ id }) => id)).toEqual(['X5', 'X6', 'F3']);
 });

@@ -41,7 +41,7 @@ test('noticingFetch reports an unreachable server, but not an aborted request', 
 });
 
 /**
- * Lists `a`, removals and `b`. After the stream has opened, `a` is removed, and `b` and `c` arrive.
+ * Lists `a`, removals, a page whose matches are left out, and `b`. After the stream has opened, `a` is removed, and `b` and `c` arrive.
  */
 async function startLog() {
   const requests: string[] = [];
@@ -57,8 +57,13 @@ async function startLog() {
     }
     response.writeHead(200, { 'content-type': 'application/json' });
     const page = requests.filter((path) => path === '/matches').length - 1;
-    const [matches = [], removed] = [[[{ id: 'a' }]], [[], [{}]], [[{ id: 'b' }]]][page] ?? [];
-    response.end(JSON.stringify({ matches, removed, next_cursor: 'n', coverage: null }));
+    const pages = [
+      { matches: [{ id: 'a' }] },
+      { removed: [{}] },
+      { hidden: { muted: 1, not_relevant: 0 } },
+      { matches: [{ id: 'b' }] },
+    ];
+    response.end(JSON.stringify({ matches: [], ...pages[page], next_cursor: 'n', coverage: null }));
     const taken = `id: r\nevent: removed\ndata: ${JSON.stringify({ match_id: 'a' })}\n\n`;
     if (page === 0) stream?.write(taken + event('b') + event('c'));
   }).listen(0, '127.0.0.1');
@@ -95,7 +100,7 @@ async function tailUpToC(options: EarshotOptions): Promise<string[]> {
 test('followFrom joins past and new matches without gaps or repetitions, and closes the stream with the loop', async () => {
   await using log = await startLog();
   expect(await tailUpToC({ url: log.url, key: 'esk_1' })).toEqual(['a', 'b', 'a removed', 'c']);
-  expect(log.requests).toEqual(['/matches/stream', '/matches', '/matches', '/matches', '/matches']);
+  expect(log.requests).toEqual(['/matches/stream', ...Array(5).fill('/matches')]);
   await log.streamIsClosed;
 });
 

@@ -1,6 +1,17 @@
 import { scopes as scopeNames } from '@earshot/contract/scopes';
 import { expect, test } from 'vitest';
-import { flag, integer, listOf, oneOf, readTime, required, text, time, timeOrNow } from '../src/options.ts';
+import {
+  flag,
+  integer,
+  listOf,
+  oneOf,
+  readTime,
+  required,
+  text,
+  time,
+  timeOrNow,
+  usdOrNone,
+} from '../src/options.ts';
 
 const now = new Date('2026-11-15T00:00:00Z');
 
@@ -20,11 +31,18 @@ test.for(['0', '101', '1.5', '-1', '1e1', 'abc', '', ' 1'])('"%s" is not a numbe
   );
 });
 
+test('an amount is positive USD, or none', () => {
+  expect(usdOrNone('').read('0.5')).toBe(0.5);
+  expect(usdOrNone('').read('none')).toBeNull();
+  for (const given of ['0', '-1', '1e9', '$1', ''])
+    expect(() => usdOrNone('').read(given)).toThrow(`takes an amount in USD such as 0.5, not "${given}".`);
+});
+
 test('an unknown plan or scope is refused with a list of valid ones', () => {
   expect(() => oneOf(['free', 'paid'], '').read('gold')).toThrow('takes free or paid, not "gold".');
   const scopes = listOf(scopeNames, '', '<scopes>');
   expect(() => scopes.read('rules:read,all')).toThrow(
-    'takes any of rules:read, rules:write, matches:read, readers:write, keys:write, audit:read, webhooks:read, webhooks:write, not "all".',
+    'takes any of rules:read, rules:write, matches:read, matches:label, readers:write, keys:write, audit:read, webhooks:read, webhooks:write, not "all".',
   );
   expect(() => scopes.read('constructor')).toThrow('not "constructor".');
   expect(() => scopes.read(' , ')).toThrow('takes any of rules:read');

@@ -10,15 +10,18 @@ const common = {
   acceptSuspicious: false,
   expiresAt: null,
   budget: null,
+  relevance: null,
 };
 const examples = {
   must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],
   must_not_match: [],
 };
 
+const relevance = { judge: true, criteria: [], accept_unproven: false, usd_per_day: null };
+
 test('a plan shows creations, changed fields and deletions, without control characters', () => {
   const wanted = [
-    { key: 'a', name: 'A\u001b[2J\nB', ...common, examples },
+    { key: 'a', name: 'A\u001b[2J\nB', ...common, examples, relevance },
     { key: 'b', name: 'b', ...common, examples },
   ];
   const account = [ruleOf('b'), ruleOf('c', { name: 'Old' }), ruleOf('d', { managed_by: null })];
@@ -31,6 +34,7 @@ test('a plan shows creations, changed fields and deletions, without control char
     '    intent: to know',
     '    overrides.x: rocket "lift off"',
     '    examples: 1 must match, 0 must not',
+    `    relevance: ${JSON.stringify(relevance)}`,
     '~ b  (rule_b, version 3)',
     '    overrides.x',
     '<      - rocket>',

@@ -16,6 +16,7 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
     expiresAt: null,
     budget: null,
     examples: null,
+    relevance: null,
   };
   return { key, ...common, ...more };
 }
@@ -24,6 +25,8 @@ const examples = {
   must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],
   must_not_match: [],
 };
+
+const relevance = { judge: true, criteria: ['It is news'], accept_unproven: false, usd_per_day: null };
 
 describe('planRules', () => {
   test('changes options that differ, and treats explicit defaults as unchanged', () => {
@@ -81,6 +84,8 @@ describe('planRules', () => {
     ],
     ['examples', { wanted: { examples }, from: null, to: examples }],
     ['examples', { present: { examples }, from: examples, to: null }],
+    ['relevance', { wanted: { relevance }, from: null, to: relevance }],
+    ['relevance', { present: { relevance }, from: relevance, to: null }],
   ])('changes %s when that alone differs', (field, { wanted: change, present, from, to }) => {
     const { updates, unchanged } = planRules({ set, rules: [wanted('a', change)] }, [ruleOf('a', present)]);
     expect(updates.map(({ changes }) => changes)).toEqual([[{ field, from, to }]]);
@@ -110,6 +115,12 @@ describe('requests', () => {
       platforms: ['firehose'],
       overrides,
     });
+    const [unjudged] = planRules({ set, rules: [wanted('a')] }, [ruleOf('a', { relevance })]).updates;
+    expect(unjudged && updateRequest(unjudged)).toEqual({
+      rule_id: 'rule_a',
+      if_version: 3,
+      relevance: null,
+    });
   });
 
   test('a rule that accepts likely mistakes sends accept_suspicious with its queries', () => {
@@ -120,12 +131,13 @@ describe('requests', () => {
   });
 
   test('a creation has the set and key, and a deletion the version', () => {
-    expect(createRequest(set, wanted('a', { examples }))).toEqual({
+    expect(createRequest(set, wanted('a', { examples, relevance }))).toEqual({
       name: 'a',
       intent: 'to know',
       platforms: ['x'],
       overrides: { x: 'rocket' },
       examples,
+      relevance,
       managed_by: { set, key: 'a' },
     });
     expect(deleteRequest(ruleOf('a'))).toEqual({ rule_id: 'rule_a', if_version: 3 });

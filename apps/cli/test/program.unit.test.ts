@@ -43,6 +43,13 @@ test('options and arguments may be in any order', async () => {
   });
 });
 
+test('several rules are given one by one, or with commas', async () => {
+  const words = 'webhooks create --name a --url https://a.example --rule rule_1 --rule rule_2,rule_3';
+  expect(await parse(...words.split(' '))).toMatchObject({
+    options: { rule: ['rule_1', 'rule_2', 'rule_3'] },
+  });
+});
+
 test('a query may begin with a dash', async () => {
   expect(await parse('rules', 'validate', '--x', '-is:retweet cats')).toMatchObject({
     options: { x: '-is:retweet cats' },
@@ -69,7 +76,7 @@ test.for([
   ['rules get', "Missing required argument 'rule id'."],
   ['rules create --x cats', '--name is required.'],
   ['rules create --nam A', "Unknown option '--nam'. Did you mean --name?"],
-  ['syntax y', '<x|firehose> takes x or firehose, not "y".'],
+  ['syntax y', '<x|firehose|bluesky> takes x or firehose or bluesky, not "y".'],
   ['rules list --constructor', "Unknown option '--constructor'."],
 ])('%s: %s', async ([typed = '', words]) => {
   await expect(parse(...typed.split(' '))).rejects.toMatchObject({ ending: 'usage', message: words });

@@ -15,6 +15,7 @@ export function ruleOf(key: string, more: Partial<Rule> = {}): Rule {
     effective_budget: null,
     pause: null,
     examples: null,
+    relevance: null,
     managed_by: { set: 'launches', key },
     platforms: { x: onPlatform('rocket') },
     ...more,

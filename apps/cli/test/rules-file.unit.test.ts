@@ -35,6 +35,13 @@ describe('checkRulesFile', () => {
     });
   });
 
+  test('returns the relevance of a rule with its defaults, and null without one', () => {
+    const judged = good.replace('    overrides:', '    relevance: { judge: true }\n    overrides:');
+    const defaults = { criteria: [], accept_unproven: false, usd_per_day: null };
+    expect(check(judged).rules).toMatchObject([{ relevance: { judge: true, ...defaults } }]);
+    expect(check(good).rules).toMatchObject([{ relevance: null }]);
+  });
+
   test('refuses a suspicious query unless the rule sets accept_suspicious', () => {
     const suspicious = good.replace('x: rocket launch', 'x: rocket launch NOT cake');
     const accepted = suspicious.replace('    overrides:', '    accept_suspicious: true\n    overrides:');

@@ -27,6 +27,12 @@ test('a terminal shows a bar per day, solid up to the minimum and light up to th
   ]);
 });
 
+test('the cost of the judge has its own line', () => {
+  const judged = { ...answer, judge: { calls: 1_200, usd: 0.021 } };
+  const text = usageText(judged, { paint, columns: 80, isTerminal: false });
+  expect(text).toMatch(/2026-08-22\.\nBesides, 1200 calls of the judge, \$0\.0210 at most\.$/);
+});
+
 test('bars fit the width, and are omitted without a terminal or room', () => {
   const longest = (columns: number, isTerminal = true) =>
     Math.max(

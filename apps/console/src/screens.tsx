@@ -8,7 +8,11 @@ import { NotFound } from './screens/not-found.tsx';
 
 const Feed = lazyScreen(async () => (await import('./screens/feed/feed.tsx')).Feed);
 const Rules = lazyScreen(async () => (await import('./screens/rules/rules.tsx')).Rules);
-const Editor = lazyScreen(async () => (await import('./screens/editor/editor.tsx')).Editor);
+const Editor = lazyScreen(async () => {
+  const { Editor: screen, loadLanguages } = await import('./screens/editor/editor.tsx');
+  await loadLanguages();
+  return screen;
+});
 const Coverage = lazyScreen(async () => (await import('./screens/coverage/coverage.tsx')).Coverage);
 const Sources = lazyScreen(async () => (await import('./screens/sources/sources.tsx')).Sources);
 const Cost = lazyScreen(async () => (await import('./screens/cost/cost.tsx')).Cost);

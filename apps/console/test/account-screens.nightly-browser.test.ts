@@ -126,10 +126,12 @@ test('creates, tests, opens, pauses and deletes a webhook, and rotates its secre
   await dialog.getByRole('button', { name: 'Create' }).click();
   await dialog.getByRole('alert').waitFor();
   await dialog.getByLabel('URL').fill(receiver.url);
+  for (const rule of ['Falling stars', 'Northern lights']) await dialog.getByLabel(rule).check();
   await dialog.getByRole('button', { name: 'Create' }).click();
   const first = await secret();
   await page.keyboard.press('Escape');
 
+  await page.getByText('matches of Falling stars, Northern lights').waitFor();
   await page.getByRole('link', { name: 'by hand' }).click();
   await running.world.sandbox.posts(['one more aurora']);
   await page.getByRole('cell', { name: 'Delivered' }).first().waitFor();

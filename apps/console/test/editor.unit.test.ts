@@ -27,6 +27,7 @@ const rule: Rule = {
   },
   pause: null,
   examples: null,
+  relevance: null,
   managed_by: null,
   platforms: {
     x: {
@@ -81,7 +82,7 @@ test('a new rule has only the queries and examples of the chosen platforms', () 
     ...emptyDraft,
     name: 'Chips',
     intent: 'Chips',
-    queries: { x: 'chip', firehose: 'left over' },
+    queries: { x: 'chip', firehose: 'left over', bluesky: '' },
     examples: { must_match: [example('x'), example('firehose')], must_not_match: [] },
     budget: { ...emptyDraft.budget, amount: '2.5' },
   });
@@ -101,6 +102,22 @@ test('an example without a text is not saved and not counted', () => {
   expect(updateOf(rule, withBlank)).toEqual({ rule_id: 'rule_1', if_version: 3 });
   expect(planOf(withBlank, rule)).toEqual([]);
   expect(creationOf(withBlank)).not.toHaveProperty('examples');
+});
+
+test('the judge and its criteria are saved, and its other settings stay', () => {
+  const judged = { judge: true, criteria: ['Names a chip', ' '] };
+  const expected = { judge: true, criteria: ['Names a chip'] };
+  expect(creationOf({ ...draft, ...judged })).toMatchObject({ relevance: expected });
+  expect(creationOf(draft)).not.toHaveProperty('relevance');
+  const limited = { ...expected, accept_unproven: true, usd_per_day: 2 };
+  expect(updateOf({ ...rule, relevance: limited }, { ...draft, ...expected, judge: false })).toEqual({
+    rule_id: 'rule_1',
+    if_version: 3,
+    relevance: { ...limited, judge: false },
+  });
+  expect(planOf({ ...draft, ...judged }, rule).map(({ what, after }) => `${what}: ${after}`)).toEqual([
+    'Judge: checks whether new matches are relevant; Names a chip',
+  ]);
 });
 
 test('a form that cannot be saved names what is missing', () => {

@@ -109,3 +109,54 @@ test('does not keep the raw payload of a match', () => {
   const { items } = play({ type: 'listed', requested: null, matches: [aMatch(1)], older: null });
   expect(JSON.stringify(items)).not.toContain('raw');
 });
+
+test('counts hidden matches of pages and of the stream apart, and only those of a page that is used', () => {
+  const { hidden } = play(
+    {
+      type: 'listed',
+      requested: null,
+      matches: [],
+      older: { cursor: 'c1' },
+      hidden: { muted: 2, not_relevant: 1 },
+    },
+    { type: 'hidden', hidden: { muted: 1, not_relevant: 0 } },
+    { type: 'listed', requested: null, matches: [], older: null, hidden: { muted: 9, not_relevant: 9 } },
+    { type: 'hidden', hidden: { muted: 0, not_relevant: 4 } },
+  );
+  expect(hidden).toEqual({
+    listed: { muted: 2, not_relevant: 1 },
+    arrived: { muted: 1, not_relevant: 4 },
+  });
+});
+
+test('a label marks its match, listed or waiting, and can be removed', () => {
+  const relevance = { verdict: 'relevant', by: 'label', reason: null, intent_version: null } as const;
+  const labelled = play(
+    { type: 'listed', requested: null, matches: [aMatch(1)], older: null },
+    { type: 'paused', isPaused: true },
+    { type: 'arrived', matches: [aMatch(2), aMatch(3)] },
+    { type: 'labelled', id: 'mat_1', relevance },
+    { type: 'labelled', id: 'mat_2', relevance },
+  );
+  const labels = (state: typeof labelled) =>
+    [...state.fresh, ...state.items].map(({ match }) => match.relevance);
+  expect(labels(labelled)).toEqual([undefined, relevance, relevance]);
+  const removed = nextFeed(labelled, { type: 'labelled', id: 'mat_2', relevance: undefined });
+  expect(labels(removed)).toEqual([undefined, undefined, relevance]);
+});
+
+test('a mute marks the matches of its author without moving the list, until it is deleted', () => {
+  const by = (number: number, handle: string) => ({
+    ...aMatch(number),
+    payload: { ...aMatch(number).payload, author: { id: handle.length.toString(), name: null, handle } },
+  });
+  const mute = { id: 'mut_1', rule_id: 'rule_1', author: 'ferris', domain: null };
+  const muted = play(
+    { type: 'listed', requested: null, matches: [by(2, 'Ferris'), by(1, 'other')], older: null },
+    { type: 'muted', mute },
+  );
+  const marks = (state: typeof muted) => state.items.map(({ match }) => match.muted_by);
+  expect(marks(muted)).toEqual(['mut_1', undefined]);
+  expect(marks(nextFeed(muted, { type: 'unmuted', muteId: 'mut_2' }))).toEqual(['mut_1', undefined]);
+  expect(marks(nextFeed(muted, { type: 'unmuted', muteId: 'mut_1' }))).toEqual([undefined, undefined]);
+});

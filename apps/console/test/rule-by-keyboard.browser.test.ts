@@ -7,7 +7,16 @@ beforeAll(async () => {
 });
 afterAll(() => running?.[Symbol.asyncDispose]());
 
-test('a user creates, fixes, previews, budgets, follows, pauses and deletes a rule by keyboard', async () => {
+/** Publishes a post by this author. */
+async function publish(text: string, username: string): Promise<void> {
+  const body = JSON.stringify({ posts: [{ text, author: { username } }] });
+  const headers = { 'content-type': 'application/json' };
+  const url = new URL('/sandbox/x/posts', running.world.sandbox.url);
+  const { status } = await fetch(url, { method: 'POST', headers, body });
+  expect(status).toBe(200);
+}
+
+test('a user creates, fixes, previews, budgets, follows, labels, mutes, pauses and deletes a rule by keyboard', async () => {
   const { page, problems } = await running.open({ signedIn: false });
   const type = (text: string) => page.keyboard.type(text);
   const press = (...keys: string[]) =>
@@ -51,11 +60,49 @@ test('a user creates, fixes, previews, budgets, follows, pauses and deletes a ru
 
   await page.waitForURL(/\/feed\?rule=rule_/);
   await page.getByText('Live', { exact: true }).waitFor();
-  await running.world.sandbox.posts(['A northlight lantern, at last']);
+  await publish('A northlight lantern, at last', 'ferris');
   await page.locator('mark', { hasText: 'lantern' }).first().waitFor();
   await press('j');
   await page.getByRole('complementary', { name: 'The match' }).getByText('Why').waitFor();
   expect(page.url()).toContain('peek=mat_');
+
+  const row = page.getByRole('listitem').filter({ hasText: 'at last' });
+  const isPressed = (name: string, pressed: boolean) =>
+    page.getByRole('button', { name, exact: true, pressed }).waitFor();
+  await press('+');
+  await isPressed('Relevant +', true);
+  await press('+');
+  await isPressed('Relevant +', false);
+  await press('-');
+  await isPressed('Not relevant -', true);
+  await row.getByText('not relevant', { exact: true }).waitFor();
+  await press('+');
+  await isPressed('Relevant +', true);
+  await tabTo(page, button('Add as example that must match'));
+  await press('Enter');
+  await button('Added as example that must match').waitFor();
+  await tabTo(page, button('Mute author'));
+  await press('Enter');
+  await page.getByText('-from:ferris').waitFor();
+  await publish('A northlight lantern that is muted', 'ferris');
+  await page.getByText('1 hidden: 1 muted.').waitFor();
+  expect(await button('+1 new').count()).toBe(0);
+  await tabTo(page, button('Show them'), 'Shift+Tab');
+  await press('Enter');
+  await page.getByText('Listed too: 2 muted.').waitFor();
+  await row.getByText('muted', { exact: true }).waitFor();
+  await tabTo(page, button('Unmute'));
+  await press('Enter');
+  await row.getByText('muted', { exact: true }).waitFor({ state: 'detached' });
+  // The button has kept the focus, and mutes again.
+  await press('Enter');
+  await row.getByText('muted', { exact: true }).waitFor();
+  await tabTo(page, page.getByRole('link', { name: 'Northlight', exact: true }), 'Shift+Tab');
+  await press('Enter');
+  await page.getByText('1 relevant, 0 not relevant.').waitFor();
+  await tabTo(page, button('Delete the mute of ferris'), 'Shift+Tab');
+  await press('Enter');
+  await page.getByText('No author, site or phrase is muted.').waitFor();
   await press('Escape');
 
   await press('g', 'r');

@@ -39,6 +39,7 @@ beforeAll(async () => {
     async () => expect(await api.allMatches({ limit: 100 })).toHaveLength(2 * texts.length),
     within,
   );
+  await label();
 }, 600_000);
 afterAll(() => running?.[Symbol.asyncDispose]());
 
@@ -59,6 +60,16 @@ async function publish(): Promise<void> {
   for (let at = 0; at < texts.length; at += 20) {
     await inject('/sandbox/x/posts', { posts: posts.slice(at, at + 20) });
     await inject('/sandbox/firehose/pages', { pages: pages.slice(at, at + 20) });
+  }
+}
+
+/** Labels each match with one of the texts as the reason, as a judge that repeats items would. */
+async function label(): Promise<void> {
+  const matches = await running.server.api(running.account).allMatches({ limit: 100 });
+  for (const [index, text] of texts.entries()) {
+    const match_ids = matches.slice(2 * index, 2 * index + 2).map(({ id }) => id);
+    const note = `reason: ${storable(text)}`.slice(0, 500).toWellFormed();
+    await call('LabelMatches', { match_ids, label: 'not_relevant', note });
   }
 }
 
@@ -246,7 +257,7 @@ async function copyNotices(): Promise<void> {
     `insert into notices (id, account_id, position, type, severity, subject_kind, subject_id, subject_name, key, data,
        what_to_do)
      select 'ntc_' || n, account_id, position - n, type, severity, subject_kind, subject_id, subject_name, 'copy ' || n,
-       json_build_object('platform', 'x', 'state', 'refused', 'problem', text), what_to_do
+       json_build_object('platform', 'x', 'state', 'refused', 'message', text), what_to_do
      from notices, unnest($2::text[]) with ordinality as said (text, n) where id = $1`,
     [raised, texts.map(storable)],
   );

@@ -25,6 +25,14 @@ create table rules (
   managed_set text,
   managed_key text,
   budget json,
+  -- How the judge judges its matches. `judged_position` is the position of the last match that it is done with, and null for a rule that
+  -- it does not judge.
+  relevance json,
+  judged_position bigint,
+  -- Grows when the intent or the criteria change: earlier verdicts were about another question.
+  intent_version integer not null default 1,
+  -- The model and intent version with which the labelled matches were last judged.
+  labels_judged_as text,
   -- Why the service paused the rule: `budget`, `default_budget` or `suspension`. Null if a caller did, or the rule expired.
   pause_reason text,
   -- When its budgets must be checked although nothing was matched: a budget changed, the rule was resumed, or a period begins.
@@ -44,6 +52,7 @@ create index rules_suspended on rules (account_id) where state = 'paused' and pa
 create index rules_budget_check on rules (budget_check_at)
   where budget_check_at is not null and state in ('active', 'failed', 'paused');
 create index rules_trials on rules (account_id) where trial;
+create index rules_judged on rules (id) where judged_position is not null;
 create unique index rules_managed on rules (account_id, managed_set, managed_key)
   where managed_set is not null and state <> 'deleted';
 

@@ -8,6 +8,7 @@ create table readers (
   -- Its filter, which never changes.
   rule_id text,
   platform text,
+  relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
   -- How far it has acknowledged, as a cursor holds it; null: nothing yet, starts with the oldest.
   place text,
   created_at timestamptz not null default now(),
@@ -23,8 +24,10 @@ create table webhooks (
   account_id text not null,
   name text not null,
   url text not null,
-  rule_id text,
+  -- Null: every rule. An id stays when its rule is deleted; it then matches nothing.
+  rule_ids text[],
   platform text,
+  relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
   events text[] not null default '{matches}',
   format text not null default 'standard'
     check (format in ('standard', 'cloudevents', 'slack', 'discord', 'teams')),
@@ -123,8 +126,10 @@ create table digests (
   id text primary key,
   account_id text not null,
   name text not null,
-  rule_id text,
+  -- As of a webhook.
+  rule_ids text[],
   platform text,
+  relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
   -- Either a cron line with its time zone, or a number of seconds.
   cron text,
   time_zone text,

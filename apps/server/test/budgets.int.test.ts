@@ -313,8 +313,7 @@ describe('after a pause', () => {
     await world.watch()();
     expect((await world.store.get('acc_1', ruleId))?.state).toBe('paused');
     const resume = async () => {
-      const registrar = setInterval(() => void world.register(), 20);
-      await world.resume().finally(() => clearInterval(registrar));
+      await world.registered(world.resume());
       return (await world.store.get('acc_1', ruleId))?.state;
     };
     return { world, ruleId, resume };

@@ -10,6 +10,7 @@ import { createSendDigestMessage } from '../src/digests/send-digest-message.ts';
 import type { Database } from '../src/engines/database.ts';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { createViews } from '../src/readers/views.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { createCursors } from '../src/runtime/cursor.ts';
 import { createSender } from '../src/webhooks/sender.ts';
@@ -79,7 +80,6 @@ async function createDigestWorld(
   const sender = createSender({ resolve: async () => ['127.0.0.1'], allowInsecure: true });
   const options = {
     database,
-    rules: { exists: async () => true },
     mail: { isSetUp: mailer !== null, recipients: allowed },
     contact: 'us',
     cursors: createCursors(Buffer.alloc(32)),
@@ -117,6 +117,7 @@ async function createDigestWorld(
         database,
         store,
         reader: createMatchReader(database),
+        views: createViews({ database, hasJudge: true }),
         parsedRules: createParsedRules(),
         coverage: createCoverageStore(database),
         sender,
@@ -180,6 +181,6 @@ export async function startDigestReceiver(
 export async function openDigestWorld(stack: AsyncDisposableStack, options: { mailer?: Mailer } = {}) {
   const { url } = stack.use(await migratedTemplate().clone());
   const database = stack.use(openTestDatabase(url));
-  await seedRules(database, 2);
+  await seedRules(database, 3);
   return { url, database, world: stack.use(await createDigestWorld(database, options)) };
 }

@@ -2,6 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openAdmin } from '../src/admin.ts';
 import type { Database } from '../src/engines/database.ts';
+import { noSuchRule } from '../src/rules/refusals.ts';
 import {
   type DigestWorld,
   distinct,
@@ -76,6 +77,24 @@ describe('a digest to a webhook', () => {
     expect(second && textsOf(second)).toEqual(['four']);
   });
 
+  test('shows no muted matches and none that are not relevant, and counts them', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, relevance: 'not_irrelevant', max_matches: 2 });
+    const node = world.startNode();
+    await world.webhooks.storeMatches(['one', 'spam', 'two', 'labelled', 'three', 'spam again']);
+    await database.run(
+      `insert into mutes (id, account_id, field, value) values ('mut_1', 'acc_1', 'phrase', ' spam ')`,
+    );
+    await database.run(
+      `insert into match_relevance (position, account_id, rule_id, platform, event_day, label)
+       select position, account_id, rule_id, platform, event_day, 'not_relevant' from matches order by position offset 3 limit 1`,
+    );
+    await node.tick(minuteMs);
+    const [message] = distinct(endpoint.received);
+    expect(message).toMatchObject({ total: 6, hidden: { muted: 1, not_relevant: 1 } });
+    expect(message && textsOf(message)).toEqual(['two', 'three']);
+  });
+
   test('waits for enough matches, and shows no more than its maximum', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, min_matches: 3, max_matches: 2 });
@@ -91,7 +110,7 @@ describe('a digest to a webhook', () => {
 
   test('has only the matches of its filter, and is not sent while the account is suspended', async () => {
     const { endpoint, recipients } = await startReceiver();
-    await world.create({ recipients, rule_id: 'rule_1' });
+    await world.create({ recipients, rule_ids: ['rule_1'] });
     await world.webhooks.storeMatches(['mine']);
     await world.webhooks.storeMatches(['of another rule'], 'rule_2');
     await database.run(`update accounts set suspended_at = now() where id = 'acc_1'`);
@@ -103,6 +122,44 @@ describe('a digest to a webhook', () => {
     await world.startNode().tick();
     const texts = [{ text: 'stored later' }, { text: 'mine' }];
     expect(endpoint.received.map(messageOf)).toMatchObject([{ number: 1, total: 2, matches: texts }]);
+  });
+
+  test('of several rules has only their matches in order, also after its rules change or one is deleted', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    const { id } = await world.create({ recipients, rule_ids: ['rule_1', 'rule_3'], min_matches: 3 });
+    const node = world.startNode();
+    await world.webhooks.storeMatches(['a'], 'rule_3');
+    await world.webhooks.storeMatches(['other', 'another'], 'rule_2');
+    await world.webhooks.storeMatches(['b']);
+    await node.tick(minuteMs);
+    expect(endpoint.received).toEqual([]);
+    await world.webhooks.storeMatches(['c'], 'rule_3');
+    await node.tick(minuteMs);
+    expect(endpoint.received.map(messageOf)).toMatchObject([
+      {
+        total: 3,
+        counts: [
+          { rule_id: 'rule_3', matches: 2 },
+          { rule_id: 'rule_1', matches: 1 },
+        ],
+      },
+    ]);
+    expect(endpoint.received.map(messageOf).map(textsOf)).toEqual([['a', 'b', 'c']]);
+
+    await world.webhooks.storeMatches(['deleted later'], 'rule_3');
+    await world.webhooks.storeMatches(['d', 'e', 'f'], 'rule_2');
+    await database.run(`update rules set state = 'deleted' where id = 'rule_3'`);
+    await expect(world.update({ digest_id: id, rule_ids: ['rule_none'] })).rejects.toMatchObject(
+      noSuchRule(),
+    );
+    const rule_ids = ['rule_3', 'rule_1', 'rule_2'];
+    expect(await world.update({ digest_id: id, rule_ids })).toMatchObject({ rule_ids });
+    await node.tick(minuteMs);
+    const second = endpoint.received.slice(1).map(messageOf);
+    expect(second.map(textsOf)).toEqual([['d', 'e', 'f']]);
+    await database.run(`update rules set state = 'deleted'`);
+    await node.tick(minuteMs);
+    expect(await world.list()).toMatchObject([{ message: expect.stringMatching(/^All rules .* deleted/) }]);
   });
 
   test('does not have items that were removed after it was made', async () => {
@@ -132,7 +189,7 @@ describe('without matches', () => {
   test('a digest sends nothing, or that nothing matched in a period without gaps', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, name: 'skips' });
-    await world.create({ recipients, name: 'sends', empty: 'send', rule_id: 'rule_1' });
+    await world.create({ recipients, name: 'sends', empty: 'send', rule_ids: ['rule_1'] });
     await world.startNode().tick(minuteMs);
     expect(endpoint.received.map(messageOf)).toMatchObject([
       { name: 'sends', total: 0, matches: [], coverage: { without_gap: true, gaps: [] } },
@@ -163,6 +220,33 @@ describe('without matches', () => {
         gaps: [{ platform: 'x', from: at(10).toISOString(), to: at(20).toISOString(), reason: 'closed' }],
       },
       { without_gap: false, gaps: [{ from: at(90).toISOString(), to: null }] },
+    ]);
+  });
+
+  test('a digest of several rules has a gap of any of them, and a gap of all only once', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, empty: 'send', rule_ids: ['rule_1', 'rule_2'] });
+    const startMs = world.clock.nowMs;
+    const at = (seconds: number) => new Date(startMs + seconds * 1_000);
+    await database.run(
+      `insert into rule_versions (rule_id, version, platform, value, translated_value, slot_id)
+       values ('rule_2', 1, 'x', 'v2', 'v2', 'slot_2')`,
+    );
+    await database.run(`update watches set from_at = $1 where rule_id = 'rule_2'`, [at(5)]);
+    await database.run(`update coverage set proven_until = $1, ended_because = 'closed'`, [at(10)]);
+    await database.run(
+      `insert into coverage (source_id, from_at, proven_until) values ('x:main', $1, clock_timestamp())`,
+      [at(20)],
+    );
+    await world.startNode().tick(minuteMs);
+    expect(endpoint.received.map((one) => messageOf(one).coverage)).toMatchObject([
+      {
+        without_gap: false,
+        gaps: [
+          { from: at(0).toISOString(), to: at(5).toISOString(), reason: 'not_watched' },
+          { from: at(10).toISOString(), to: at(20).toISOString(), reason: 'closed' },
+        ],
+      },
     ]);
   });
 

@@ -201,7 +201,7 @@ describe('many failing endpoints', () => {
       const world = createWebhookWorld(database);
       await using failing = await startEndpoint(() => 503);
       await using healthy = await startEndpoint();
-      await world.createWebhook(healthy.url, { ruleId: 'rule_2' });
+      await world.createWebhook(healthy.url, { ruleIds: ['rule_2'] });
       await world.createMany(failing.url, count);
       await world.storeMatches(['one']);
       // Otherwise the first endpoints are due again before the last one was tried, on a busy machine.

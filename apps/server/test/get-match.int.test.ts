@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createParsedRules } from '../src/language/explain-match.ts';
 import { getMatch } from '../src/readers/get-match.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { createViews } from '../src/readers/views.ts';
 import { matchIdOf } from '../src/runtime/ids.ts';
 import { callOf } from './call-of.ts';
 import { type PreviewWorld, startPreviewWorld } from './preview-world.ts';
@@ -26,9 +27,11 @@ afterAll(async () => {
 });
 
 const get = (matchId: string, accountId = 'acc_1') =>
-  getMatch({ reader: createMatchReader(world.database), parsedRules: createParsedRules() })(
-    callOf('GetMatch', { match_id: matchId }, accountId),
-  );
+  getMatch({
+    reader: createMatchReader(world.database),
+    parsedRules: createParsedRules(),
+    views: createViews({ database: world.database, hasJudge: false }),
+  })(callOf('GetMatch', { match_id: matchId }, accountId));
 
 async function idOf(ruleId: string, order: 'asc' | 'desc' = 'asc'): Promise<string> {
   const row = await world.database.one<{ position: number }>(

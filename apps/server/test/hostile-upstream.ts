@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { Platform } from '@earshot/contract';
 import { listenOnLoopback } from '@earshot/testkit';
 
 export interface HostileUpstream extends AsyncDisposable {
@@ -17,7 +16,7 @@ const opening = { x: '\r\n', firehose: 'event: connected\ndata: {}\n\n' };
 const ending = { x: '', firehose: 'event: end\ndata: {}\n\n' };
 
 /** An upstream that sends whatever a test wants: real HTTP with arbitrary bytes. */
-export async function startHostileUpstream(platform: Platform): Promise<HostileUpstream> {
+export async function startHostileUpstream(platform: 'x' | 'firehose'): Promise<HostileUpstream> {
   const opened: Array<string | null> = [];
   const kept: Array<{ id: string; bytes: string }> = [];
   let stream: ServerResponse | null = null;

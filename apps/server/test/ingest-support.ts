@@ -38,6 +38,7 @@ export function createMemoryLog(before: (event: LogEvent) => Promise<void> | nul
     },
     recordConsumed: () => undefined,
     probe: async () => undefined,
+    mark: async () => undefined,
   };
 }
 

@@ -63,6 +63,7 @@ async function openKeyWorld(ruleBudget: Budget | null = null) {
     keys: createKeyStore(database),
     tiers: {},
     contact: 'us',
+    hasJudge: false,
     pricing: { prices, ruleBudget },
     bells: createLocalBells(),
     checkpoint: () => undefined,

@@ -149,10 +149,10 @@ describe('an event log', () => {
     const before = await readEventLog(nats);
     await log.append(xEvent(2), null);
     await coverTenMinutes(world);
-    await world.record();
+    const { signal } = new AbortController();
+    await createMatchedThrough(database).follow(() => readEventLog(nats), signal);
     let stale = 3;
     const readLog = async () => (stale-- > 0 ? before : await readEventLog(nats));
-    const { signal } = new AbortController();
     const followed = await createMatchedThrough(database).follow(readLog, signal);
     expect(followed).toMatchObject({ fate: 'same', log: { lastSequence: 2 } });
     expect((await world.ledger()).map(({ because }) => because)).toEqual(['dropped', 'dropped', null]);

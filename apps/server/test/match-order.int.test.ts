@@ -58,7 +58,7 @@ async function follow(
     const complete = isComplete();
     const { matches: page } = await reader.read({
       accountId: 'acc_1',
-      ruleId: null,
+      ruleIds: null,
       platform: null,
       since: null,
       until: null,

@@ -254,7 +254,7 @@ test('lists by time find their matches also if the clock was ahead for a while',
   const list = async ({ sinceMinutes, untilMinutes }: { sinceMinutes?: number; untilMinutes?: number }) => {
     const at = (minutes?: number) => (minutes === undefined ? null : new Date(Date.now() + minutes * 60_000));
     const range = { since: at(sinceMinutes), until: at(untilMinutes) };
-    const filter = { accountId: 'acc_1', ruleId: null, platform: null, from: null, limit: 10 };
+    const filter = { accountId: 'acc_1', ruleIds: null, platform: null, from: null, limit: 10 };
     const { matches } = await createMatchReader(database).read({ ...filter, ...range, order: 'oldest' });
     return matches.map(({ position }) => position);
   };

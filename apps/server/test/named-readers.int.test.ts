@@ -1,5 +1,5 @@
 import { errorSchema, operations } from '@earshot/contract';
-import { migratedTemplate } from '@earshot/testkit';
+import { eventually, migratedTemplate } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
@@ -9,6 +9,7 @@ let api: ReaderApi;
 let key: string;
 let foreignKey: string;
 const stack = new AsyncDisposableStack();
+const soon = { timeoutMs: 20_000 };
 
 beforeAll(async () => {
   world = stack.use(await startReaderWorld(migratedTemplate(), { rules: 5 }));
@@ -106,6 +107,31 @@ test('a reader whose name is used twice at once is created once', async () => {
   const both = await Promise.all([read({ reader: 'twin', limit: 1 }), read({ reader: 'twin', limit: 1 })]);
   expect(both[0]).toEqual(both[1]);
   expect(both[0]?.rules).toHaveLength(1);
+});
+
+test('a reader whose matches are all muted can acknowledge them, and keeps its relevance', async () => {
+  const reader = 'quiet';
+  await read({ reader, start: 'now', rule_id: 'rule_4', relevance: 'not_irrelevant' });
+  await world.database.run(
+    `insert into mutes (id, account_id, rule_id, field, value) values ('mut_4', 'acc_1', 'rule_4', 'phrase', ' post ')`,
+  );
+  await world.write([4, 4]);
+  await eventually(
+    async () => expect(await ask('ReadMatches', { reader })).toMatchObject({ matches: [] }),
+    soon,
+  );
+  const answer = await ask('ReadMatches', { reader, wait_seconds: 1 });
+  const { cursor, hidden } = operations.ReadMatches.answer.parse(answer);
+  expect(hidden).toEqual({ muted: 2, not_relevant: 0 });
+  expect(await ack(reader, cursor)).toEqual({ reader, moved: true });
+  await world.database.run('delete from mutes');
+  await world.write([4]);
+  await eventually(async () => expect((await read({ reader })).rules).toEqual(['rule_4']), soon);
+  expect((await read({ reader, relevance: 'all' })).refused).toMatchObject({
+    code: 'already_exists',
+    details: { reader: { relevance: 'not_irrelevant' } },
+  });
+  await ask('DeleteReader', { reader });
 });
 
 test('a reader is listed, and deleted once, which is audited', async () => {

@@ -136,7 +136,8 @@ test.each(spellingsOf('/oauth/auth'))('a request at %s without a scope is for al
     [client_id],
   );
   if (path === '/oauth/auth') expect([status, begun.length]).toEqual([303, 1]);
-  for (const { scope } of begun) expect(scope).toBe('rules:read rules:write matches:read readers:write');
+  for (const { scope } of begun)
+    expect(scope).toBe('rules:read rules:write matches:read matches:label readers:write');
 });
 
 describe('before the user decides, nothing redirects to the client', () => {

@@ -1,4 +1,3 @@
-import type { Platform } from '@earshot/contract';
 import { eventually, type Template } from '@earshot/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { IngestOptions } from '../src/ingest/ingest-worker.ts';
@@ -18,7 +17,7 @@ afterAll(() => template?.[Symbol.asyncDispose]());
 
 /** A source with one rule, from a hostile upstream to the matches in the database. */
 async function openPoisonWorld(
-  platform: Platform,
+  platform: 'x' | 'firehose',
   more: (client: UpstreamClient) => Partial<IngestOptions> = () => ({}),
 ) {
   await using stack = new AsyncDisposableStack();

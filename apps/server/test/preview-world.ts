@@ -40,6 +40,9 @@ export interface StoredPost {
   readonly rules: readonly string[];
   readonly hoursAgo?: number;
   readonly version?: number;
+  /** Handle of its author. */
+  readonly author?: string;
+  readonly url?: string;
 }
 
 export const upstreamSettings = {
@@ -154,9 +157,11 @@ async function holdValue(
 let posts = 0;
 
 async function storePosts(database: Database, items: readonly StoredPost[]): Promise<void> {
-  const rows = items.flatMap(({ text, rules, hoursAgo = 1, version = 1 }) => {
+  const rows = items.flatMap(({ text, rules, hoursAgo = 1, version = 1, author, url = null }) => {
     const key = String(1_900_000_000_000_000_000n + BigInt(posts++));
-    const payload = { text, raw: { data: { id: key, text } } };
+    const writer = author === undefined ? null : { id: `id of ${author}`, name: null, handle: author };
+    const raw = { data: { id: key, text } };
+    const payload = { url, title: null, text, author: writer, published_at: null, language: null, raw };
     return rules.map((ruleId) => ({ key, ruleId, hoursAgo, version, payload: JSON.stringify(payload) }));
   });
   const days = `(now() at time zone 'UTC')::date`;

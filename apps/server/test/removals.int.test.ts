@@ -4,11 +4,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Admin, openAdmin } from '../src/admin.ts';
 import type { Database } from '../src/engines/database.ts';
 import type { LogEvent } from '../src/event-log/event-log.ts';
+import type { MatchProgress } from '../src/event-log/log-progress.ts';
 import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { removeExpiredDays } from '../src/matching/retention.ts';
+import { createDeletions } from '../src/removals/deletions.ts';
 import { recordTombstones } from '../src/removals/tombstones.sql.ts';
 import { type ReaderApi, type ReaderWorld, startReaderWorld } from './reader-world.ts';
 import { xEvent, xMatch } from './stream-events.ts';
+import { silentTelemetry } from './support.ts';
 import { type Received, startEndpoint } from './web-endpoint.ts';
 import { createWebhookWorld } from './webhook-world.ts';
 
@@ -381,5 +384,87 @@ describe('an item is forgotten while', () => {
     expect(new Set(ids).size).toBe(2_500);
     expect(ids).toEqual(ids.toSorted());
     expect(removed.slice(0, 2).map(({ match_id }) => match_id)).toEqual(begun.matches.map(({ id }) => id));
+  });
+});
+
+describe('an item that its author deletes', () => {
+  const settled: MatchProgress = { logged: async () => 7, matched: async () => 7 };
+
+  function deletionsWith(progress = settled) {
+    return createDeletions({
+      database: world.database,
+      platform: 'x',
+      bells: world.bells,
+      telemetry: silentTelemetry(),
+      progress,
+    });
+  }
+
+  async function remove(deletions: ReturnType<typeof createDeletions>, event: LogEvent): Promise<void> {
+    const removed = deletions.remove(event);
+    await deletions.flush();
+    await removed;
+  }
+
+  const tombstones = async () =>
+    (await world.database.many<{ value: string }>('select value from tombstones')).map(({ value }) => value);
+
+  test('is removed if it is stored, with its matches; another one leaves nothing behind', async () => {
+    const api = stack.use(await world.startApi());
+    const [gone, stays, other] = [post(1, { text: unwanted }), post(2), post(3)];
+    await store([gone, stays], [1, 2]);
+    const before = await ask(api, { order: 'oldest' });
+    const deletions = deletionsWith();
+    await remove(deletions, gone);
+    await remove(deletions, other);
+    expect(textsOf((await ask(api, {})).matches)).toEqual(['post 2', 'post 2']);
+    const { removed } = await ask(api, { order: 'oldest', cursor: before.cursor });
+    expect(removed.map(({ reason }) => reason)).toEqual(['deleted', 'deleted']);
+    expect(await tombstones()).toEqual([gone.platformPostId]);
+  });
+
+  test('is not stored afterwards if it was on its way', async () => {
+    const deletions = deletionsWith();
+    const onItsWay = post(1);
+    deletions.appended(onItsWay.key);
+    await remove(deletions, onItsWay);
+    expect(await store([onItsWay, post(2)])).toEqual({ x: 1 });
+  });
+
+  test('is not stored afterwards if another process may have left it in the log', async () => {
+    let matched = 3;
+    const deletions = deletionsWith({ logged: async () => 7, matched: async () => matched });
+    const [inLog, later] = [post(1), post(2)];
+    await remove(deletions, inLog);
+    matched = 7;
+    await remove(deletions, later);
+    expect(await tombstones()).toEqual([inLog.platformPostId]);
+    expect(await store([inLog])).toEqual({});
+  });
+
+  test('stays pending while the database is down', async () => {
+    const gone = post(1);
+    await store([gone]);
+    let isDown = true;
+    const many: Database['many'] = async (...given) => {
+      if (isDown) throw new Error('the database is down');
+      return await world.database.many(...given);
+    };
+    const database: Database = { ...world.database, many };
+    const deletions = createDeletions({
+      database,
+      platform: 'x',
+      bells: world.bells,
+      telemetry: silentTelemetry(),
+      progress: settled,
+    });
+    let isRemoved = false;
+    const removed = deletions.remove(gone).then(() => (isRemoved = true));
+    await expect(deletions.flush()).rejects.toThrow('the database is down');
+    expect(isRemoved).toBe(false);
+    isDown = false;
+    await deletions.flush();
+    await removed;
+    expect(await tombstones()).toEqual([gone.platformPostId]);
   });
 });

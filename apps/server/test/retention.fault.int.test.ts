@@ -12,6 +12,7 @@ import { listMatches } from '../src/readers/list-matches.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
 import { openMatchTail } from '../src/readers/match-tail.ts';
 import { createTailReader } from '../src/readers/tail-reader.sql.ts';
+import { createViews } from '../src/readers/views.ts';
 import { createCursors } from '../src/runtime/cursor.ts';
 import { Failure } from '../src/runtime/failure.ts';
 import { callOf } from './call-of.ts';
@@ -64,6 +65,7 @@ async function openStore(changed: Partial<MatchStore> = {}) {
     coverage: async () => ({ complete_through: null, gaps: [] }),
     cursors: createCursors(Buffer.alloc(32)),
     following: createFollowing({ tail, reader, parsedRules }),
+    views: createViews({ database, hasJudge: false }),
   });
   const follow = (request: { cursor?: string | null; rule_id?: string; limit?: number } = {}) => {
     const { cursor, rule_id, limit = 100 } = request;

@@ -89,6 +89,14 @@ beforeEach(async () => {
   );
   await database.run(`insert into counts_calls (account_id, day, calls) values ('acc_1', now(), 1)`);
   await database.run(`insert into readers (account_id, name) values ('acc_1', 'r')`);
+  await database.run(
+    `insert into match_relevance (position, account_id, rule_id, platform, event_day, label)
+     values (1, 'acc_1', 'rule_1', 'x', now(), 'relevant')`,
+  );
+  await database.run(`insert into judge_usage (account_id, rule_id, day) values ('acc_1', 'rule_1', now())`);
+  await database.run(
+    `insert into mutes (id, account_id, field, value) values ('mut_1', 'acc_1', 'author', 'a')`,
+  );
 });
 afterEach(() => stack.disposeAsync());
 

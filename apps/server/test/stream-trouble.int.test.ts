@@ -69,6 +69,7 @@ describe('a shutdown', () => {
       consumedBy: async () => null,
       recordConsumed: () => undefined,
       probe: async () => undefined,
+      mark: async () => undefined,
       append: (_event, _consumed, giveUp) =>
         new Promise((_resolve, reject) => {
           given++;

@@ -61,6 +61,50 @@ describe('a stream of matches', () => {
     expect(streamed).toEqual(listed.slice(1));
   });
 
+  test('leaves out muted matches, waits for verdicts, and counts what it left out', async () => {
+    await world.database.run(
+      `insert into mutes (id, account_id, rule_id, field, value) values ('mut_1', 'acc_1', 'rule_1', 'phrase', ' post ')`,
+    );
+    await world.database.run(
+      `update rules set judged_position = 0, relevance = '{"judge":true,"accept_unproven":true}' where id = 'rule_2'`,
+    );
+    const judge = { EARSHOT_JUDGE_URL: 'http://127.0.0.1:1', EARSHOT_JUDGE_MODEL: 'none' };
+    const on = stack.use(await world.startApi(judge));
+    const [all, filtered] = [await open({ on }), await open({ on, query: '?relevance=relevant' })];
+    await world.write([1, 3]);
+    expect(await all.untilReceived(1)).toEqual(['rule_3']);
+    await world.write([2, 2, 1, 3]);
+    expect(await all.untilReceived(4)).toEqual(['rule_3', 'rule_2', 'rule_2', 'rule_3']);
+    expect(await filtered.untilReceived(1)).toEqual(['rule_3']);
+    const verdicts = ['not_relevant', 'relevant'];
+    await world.database.run(
+      `insert into match_relevance (position, account_id, rule_id, platform, event_day, verdict)
+       select position, account_id, rule_id, platform, event_day, ($1::text[])[row_number() over (order by position)]
+       from matches where rule_id = 'rule_2'`,
+      [verdicts],
+    );
+    expect(await filtered.untilReceived(3)).toEqual(['rule_3', 'rule_2', 'rule_3']);
+    const counts = filtered.events.flatMap(({ event, data }) =>
+      event === 'hidden' ? [JSON.parse(data)] : [],
+    );
+    const sum = (name: string) => counts.reduce((total, one) => total + one[name], 0);
+    expect([sum('muted'), sum('not_relevant')]).toEqual([2, 1]);
+    // The cursor of a list with the same filter is one of the stream, and no other.
+    const { json } = await on.call(key, '/matches', { order: 'oldest', relevance: 'relevant' });
+    const { next_cursor } = operations.ListMatches.answer.parse(json);
+    const fromList = await open({ on, query: `?relevance=relevant&cursor=${next_cursor}` });
+    const unfiltered = on.stream(key, { query: `?cursor=${next_cursor}`, onEvent: () => {} });
+    expect((await unfiltered.opened).status).toBe(400);
+    // A client that continues behind a `hidden` event misses nothing and gets nothing again.
+    const hiddenId = filtered.events.findLast(({ event }) => event === 'hidden')?.id ?? '';
+    const again = await open({ on, query: '?relevance=relevant', lastEventId: hiddenId });
+    const later = filtered.events.slice(filtered.events.findLastIndex(({ event }) => event === 'hidden') + 1);
+    await world.write([3]);
+    await again.untilReceived(later.length + 1);
+    expect(again.rules()).toHaveLength(later.length + 1);
+    expect(await fromList.untilReceived(1)).toEqual(['rule_3']);
+  });
+
   test('continues behind Last-Event-ID, or behind a cursor of a list, whatever arrived meanwhile', async () => {
     const first = await open();
     await world.write([1]);

@@ -64,6 +64,7 @@ async function openTrialWorld({ xDelayMs = 0, counts = {} }: { xDelayMs?: number
     rules: store,
     tiers: {},
     contact: 'us',
+    hasJudge: false,
     bells: createLocalBells(),
     checkpoint: () => undefined,
     telemetry: silentTelemetry(),

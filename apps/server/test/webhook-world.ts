@@ -1,5 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { AnswerOf, Delivery, RequestOf, Webhook, WebhookFormat } from '@earshot/contract';
+import type {
+  AnswerOf,
+  Delivery,
+  RelevanceFilter,
+  RequestOf,
+  Webhook,
+  WebhookFormat,
+} from '@earshot/contract';
 import { migratedTemplate } from '@earshot/testkit';
 import type { Change } from '../src/accounts/change.ts';
 import type { Bells } from '../src/engines/bells.ts';
@@ -9,6 +16,7 @@ import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { createViews } from '../src/readers/views.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { createCursors } from '../src/runtime/cursor.ts';
 import { newId } from '../src/runtime/ids.ts';
@@ -45,8 +53,9 @@ export interface WebhookWorld {
   createWebhook(
     url: string,
     filter?: {
-      ruleId?: string;
+      ruleIds?: readonly string[];
       platform?: 'x' | 'firehose';
+      relevance?: RelevanceFilter;
       events?: readonly ('matches' | 'notices')[];
       format?: WebhookFormat;
       windowSeconds?: number;
@@ -78,7 +87,7 @@ export interface Webhooks {
 }
 
 function webhooksOf(database: Database, secretBox: SecretBox): Webhooks {
-  const update = updateWebhook({ database, rules: { exists: async () => true }, urlProblem: () => null });
+  const update = updateWebhook({ database, urlProblem: () => null });
   return {
     list: async (accountId) =>
       (
@@ -123,7 +132,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     secretBox,
     change: (operation) => changeBy('acc_1', null, operation),
     async createWebhook(url, options = {}) {
-      const { ruleId = null, platform = null, events = ['matches'] as const } = options;
+      const { ruleIds = null, platform = null, relevance = 'all', events = ['matches'] as const } = options;
       const { format = 'standard', windowSeconds = null } = options;
       const id = newId('whk');
       const secret = formatSecret(randomBytes(32));
@@ -133,8 +142,9 @@ export function createWebhookWorld(database: Database): WebhookWorld {
         url,
         format,
         windowSeconds,
-        ruleId,
+        ruleIds,
         platform,
+        relevance,
         events,
         sealedSecret: secretBox.seal(id, secret),
       };
@@ -179,6 +189,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       const deliver = createDeliverBatch({
         store,
         reader: createMatchReader(database),
+        views: createViews({ database, hasJudge: true }),
         notices: createNoticeReader(database),
         parsedRules,
         sender,
@@ -210,12 +221,12 @@ export async function passToNextAttempt({ webhooks, clock }: WebhookWorld): Prom
   if (nextAt !== null) await clock.passTo(nextAt);
 }
 
-/** Webhooks of an account with two rules, on a separate database. */
+/** Webhooks of an account with three rules, on a separate database. */
 export async function withWebhookWorld(
   run: (world: WebhookWorld, database: Database, databaseUrl: string) => Promise<void>,
 ): Promise<void> {
   await using clone = await migratedTemplate().clone();
   await using database = openTestDatabase(clone.url, 16);
-  await seedRules(database, 2);
+  await seedRules(database, 3);
   await run(createWebhookWorld(database), database, clone.url);
 }

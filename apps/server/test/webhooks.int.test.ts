@@ -4,6 +4,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Database } from '../src/engines/database.ts';
 import { raiseNotices, resolveNotices } from '../src/notices/notice-log.sql.ts';
+import { noSuchRule } from '../src/rules/refusals.ts';
+import { createDeliveryStore } from '../src/webhooks/delivery-store.sql.ts';
 import { type Received, startEndpoint } from './web-endpoint.ts';
 import { passToNextAttempt, type TestWebhook, withWebhookWorld } from './webhook-world.ts';
 
@@ -70,7 +72,7 @@ describe('a webhook', () => {
       await using narrow = await startEndpoint();
       await using none = await startEndpoint();
       const webhook = await world.createWebhook(endpoint.url);
-      const ofRule2 = await world.createWebhook(narrow.url, { ruleId: 'rule_2' });
+      const ofRule2 = await world.createWebhook(narrow.url, { ruleIds: ['rule_2'] });
       await world.createWebhook(none.url, { platform: 'firehose' });
       await world.storeMatches(texts(250));
       await world.storeMatches(['of the second rule'], 'rule_2');
@@ -87,6 +89,136 @@ describe('a webhook', () => {
         const [latest] = await world.deliveries(webhook.id);
         expect(latest).toMatchObject({ outcome: 'delivered', status: 200, attempt: 1, match_count: 1 });
       }, within);
+    }));
+
+  test('leaves out muted matches and counts them, and waits for verdicts for 30 s at the most', () =>
+    withWebhookWorld(async (world, database) => {
+      await using endpoint = await startEndpoint();
+      await using chat = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url, { relevance: 'not_irrelevant' });
+      await world.createWebhook(chat.url, {
+        format: 'slack',
+        windowSeconds: 30,
+        relevance: 'not_irrelevant',
+      });
+      await database.run(
+        `insert into mutes (id, account_id, field, value) values ('mut_1', 'acc_1', 'phrase', ' spam ')`,
+      );
+      await database.run(
+        `update rules set judged_position = 0, relevance = '{"judge":true,"accept_unproven":true}' where id = 'rule_2'`,
+      );
+      await world.storeMatches(['spam', 'one', 'more spam', 'two']);
+      await world.storeMatches(['kettle', 'rocket', 'unjudged'], 'rule_2');
+      await world.storeMatches(['after', 'spam']);
+      await using _sender = world.startSender();
+      const sent = () => endpoint.received.flatMap((one) => textsOf(one, webhook));
+      await eventually(() => expect(sent()).toEqual(['one', 'two']), within);
+      expect(Object(JSON.parse(endpoint.received[0]?.body ?? '{}')).hidden).toEqual({
+        muted: 2,
+        not_relevant: 0,
+      });
+      const judge = (text: string, verdict: string) =>
+        database.run(
+          `insert into match_relevance (position, account_id, rule_id, platform, event_day, verdict)
+           select position, account_id, rule_id, matches.platform, matches.event_day, $2 from matches
+           join posts using (event_key, event_day) where payload like '%"' || $1 || '"%' and rule_id = 'rule_2'`,
+          [text, verdict],
+        );
+      await judge('kettle', 'not_relevant');
+      await judge('rocket', 'relevant');
+      await eventually(() => expect(sent()).toEqual(['one', 'two', 'rocket']), within);
+      // The judge gives no verdict: 30 s later it is sent, and what follows it.
+      await database.run(`update matches set created_at = created_at - interval '31 seconds'`);
+      await eventually(() => expect(sent()).toEqual(['one', 'two', 'rocket', 'unjudged', 'after']), within);
+      await eventually(async () => {
+        const row = await database.one<{ done: boolean }>(
+          'select bool_and(position = last_position) as done from webhooks, match_log where format = $1',
+          ['standard'],
+        );
+        expect(row?.done).toBe(true);
+      }, within);
+      const shown = chat.received.map(({ body }) => body).join();
+      expect(shown).toContain('2 matches are muted');
+      expect(shown).not.toMatch(/spam|kettle/);
+    }));
+
+  test('of two rules gets their matches in order, and is due only for them', () =>
+    withWebhookWorld(async (world, database) => {
+      await using endpoint = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url, { ruleIds: ['rule_1', 'rule_3'] });
+      await world.storeMatches(['other'], 'rule_2');
+      expect(await createDeliveryStore(database).leaseDue({ max: 10, troubled: false })).toEqual([]);
+      for (const [text, rule] of [
+        ['a', 'rule_3'],
+        ['b', 'rule_1'],
+        ['other', 'rule_2'],
+        ['c', 'rule_3'],
+      ] as const)
+        await world.storeMatches([text], rule);
+      await using _sender = world.startSender();
+      await eventually(() => expect(endpoint.received).toHaveLength(1), within);
+      expect(endpoint.received.flatMap((one) => textsOf(one, webhook))).toEqual(['a', 'b', 'c']);
+    }));
+
+  test('that gets another rule neither repeats nor skips a match of the first, and gets the new ones from then on', () =>
+    withWebhookWorld(async (world) => {
+      await using endpoint = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url, { ruleIds: ['rule_1'] });
+      const sender = world.startSender();
+      await world.storeMatches(['first']);
+      await eventually(async () => expect(await world.deliveries(webhook.id)).toHaveLength(1), within);
+      await sender[Symbol.asyncDispose]();
+      await world.storeMatches(['before the change'], 'rule_2');
+      const setRules = (...rule_ids: string[]) =>
+        world.webhooks.update(world.change('UpdateWebhook'), webhook.id, { rule_ids });
+      expect(await setRules('rule_1', 'rule_2')).toMatchObject({ rule_ids: ['rule_1', 'rule_2'] });
+      await world.storeMatches(['second'], 'rule_2');
+      await world.storeMatches(['third']);
+      // Both still wait, so nothing is skipped.
+      await setRules('rule_3', 'rule_2', 'rule_1');
+      await using _sender = world.startSender();
+      const sent = () => endpoint.received.flatMap((one) => textsOf(one, webhook));
+      await eventually(() => expect(sent().length).toBeGreaterThan(2), within);
+      expect(sent()).toEqual(['first', 'second', 'third']);
+    }));
+
+  test('that gets another rule during an attempt repeats it as the same message, but not if it loses one', () =>
+    withWebhookWorld(async (world) => {
+      const held: (() => void)[] = [];
+      await using endpoint = await startEndpoint((_received, response) => {
+        if (held.length === 2) return 200;
+        held.push(() => response.writeHead(200).end());
+        return undefined;
+      });
+      const webhook = await world.createWebhook(endpoint.url, { ruleIds: ['rule_1', 'rule_2'] });
+      await world.storeMatches(['a']);
+      await world.storeMatches(['b'], 'rule_2');
+      await using _sender = world.startSender();
+      for (const [index, rule_ids] of [
+        ['rule_1', 'rule_2', 'rule_3'],
+        ['rule_1', 'rule_3'],
+      ].entries()) {
+        await eventually(() => expect(held).toHaveLength(index + 1), within);
+        await world.webhooks.update(world.change('UpdateWebhook'), webhook.id, { rule_ids });
+        held[index]?.();
+      }
+      await eventually(() => expect(endpoint.received).toHaveLength(3), within);
+      const [first, again, last] = endpoint.received;
+      expect(again?.body).toBe(first?.body);
+      expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+      expect(endpoint.received.map((one) => textsOf(one, webhook))).toEqual([['a', 'b'], ['a', 'b'], ['a']]);
+      expect(last?.headers['webhook-id']).not.toBe(first?.headers['webhook-id']);
+    }));
+
+  test('keeps the id of a deleted rule, but does not accept it as a new one', () =>
+    withWebhookWorld(async (world, database) => {
+      const webhook = await world.createWebhook('https://hooks.example/', { ruleIds: ['rule_1'] });
+      const other = await world.createWebhook('https://hooks.example/', { ruleIds: ['rule_3'] });
+      await database.run(`update rules set state = 'deleted' where id = 'rule_1'`);
+      const rule_ids = ['rule_1', 'rule_2'];
+      const update = (id: string) => world.webhooks.update(world.change('UpdateWebhook'), id, { rule_ids });
+      expect(await update(webhook.id)).toMatchObject({ rule_ids });
+      await expect(update(other.id)).rejects.toMatchObject(noSuchRule());
     }));
 
   test('that is created later does not get earlier matches', () =>
@@ -356,13 +488,20 @@ describe('notices', () => {
       await world.storeMatches(['a match']);
       await eventually(() => expect(endpoint.received).toHaveLength(2), within);
       expect(endpoint.received.map((one) => sentTo(webhook, one))).toEqual(['one', 'matches']);
-      const day = 86_400_000;
-      await eventually(async () => {
-        await world.clock.pass(day);
-        const [parked] = await world.deliveries(webhook.id, 'parked');
-        expect(parked?.notice_id).toMatch(/^ntc_/);
-      }, within);
-      expect(endpoint.received.filter(({ body }) => body.includes('"type":"notice"'))).toHaveLength(10);
+      const attemptsMax = 10;
+      for (let made = 1; made <= attemptsMax; made++) {
+        // Not during an attempt, whose claim would expire.
+        await eventually(async () => {
+          const refused = await world.deliveries(webhook.id, 'refused');
+          expect(refused.reduce((sum, { times }) => sum + times, 0)).toBe(made);
+        }, within);
+        await world.clock.pass(86_400_000);
+      }
+      const [parked] = await world.deliveries(webhook.id, 'parked');
+      expect(parked?.notice_id).toMatch(/^ntc_/);
+      await world.storeMatches(['another match']);
+      await eventually(() => expect(endpoint.received).toHaveLength(attemptsMax + 2), within);
+      expect(endpoint.received.at(-1)?.body).toContain('another match');
       const [listed] = await world.webhooks.list('acc_1');
       expect(listed).toMatchObject({ state: 'active', failing_since: null });
     }));

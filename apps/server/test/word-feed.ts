@@ -77,6 +77,7 @@ export function createWordFeed(): WordFeed {
   return {
     description: {
       title: 'Feed',
+      setting: null,
       items: 'texts of a feed',
       itemId: 'the number of the text',
       ruleType: 'regular',
@@ -84,6 +85,8 @@ export function createWordFeed(): WordFeed {
       sampleValue: 'two words',
       ruleOptions: {},
       exampleFields: ['text'],
+      hasSites: false,
+      exclusions: { author: null, domain: null, phrase: null },
     },
     platform: {
       language: wordLanguage,
@@ -93,6 +96,7 @@ export function createWordFeed(): WordFeed {
       ruleDelayMs: () => 0,
       newRuleId: () => 'word-shown',
       sendsKeepAlives: false,
+      reportsDeletions: false,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
       billing: {

@@ -12,6 +12,13 @@ export const matchId = z
   .regex(/^mat_[0-9A-Za-z]+$/)
   .meta({ description: 'Id of the match.' });
 
+/** What a reader leaves out. */
+export const relevanceFilters = ['all', 'not_irrelevant', 'relevant'] as const;
+export type RelevanceFilter = (typeof relevanceFilters)[number];
+const relevanceFilterText =
+  'Default `all`. `not_irrelevant` leaves out matches that are `not_relevant` by label or judge, `relevant` also those that are `unsure`. Matches without a verdict are never left out.';
+export const relevanceFilter = z.enum(relevanceFilters).meta({ description: relevanceFilterText });
+
 /** In the form of the server's cursors. */
 export const exampleCursor = 'cOZaHcpf7tvEtWCXwSbisgjEyODk2ODoxMjkwMDA';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nextCursor, ruleId, timestamp } from './answer-fields.ts';
+import { nextCursor, relevanceFilter, ruleId, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import {
@@ -10,7 +10,7 @@ import {
   platformFilter,
   requestIssue,
   requestObject,
-  ruleFilter,
+  rulesFilter,
   text,
 } from './request-fields.ts';
 import { askedWebhookId, exampleWebhookId, webhookId } from './webhooks.ts';
@@ -95,6 +95,7 @@ const recipients = requestObject(
   .superRefine(exactlyOneOf('webhook_id', 'email'), alsoWhenFieldsFail)
   .meta({ description: 'Where it is sent: to a webhook, or by e-mail.' });
 
+const relevanceMeans = 'Which matches are not shown, as in ListMatches. They are counted.';
 const minMatches = integer(1, 10_000);
 const minMatchesMeans =
   'The digest is sent only if at least this many matches are waiting; fewer wait for the next time. Default: 1.';
@@ -108,10 +109,13 @@ export const digestSchema = z
   .strictObject({
     id: digestId,
     name: z.string().meta({ description: 'A name that no other digest of the account has.' }),
-    rule_id: ruleId.nullable().meta({ description: 'Only matches of this rule; null: of every rule.' }),
+    rule_ids: z.array(ruleId).nullable().meta({
+      description: 'Only matches of these rules; null: of every rule. A deleted rule has no matches.',
+    }),
     platform: platformSchema
       .nullable()
       .meta({ description: 'Only matches on this platform; null: on every platform.' }),
+    relevance: relevanceFilter.meta({ description: relevanceMeans }),
     schedule: z
       .strictObject({
         cron: z.string().optional().meta({ description: 'Five fields.' }),
@@ -149,8 +153,9 @@ const created_at = '2026-11-14T22:46:00.000Z';
 const exampleDigest = {
   id: exampleDigestId,
   name: 'morning report',
-  rule_id: null,
+  rule_ids: null,
   platform: null,
+  relevance: 'all',
   schedule: { cron: '0 9 * * 1-5', time_zone: 'Europe/Berlin' },
   recipients: { webhook_id: exampleWebhookId },
   min_matches: 1,
@@ -171,11 +176,12 @@ export const digestOperations = defineOperations('Digests', {
     changes: true,
     summary: 'Create a digest',
     description:
-      'Sends the matches from now on, on a schedule, to a webhook or by e-mail. Each match is in one digest message. The filter cannot be changed later.',
+      'Sends the matches from now on, on a schedule, to a webhook or by e-mail. Each match is in one digest message.',
     request: requestObject({
       name,
-      rule_id: ruleFilter.optional(),
+      rule_ids: rulesFilter,
       platform: platformFilter,
+      relevance: relevanceFilter.optional().meta({ description: `${relevanceMeans} \`all\` by default.` }),
       schedule,
       recipients,
       min_matches: minMatches.default(1).meta({ description: minMatchesMeans }),
@@ -216,6 +222,11 @@ export const digestOperations = defineOperations('Digests', {
     request: requestObject({
       digest_id: askedDigestId,
       name: name.optional(),
+      rule_ids: rulesFilter.meta({
+        description:
+          'Only matches of these rules; null: of every rule. Applies to every digest message that is not sent yet.',
+      }),
+      relevance: relevanceFilter.optional().meta({ description: relevanceMeans }),
       schedule: schedule.optional(),
       recipients: recipients.optional(),
       min_matches: minMatches.optional().meta({ description: minMatchesMeans }),

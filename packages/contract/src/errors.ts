@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { violationSchema } from './answer-fields.ts';
+import { relevanceFilter, violationSchema } from './answer-fields.ts';
 import { budgetTerms } from './budgets.ts';
 import { estimateSchema } from './estimates.ts';
 import { perPlatform, platformSchema } from './platforms.ts';
@@ -212,6 +212,7 @@ const errorDetailsSchema = z.strictObject({
       platform: platformSchema
         .nullable()
         .meta({ description: 'Only matches on this platform; null: on every platform.' }),
+      relevance: relevanceFilter.meta({ description: 'Which matches it leaves out, as in ListMatches.' }),
     })
     .optional()
     .meta({ description: 'The filter of the named reader.' }),

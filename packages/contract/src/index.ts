@@ -1,4 +1,9 @@
-export type { Violation, WireDiagnostic } from './answer-fields.ts';
+export {
+  type RelevanceFilter,
+  relevanceFilters,
+  type Violation,
+  type WireDiagnostic,
+} from './answer-fields.ts';
 export { formatKey, isWellFormedKey } from './api-key.ts';
 export type { AuditEntry } from './audit.ts';
 export {
@@ -25,7 +30,14 @@ export type { Estimate } from './estimates.ts';
 export type { JsonSchema } from './json-schemas.ts';
 export type { Key } from './keys.ts';
 export type { SyntaxGuide } from './language.ts';
-export type { Coverage, Match, MatchPayload, Removal, Why } from './matches.ts';
+export {
+  type Coverage,
+  type HiddenMatches,
+  type Match,
+  type MatchPayload,
+  type Removal,
+  type Why,
+} from './matches.ts';
 export type { Notice, NoticeType } from './notices.ts';
 export { openApiDocument } from './openapi.ts';
 export type { OpenApiDocument } from './openapi-types.ts';
@@ -47,9 +59,16 @@ export {
 } from './platforms.ts';
 export type { Preview } from './preview.ts';
 export type { Reader } from './readers.ts';
+export { type Label, type LabelName, type Mute, type MuteField, muteFields } from './relevance.ts';
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';
-export { type Listening, listedPlatforms, type PlatformOptions, type Rule } from './rule-fields.ts';
+export {
+  type Listening,
+  listedPlatforms,
+  type PlatformOptions,
+  type Rule,
+  type RuleRelevance,
+} from './rule-fields.ts';
 export { type Scope, scopes } from './scopes.ts';
 export { type SourceState, sourceStates } from './sources.ts';
 export { parseTime, type TimeDirection, timeGrammar } from './times.ts';

@@ -4,7 +4,13 @@ import { defineOperations } from './operation.ts';
 import { perPlatform, platforms } from './platforms.ts';
 import { alsoWhenFieldsFail, distinctPlatforms, requestObject } from './request-fields.ts';
 import { ruleExamples } from './rule-examples.ts';
-import { emptyOverrides, optionalPlatforms, overrideMismatches, overrides } from './rule-fields.ts';
+import {
+  emptyOverrides,
+  optionalPlatforms,
+  overrideMismatches,
+  overrides,
+  ruleIntent,
+} from './rule-fields.ts';
 
 const validationSchema = z.strictObject({
   valid: z.boolean().meta({
@@ -71,6 +77,7 @@ export const languageOperations = defineOperations('Rules', {
     request: requestObject({
       platforms: optionalPlatforms,
       overrides,
+      intent: ruleIntent.optional().meta({ description: 'Returns hints about it. Never an error.' }),
       examples: ruleExamples.optional(),
     }).superRefine((request, context) => {
       for (const issue of emptyOverrides(request)) context.addIssue(issue);
@@ -78,6 +85,17 @@ export const languageOperations = defineOperations('Rules', {
     }, alsoWhenFieldsFail),
     answer: z.strictObject({
       platforms: perPlatform(validationSchema),
+      intent_hints: z
+        .array(
+          z.strictObject({
+            code: z
+              .enum(['intent_too_short', 'intent_without_exclusion'])
+              .meta({ description: 'What kind of hint, for programs.' }),
+            message: z.string().meta({ description: 'What to add.' }),
+          }),
+        )
+        .optional()
+        .meta({ description: 'What the intent lacks for people and a judge. Only when an intent was sent.' }),
       example_violations: z.array(violationSchema).optional().meta({
         description: 'The examples that fail, as CreateRule would refuse them. Only when examples were sent.',
       }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { exampleCursor, matchId, ruleId, spanSchema, timestamp } from './answer-fields.ts';
+import { exampleCursor, matchId, relevanceFilter, ruleId, spanSchema, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { onEachPlatform, platformSchema } from './platforms.ts';
 import {
@@ -79,6 +79,23 @@ const whySchema = z
   })
   .meta({ description: 'Why the item matched.' });
 
+const relevanceSchema = z
+  .strictObject({
+    verdict: z.enum(['relevant', 'not_relevant', 'unsure', 'unjudged']).meta({
+      description:
+        'Whether the item is relevant to the intent of the rule. `unjudged`: the judge gave no verdict; no filter hides it.',
+    }),
+    by: z.enum(['label', 'judge']).meta({ description: 'A label goes before the verdict of the judge.' }),
+    reason: z.string().nullable().meta({
+      description: 'Note of the label, or what the judge says: untrusted, since it may repeat the item.',
+    }),
+    intent_version: z
+      .int()
+      .nullable()
+      .meta({ description: 'Grows when the intent or the criteria change; null for a label.' }),
+  })
+  .meta({ description: 'Whether the item is relevant; absent while it is neither labelled nor judged.' });
+
 export const matchSchema = z
   .strictObject({
     id: matchId,
@@ -94,8 +111,26 @@ export const matchSchema = z
     }),
     payload: payloadSchema,
     why: whySchema,
+    relevance: relevanceSchema.optional(),
+    muted_by: z
+      .string()
+      .optional()
+      .meta({ description: 'Id of the mute that hides the match; absent if none does.' }),
   })
   .meta({ description: 'One item that matched one rule.' });
+
+export const hiddenMatches = z
+  .strictObject({
+    muted: z.int().min(0).meta({ description: 'Matches that a mute hides.' }),
+    not_relevant: z.int().min(0).meta({ description: 'Matches that `relevance` left out.' }),
+  })
+  .optional()
+  .meta({
+    description:
+      'How many matches a mute or `relevance` hides between those of this answer; absent when there are none. They are left out, unless a request with `hidden` lists them.',
+  });
+
+export type HiddenMatches = NonNullable<z.output<typeof hiddenMatches>>;
 
 const removalReasons = ['forgotten', 'deleted', 'protected', 'suspended', 'withheld'] as const;
 
@@ -228,6 +263,11 @@ export const matchOperations = defineOperations('Matches', {
       }).optional(),
       from: requestTime.optional().meta({ description: 'Only matches created at or after this time.' }),
       to: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
+      relevance: relevanceFilter.optional(),
+      hidden: z.enum(['exclude', 'include', 'only']).optional().meta({
+        description:
+          'Matches that a mute or `relevance` hides: leave them out and count them (the default), list them too, or list only them.',
+      }),
       wait_seconds: integer(0, 30).optional().meta({
         description:
           'Waits up to this long for something newer than the cursor. Only with `order: "oldest"`.',
@@ -238,6 +278,7 @@ export const matchOperations = defineOperations('Matches', {
     answer: z.strictObject({
       matches: z.array(matchSchema).meta({ description: 'In the requested order.' }),
       removed: removedMatches,
+      hidden: hiddenMatches,
       next_cursor: z.string().nullable().meta({
         description:
           'Continues in the same direction. Never null with `order: "oldest"`: keep it for the next request.',
@@ -283,7 +324,7 @@ export const matchOperations = defineOperations('Matches', {
     changes: false,
     summary: 'Count matches',
     description:
-      'Counts stored matches by the time at which they were created, in steps of equal length: what `POST /matches` lists between the same `from` and `to`. Earshot refuses to count more than 1,000,000 matches, or for too long: request a shorter time or one rule.',
+      'Counts stored matches by the time at which they were created, in steps of equal length: what `POST /matches` lists between the same `from` and `to`, with the hidden ones. Earshot refuses to count more than 1,000,000 matches, or for too long: request a shorter time or one rule.',
     request: requestObject({
       rule_id: ruleFilter.optional(),
       platform: platformFilter,

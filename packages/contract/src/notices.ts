@@ -27,6 +27,7 @@ const noticeTypes = [
   'webhook.disabled',
   'digest.failing',
   'digest.given_up',
+  'judge.drift',
 ] as const;
 export type NoticeType = (typeof noticeTypes)[number];
 

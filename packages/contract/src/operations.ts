@@ -9,6 +9,7 @@ import { noticeOperations } from './notices.ts';
 import type { Operation } from './operation.ts';
 import { previewOperations } from './preview.ts';
 import { readerOperations } from './readers.ts';
+import { relevanceOperations } from './relevance.ts';
 import { ruleOperations } from './rules.ts';
 import { sourceOperations } from './sources.ts';
 import { usageOperations } from './usage.ts';
@@ -23,6 +24,7 @@ export const operations = {
   ...ruleOperations,
   ...previewOperations,
   ...matchOperations,
+  ...relevanceOperations,
   ...coverageOperations,
   ...usageOperations,
   ...sourceOperations,

@@ -5,15 +5,31 @@ export { type PlatformDescription, platformDescriptions } from './platform-descr
 
 export type Platform = keyof typeof platformDescriptions;
 
-// `Object.keys` forgets the names.
-export const platforms = Object.keys(platformDescriptions) as readonly Platform[];
+/** `Object.keys` forgets the names. */
+export const allPlatforms = Object.keys(platformDescriptions) as readonly Platform[];
+
+const { process: node } = globalThis as {
+  process?: { env: Readonly<Record<string, string | undefined>> };
+};
+/** Empty in a browser. */
+const environment = node?.env ?? {};
+
+/**
+ * The platforms of this installation: an operator may have switched on more than the usual ones. A client, which calls
+ * any installation, knows `allPlatforms`.
+ */
+export const platforms: readonly Platform[] = allPlatforms.filter((platform) => {
+  const { setting } = platformDescriptions[platform];
+  return setting === null || Boolean(environment[setting]);
+});
 
 export const platformSchema = z.enum(platforms);
 
 export function onEachPlatform<Value>(
   make: (platform: Platform, description: PlatformDescription) => Value,
+  names = platforms,
 ): Readonly<Record<Platform, Value>> {
-  const entries = platforms.map((platform) => [platform, make(platform, platformDescriptions[platform])]);
+  const entries = names.map((platform) => [platform, make(platform, platformDescriptions[platform])]);
   return Object.fromEntries(entries);
 }
 

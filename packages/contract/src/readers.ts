@@ -1,6 +1,13 @@
 import { z } from 'zod';
-import { exampleCursor, nextCursor, ruleId, timestamp } from './answer-fields.ts';
-import { coverageSchema, matchOperations, matchSchema, removalSchema, removedMatches } from './matches.ts';
+import { exampleCursor, nextCursor, relevanceFilter, ruleId, timestamp } from './answer-fields.ts';
+import {
+  coverageSchema,
+  hiddenMatches,
+  matchOperations,
+  matchSchema,
+  removalSchema,
+  removedMatches,
+} from './matches.ts';
 import { noticeSchema } from './notices.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
@@ -23,7 +30,7 @@ const readerName = text({ max: 100, description: 'Name of the reader, chosen by 
 
 const readable = ['matches', 'notices'] as const;
 const ofNotices = z.looseObject({ of: z.literal('notices') });
-const ofMatchesOnly = ['rule_id', 'platform'].map(
+const ofMatchesOnly = ['rule_id', 'platform', 'relevance'].map(
   (field) => [field, z.looseObject({ [field]: z.string() })] as const,
 );
 
@@ -35,6 +42,7 @@ export const readerSchema = z
     platform: platformSchema
       .nullable()
       .meta({ description: 'Only matches on this platform; null: on every platform.' }),
+    relevance: relevanceFilter.meta({ description: 'Which matches it leaves out, as in ListMatches.' }),
     created_at: timestamp.meta({ description: 'When it was first used.' }),
     acknowledged_at: timestamp.nullable().meta({ description: 'When `AckMatches` last moved it.' }),
   })
@@ -61,6 +69,7 @@ export const readerOperations = defineOperations('Matches', {
     request: requestObject({
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
+      relevance: relevanceFilter.optional(),
       cursor: text({
         max: 1_024,
         description:
@@ -70,13 +79,13 @@ export const readerOperations = defineOperations('Matches', {
     answer: z
       .strictObject({
         id: cursor.meta({ description: 'Continues the stream behind this event.' }),
-        event: z.enum(['open', 'match', 'removed']).meta({
+        event: z.enum(['open', 'match', 'removed', 'hidden']).meta({
           description:
-            '`open` is the first event and has only an `id`. `removed`: a match was removed. Ignore names that you do not know.',
+            '`open` is the first event and has only an `id`. `removed`: a match was removed. `hidden`: matches were left out. Ignore names that you do not know.',
         }),
-        data: z
-          .union([matchSchema, removalSchema])
-          .meta({ description: 'The match, or the removal of one. Of `open`: `{}`.' }),
+        data: z.union([matchSchema, removalSchema, hiddenMatches.unwrap()]).meta({
+          description: 'The match, the removal of one, or how many were left out. Of `open`: `{}`.',
+        }),
       })
       .meta({ description: 'One event of the stream.' }),
     errors: ['not_found', 'out_of_range'],
@@ -100,6 +109,9 @@ export const readerOperations = defineOperations('Matches', {
       platform: platformSchema
         .optional()
         .meta({ description: 'At the first use: only matches on this platform.' }),
+      relevance: relevanceFilter
+        .optional()
+        .meta({ description: 'At the first use: what to leave out, as in ListMatches. Default: `all`.' }),
       start: z.enum(['oldest', 'now']).default('now').meta({
         description: 'At the first use: start with new matches, or with the oldest stored match.',
       }),
@@ -114,6 +126,7 @@ export const readerOperations = defineOperations('Matches', {
     answer: z.strictObject({
       matches: z.array(matchSchema).meta({ description: 'Not acknowledged yet, oldest first.' }),
       removed: removedMatches,
+      hidden: hiddenMatches,
       notices: z
         .array(noticeSchema)
         .optional()
@@ -171,6 +184,7 @@ export const readerOperations = defineOperations('Matches', {
             of: 'matches',
             rule_id: exampleRuleId,
             platform: null,
+            relevance: 'all',
             created_at: '2026-11-14T22:46:00.000Z',
             acknowledged_at: '2026-11-15T08:00:00.000Z',
           },

@@ -194,6 +194,30 @@ export const distinctPlatforms = distinct(platforms, 'platform');
 
 /** Fields that several requests share. */
 export const ruleFilter = text({ max: 100, description: 'Only matches of this rule.' });
+const rulesMax = 100;
+export const rulesFilter = z
+  .array(text({ max: 100, description: 'Id of a rule.' }))
+  .max(10 * rulesMax)
+  .superRefine(
+    (listed, context) => {
+      if (listed.length === 0) context.addIssue(requestIssue('too_short', 'Must name at least one rule.'));
+      if (listed.length > rulesMax)
+        context.addIssue(requestIssue('too_long', `Must name at most ${rulesMax} rules.`));
+      listed.forEach((id, index) => {
+        if (listed.indexOf(id) < index)
+          context.addIssue(requestIssue('duplicate', `${quote(id)} is listed twice.`, [index]));
+      });
+    },
+    { when: ({ value, issues }) => Array.isArray(value) && issues.length === 0 },
+  )
+  .nullable()
+  .optional()
+  .meta({
+    minItems: 1,
+    maxItems: rulesMax,
+    uniqueItems: true,
+    description: 'Only matches of these rules; null or absent: of every rule.',
+  });
 export const platformFilter = platformSchema
   .optional()
   .meta({ description: 'Only matches on this platform.' });

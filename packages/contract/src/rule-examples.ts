@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { platformDescriptions, platformSchema } from './platforms.ts';
+import { type Platform, platformDescriptions, platforms } from './platforms.ts';
 import {
   alsoWhenFieldsFail,
   type RequestIssue,
@@ -68,21 +68,22 @@ function rawProblem(value: unknown, depthLeft: number): RequestIssue | undefined
   return undefined;
 }
 
-const ruleExample = requestObject(
-  { platform: platformSchema.meta({ description: 'Where the item is from.' }), payload: examplePayload },
-  'an example',
-).superRefine((example, context) => {
-  if (!example?.payload || example.payload.raw) return;
-  const { payload, platform } = example;
-  const { exampleFields } = platformDescriptions[platform];
-  if (exampleFields.some((field) => typeof payload[field] === 'string')) return;
-  const fields = exampleFields.map(quote).join(', ');
-  context.addIssue(requestIssue('required', `Needs ${fields} or "raw".`, ['payload']));
-});
+const ruleExampleOn = (names: readonly Platform[]) =>
+  requestObject(
+    { platform: z.enum(names).meta({ description: 'Where the item is from.' }), payload: examplePayload },
+    'an example',
+  ).superRefine((example, context) => {
+    if (!example?.payload || example.payload.raw) return;
+    const { payload, platform } = example;
+    const { exampleFields } = platformDescriptions[platform];
+    if (exampleFields.some((field) => typeof payload[field] === 'string')) return;
+    const fields = exampleFields.map(quote).join(', ');
+    context.addIssue(requestIssue('required', `Needs ${fields} or "raw".`, ['payload']));
+  });
 
-const exampleList = (description: string) =>
+const exampleListOn = (names: readonly Platform[], description: string) =>
   z
-    .array(ruleExample)
+    .array(ruleExampleOn(names))
     // Far beyond the limit zod gives up before it looks at the entries.
     .max(100)
     .superRefine((list, context) => {
@@ -93,23 +94,26 @@ const exampleList = (description: string) =>
     .default([])
     .meta({ description, maxItems: EXAMPLES_MAX });
 
-export const ruleExamples = requestObject(
-  {
-    must_match: exampleList('Items that the rule must match.'),
-    must_not_match: exampleList('Items that the rule must not match.'),
-  },
-  '"examples"',
-)
-  .superRefine((examples, context) => {
-    if (context.issues.length > 0) return;
-    const bytes = new TextEncoder().encode(JSON.stringify(examples)).length;
-    if (bytes <= EXAMPLES_BYTES_MAX) return;
-    const message = `Must have at most ${EXAMPLES_BYTES_MAX} bytes as JSON; it has ${bytes}.`;
-    context.addIssue(requestIssue('too_long', message));
-  }, alsoWhenFieldsFail)
-  .meta({
-    description:
-      'Example items for the rule. They are checked before anything is registered, and again when the value changes; one that fails is a violation.',
-  });
+export const ruleExamplesOn = (names: readonly Platform[]) =>
+  requestObject(
+    {
+      must_match: exampleListOn(names, 'Items that the rule must match.'),
+      must_not_match: exampleListOn(names, 'Items that the rule must not match.'),
+    },
+    '"examples"',
+  )
+    .superRefine((examples, context) => {
+      if (context.issues.length > 0) return;
+      const bytes = new TextEncoder().encode(JSON.stringify(examples)).length;
+      if (bytes <= EXAMPLES_BYTES_MAX) return;
+      const message = `Must have at most ${EXAMPLES_BYTES_MAX} bytes as JSON; it has ${bytes}.`;
+      context.addIssue(requestIssue('too_long', message));
+    }, alsoWhenFieldsFail)
+    .meta({
+      description:
+        'Example items for the rule. They are checked before anything is registered, and again when the value changes; one that fails is a violation.',
+    });
+
+export const ruleExamples = ruleExamplesOn(platforms);
 
 export type RuleExamples = z.output<typeof ruleExamples>;

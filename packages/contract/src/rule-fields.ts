@@ -22,16 +22,20 @@ const OVERRIDE_LENGTH_MAX = 4_096;
 
 const override = text({ max: OVERRIDE_LENGTH_MAX, description: "The rule in the platform's own syntax." });
 
-export const overrides = z
-  .strictObject(onEachPlatform(() => override.optional()))
-  .superRefine((_, context) => {
-    context.issues = eachUnknownKey(context.issues, unknownOverride);
-  }, alsoWhenFieldsFail)
-  .meta({ description: 'One query for each listed platform.' });
+export function overridesOn(names: readonly Platform[]) {
+  return z
+    .strictObject(onEachPlatform(() => override.optional(), names))
+    .superRefine((_, context) => {
+      context.issues = eachUnknownKey(context.issues, (key) => unknownOverride(key, names));
+    }, alsoWhenFieldsFail)
+    .meta({ description: 'One query for each listed platform.' });
+}
 
-function unknownOverride(key: string): RequestIssue {
-  const meant = closest(key, platforms);
-  const hint = `Did you mean ${meant === null ? platforms.map(quote).join(' or ') : quote(meant)}?`;
+export const overrides = overridesOn(platforms);
+
+function unknownOverride(key: string, names: readonly Platform[]): RequestIssue {
+  const meant = closest(key, names);
+  const hint = `Did you mean ${meant === null ? names.map(quote).join(' or ') : quote(meant)}?`;
   return requestIssue('extra_override', `${quote(key)} is not a platform. ${hint}`, [key]);
 }
 
@@ -40,6 +44,38 @@ export const ruleIntent = text({ max: 2_000, description: 'What the rule is for;
 export const expiresAt = requestTime.nullable().meta({
   description: 'When the rule is paused automatically: a time in the future, or null for never.',
 });
+
+const criteriaMax = 5;
+
+export const ruleRelevance = requestObject(
+  {
+    judge: z.boolean().meta({
+      description: 'Whether the judge says of each new match if it is relevant to the intent.',
+    }),
+    criteria: z
+      .array(text({ max: 300, description: 'What a relevant item fulfils, in one sentence.' }))
+      // Far beyond the limit zod gives up before it looks at the entries.
+      .max(100)
+      .superRefine((criteria, context) => {
+        if (criteria.length <= criteriaMax) return;
+        const message = `Must have at most ${criteriaMax} entries; it has ${criteria.length}.`;
+        context.addIssue(requestIssue('too_long', message));
+      })
+      .default([])
+      .meta({ description: 'What the judge checks besides the intent.', maxItems: criteriaMax }),
+    accept_unproven: z.boolean().default(false).meta({
+      description:
+        'Leave out what the judge rejects although the rule has fewer than 60 matches labelled `relevant`: nothing then shows how much of it is wrongly rejected.',
+    }),
+    usd_per_day: z.number().positive().max(10_000).nullable().default(null).meta({
+      description:
+        'The most that the judge may cost for this rule per UTC day; null: only the limit of the operator.',
+    }),
+  },
+  '"relevance"',
+).meta({ description: 'Whether a judge, a model that the operator set up, checks the matches of the rule.' });
+
+export type RuleRelevance = z.output<typeof ruleRelevance>;
 
 export const acceptSuspicious = z.boolean().optional().meta({
   description:
@@ -244,6 +280,7 @@ export const ruleSchema = z
       .nullable()
       .meta({ description: 'Why the rule is paused; null if it is not.' }),
     examples: ruleExamples.nullable().meta({ description: 'Example items for the rule.' }),
+    relevance: ruleRelevance.nullable().meta({ description: 'Null: the judge does not check its matches.' }),
     managed_by: managedBy.nullable().meta({ description: 'Null for a rule that is not kept as code.' }),
     platforms: perPlatform(rulePlatformSchema),
   })

@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import { budget } from './budgets.ts';
 import type { JsonSchema } from './json-schemas.ts';
-import { platforms } from './platforms.ts';
+import { allPlatforms } from './platforms.ts';
 import { alsoWhenFieldsFail, requestIssue, requestObject } from './request-fields.ts';
-import { ruleExamples } from './rule-examples.ts';
+import { ruleExamplesOn } from './rule-examples.ts';
 import {
   acceptSuspicious,
   badManagedName,
   expiresAt,
   managedName,
   managedPattern,
-  overrides,
+  overridesOn,
   platformOptions,
   ruleIntent,
   ruleName,
+  ruleRelevance,
 } from './rule-fields.ts';
 import { quote, type RequestViolation, violationAt } from './violations.ts';
 
@@ -22,7 +23,7 @@ function needsValue(value: unknown, context: z.core.$RefinementCtx): void {
   const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
   if (isEmpty)
     context.addIssue(
-      requestIssue('required', `Needs a value for at least one of ${platforms.map(quote).join(', ')}.`),
+      requestIssue('required', `Needs a value for at least one of ${allPlatforms.map(quote).join(', ')}.`),
     );
 }
 
@@ -31,7 +32,7 @@ const fileRule = requestObject(
   {
     name: ruleName.optional().meta({ description: 'Name of the rule, for people. Default: its key.' }),
     intent: ruleIntent,
-    overrides: overrides.superRefine(needsValue, alsoWhenFieldsFail).meta({
+    overrides: overridesOn(allPlatforms).superRefine(needsValue, alsoWhenFieldsFail).meta({
       description: "The rule in each platform's own syntax: what has no entry is not watched.",
       minProperties: 1,
     }),
@@ -39,7 +40,8 @@ const fileRule = requestObject(
     accept_suspicious: acceptSuspicious,
     expires_at: expiresAt.optional(),
     budget: budget.optional(),
-    examples: ruleExamples.optional(),
+    examples: ruleExamplesOn(allPlatforms).optional(),
+    relevance: ruleRelevance.optional(),
   },
   'a rule',
 );

@@ -27,6 +27,7 @@ import {
   ruleIntent,
   ruleName,
   rulePlatformSchema,
+  ruleRelevance,
   ruleSchema,
 } from './rule-fields.ts';
 
@@ -58,6 +59,7 @@ const exampleRule = {
   },
   pause: null,
   examples: exampleExamples,
+  relevance: null,
   managed_by: null,
   platforms: {
     x: {
@@ -98,6 +100,7 @@ export const ruleOperations = defineOperations('Rules', {
           'Default true. False: refuse the rule if another rule of the account has the same queries.',
       }),
       examples: ruleExamples.optional(),
+      relevance: ruleRelevance.optional(),
       managed_by: managedBy.optional(),
     }).superRefine((request, context) => {
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
@@ -216,6 +219,9 @@ export const ruleOperations = defineOperations('Rules', {
       accept_estimate: acceptEstimate,
       examples: ruleExamples.nullable().optional().meta({
         description: 'Replaces the current ones; null for none. If missing, the current ones are checked.',
+      }),
+      relevance: ruleRelevance.nullable().optional().meta({
+        description: 'Replaces the current one; null: the judge no longer checks its matches. Verdicts stay.',
       }),
       managed_by: managedBy.nullable().optional().meta({
         description: 'Gives the rule to a set of rules that are kept as code; null takes it out.',

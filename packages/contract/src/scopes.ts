@@ -3,6 +3,7 @@ export const scopes = [
   'rules:read',
   'rules:write',
   'matches:read',
+  'matches:label',
   'readers:write',
   'keys:write',
   'audit:read',

@@ -73,6 +73,13 @@ export const usageOperations = defineOperations('Usage', {
             'By day: in chronological order, without days that have no matches. By rule: the most expensive first, at most 1,000.',
         }),
       total: z.strictObject(figures).meta({ description: 'Of everything in the window.' }),
+      judge: z
+        .strictObject({
+          calls: z.int().min(0).meta({ description: 'Calls of the judge.' }),
+          usd: amount.meta({ description: 'What they cost at most, in US dollars.' }),
+        })
+        .optional()
+        .meta({ description: 'What the judge cost in the window, besides; absent if it was not called.' }),
       prices_as_of: day.meta({ description: 'The day on which the prices were checked.' }),
     }),
     errors: ['not_found'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nextCursor, ruleId, timestamp } from './answer-fields.ts';
+import { nextCursor, relevanceFilter, ruleId, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
 import {
@@ -11,7 +11,7 @@ import {
   platformFilter,
   requestIssue,
   requestObject,
-  ruleFilter,
+  rulesFilter,
   text,
 } from './request-fields.ts';
 
@@ -50,6 +50,9 @@ const secret = z.string().nullable().meta({
     'The signing secret, `whsec_…`. It is shown this once. Null for a chat, and when the answer is repeated for an `Idempotency-Key`.',
 });
 
+const relevanceMeans =
+  'Which matches are left out, as in ListMatches. A match waits for its verdict for 30 s at the most.';
+
 export const webhookSchema = z
   .strictObject({
     id: webhookId,
@@ -63,13 +66,16 @@ export const webhookSchema = z
       .int()
       .nullable()
       .meta({ description: `${windowDescription} Null for the other formats.` }),
-    rule_id: ruleId.nullable().meta({ description: 'Only matches of this rule; null: of every rule.' }),
+    rule_ids: z.array(ruleId).nullable().meta({
+      description: 'Only matches of these rules; null: of every rule. A deleted rule has no matches.',
+    }),
     platform: platformSchema
       .nullable()
       .meta({ description: 'Only matches on this platform; null: on every platform.' }),
+    relevance: relevanceFilter.meta({ description: relevanceMeans }),
     events: z.array(z.enum(eventNames)).meta({
       description:
-        'What is posted: `matches`, narrowed by `rule_id` and `platform`; `notices`: all of the account, one in each message.',
+        'What is posted: `matches`, narrowed by `rule_ids` and `platform`; `notices`: all of the account, one in each message.',
     }),
     state: z.enum(['active', 'paused', 'disabled']).meta({
       description: '`disabled`: Earshot has stopped trying; see `reason`. `UpdateWebhook` enables it again.',
@@ -97,8 +103,9 @@ const exampleWebhook = {
   url: 'https://hooks.example.com/earshot',
   format: 'standard',
   window_seconds: null,
-  rule_id: 'rule_01kb2m9x4c7q5t8w3y6z1v0n2p',
+  rule_ids: ['rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   platform: null,
+  relevance: 'all',
   events: ['matches'],
   state: 'active',
   reason: null,
@@ -125,8 +132,9 @@ export const webhookOperations = defineOperations('Webhooks', {
       window_seconds: windowSeconds.optional().meta({
         description: `${windowDescription} ${windowSecondsDefault} by default; not for \`standard\` and \`cloudevents\`.`,
       }),
-      rule_id: ruleFilter.optional(),
+      rule_ids: rulesFilter,
       platform: platformFilter,
+      relevance: relevanceFilter.optional().meta({ description: `${relevanceMeans} \`all\` by default.` }),
       events: askedEvents.meta({ description: 'What is posted; `matches` by default.' }),
     }).superRefine((request, context) => {
       if (request?.window_seconds !== undefined && !isChatFormat(request.format))
@@ -135,7 +143,7 @@ export const webhookOperations = defineOperations('Webhooks', {
     answer: webhookSchema.extend({ webhook_id: webhookId, secret }),
     errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted'],
     example: {
-      request: { name: exampleWebhook.name, url: exampleWebhook.url, rule_id: exampleWebhook.rule_id },
+      request: { name: exampleWebhook.name, url: exampleWebhook.url, rule_ids: [...exampleWebhook.rule_ids] },
       answer: { ...exampleWebhook, webhook_id: exampleWebhookId, secret: 'whsec_…' },
     },
   },
@@ -166,11 +174,15 @@ export const webhookOperations = defineOperations('Webhooks', {
           'A new format. To change from a chat format to `standard` or `cloudevents`, also send a `url`, then rotate the secret to get one.',
       }),
       window_seconds: windowSeconds.optional().meta({ description: windowDescription }),
-      rule_id: ruleFilter.nullable().optional().meta({ description: 'Only this rule; null: every rule.' }),
+      rule_ids: rulesFilter.meta({
+        description:
+          'Only matches of these rules; null: of every rule. Matches of an added rule are posted from now on, or from where the webhook stopped if it has not sent everything.',
+      }),
       platform: platformSchema
         .nullable()
         .optional()
         .meta({ description: 'Only this platform; null: every platform.' }),
+      relevance: relevanceFilter.optional().meta({ description: relevanceMeans }),
       events: askedEvents.meta({ description: 'Which events are posted from now on.' }),
       state: z.enum(['active', 'paused']).optional().meta({
         description: '`active` also enables a disabled webhook. It continues where it stopped.',

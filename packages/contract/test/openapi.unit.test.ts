@@ -189,8 +189,8 @@ test('each operation has its scope, only the open paths need no key, and every s
   expect(new Set(rows.flatMap(({ scope }) => scope ?? []))).toEqual(new Set(scopes));
 });
 
-test('every operation with a scope to write counts as a change, except the list of keys', () => {
-  const differing = rows.filter(({ scope, changes }) => (scope?.endsWith(':write') ?? false) !== changes);
+test('every operation with a scope to write or label counts as a change, except the list of keys', () => {
+  const differing = rows.filter(({ scope, changes }) => /:(write|label)$/.test(scope ?? '') !== changes);
   expect(differing.map(({ id }) => id)).toEqual(['ListKeys']);
 });
 

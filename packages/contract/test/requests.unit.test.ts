@@ -254,3 +254,23 @@ describe('PlatformSyntax', () => {
     expect(violations('PlatformSyntax', { platforms: [] })).toEqual(['platforms: too_short']);
   });
 });
+
+test('a webhook and a digest have 1 to 100 different rules, or all', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `rule_${index}`);
+  const cases: [unknown, string[]][] = [
+    [null, []],
+    [many(100), []],
+    [[], ['rule_ids: too_short']],
+    [many(101), ['rule_ids: too_long']],
+    [many(1_001), ['rule_ids: too_long']],
+    [['rule_1', 'rule_2', 'rule_1'], ['rule_ids[2]: duplicate']],
+    [
+      ['rule_1', ' ', 1],
+      ['rule_ids[1]: too_short', 'rule_ids[2]: wrong_type'],
+    ],
+    ['rule_1', ['rule_ids: wrong_type']],
+  ];
+  for (const id of ['CreateWebhook', 'UpdateWebhook', 'CreateDigest', 'UpdateDigest'] as const)
+    for (const [rule_ids, found] of cases)
+      expect(violations(id, { ...operations[id].example.request, rule_ids })).toEqual(found);
+});

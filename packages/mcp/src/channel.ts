@@ -8,7 +8,7 @@ export const channelCapability = { 'claude/channel': {} } as const;
 const method = 'notifications/claude/channel';
 
 interface ChannelOptions {
-  readonly earshot: Pick<Earshot, 'readMatches'>;
+  readonly earshot: Pick<Earshot, 'readMatches' | 'ackMatches'>;
   /** Name of a reader of matches. Its first use creates it, and it starts with new matches. */
   readonly reader: string;
   readonly signal: AbortSignal;
@@ -20,18 +20,22 @@ const waitSeconds = 30;
 const pauseMs = 5_000;
 
 /**
- * Announces new matches to the client while it is connected. It acknowledges nothing: the agent reads the matches with
- * wait_for_matches and the same reader. While a full page is unread, nothing more is announced.
+ * Announces new matches to the client while it is connected. The agent reads and acknowledges them with wait_for_matches and the same
+ * reader. While a full page is unread, nothing more is announced. A page whose matches are all left out is acknowledged here, because
+ * nothing makes the agent read it.
  */
 export async function openChannel(server: McpServer, options: ChannelOptions): Promise<void> {
   const { earshot, reader, signal } = options;
   let announced: ReadonlySet<string> = new Set();
   while (!signal.aborted) {
     const request = { reader, limit: pageMax, wait_seconds: waitSeconds };
-    const matches = await orNull(earshot.readMatches(request, { signal }));
-    const news = matches?.matches.filter(({ id }) => !announced.has(id)) ?? [];
+    const page = await orNull(earshot.readMatches(request, { signal }));
+    const { matches = [], removed = [], cursor = null } = page ?? {};
+    const news = matches.filter(({ id }) => !announced.has(id));
     if (news.length > 0) await server.server.notification({ method, params: announce(reader, news) });
-    if (matches) announced = new Set(matches.matches.map(({ id }) => id));
+    if (page) announced = new Set(matches.map(({ id }) => id));
+    if (cursor !== null && matches.length + removed.length === 0)
+      await orNull(earshot.ackMatches({ reader, cursor }, { signal }));
     await pause(pauseMs, undefined, { signal });
   }
 }

@@ -7,7 +7,7 @@ export const findingSchema = z.object({
   severity: z.string().optional(),
   code: z.string(),
   message: z.string(),
-  excerpt: z.string().optional().meta({ description: 'The query with carets under the place' }),
+  excerpt: z.string().optional(),
   fixes: z
     .array(z.object({ title: z.string(), certainty: z.enum(['certain', 'guess']), value: z.string() }))
     .optional()

@@ -11,7 +11,9 @@ export function outputJsonSchema(schema: z.ZodObject): Record<string, unknown> {
   const { $schema: _, ...json } = z.toJSONSchema(schema, {
     io: 'output',
     override: ({ jsonSchema }) => {
-      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // Only a record has a schema here. `{}` allows what absence allows, and the MCP inspector warns of it.
+      if (Object.keys(Object(jsonSchema.additionalProperties)).length === 0)
+        delete jsonSchema.additionalProperties;
       // No client needs them, and agents would read a third more.
       delete jsonSchema.required;
       delete jsonSchema.propertyNames;

@@ -54,8 +54,9 @@ export async function answerWithMatches(source: MatchesSource, call: ToolCall): 
 }
 
 async function ownLines(source: MatchesSource, page: MatchPage, call: ToolCall): Promise<string[]> {
-  const { matches, removed = [], cursor } = page;
-  if (matches.length > 0 || removed.length > 0) return removalLines(removed);
+  const { matches, removed = [], hidden, cursor } = page;
+  if (matches.length > 0 || removed.length > 0) return [...hiddenLines(hidden), ...removalLines(removed)];
+  if (hidden) return hiddenLines(hidden);
   // Only a search has a page without matches that is not the last one.
   if (source.request.query === undefined || cursor === null) return await silence(source, page, call);
   return ['None among the matches that were searched. Call again with next_cursor to search older ones.'];
@@ -69,6 +70,14 @@ async function silence(
   const silent = { ruleId: request.rule_id, coverage, narrowed, reader };
   const { why, try_next } = await explainSilence(call, silent, Date.now());
   return [...why, `Next: ${try_next}`];
+}
+
+function hiddenLines(hidden: MatchPage['hidden']): string[] {
+  if (!hidden) return [];
+  const { muted, not_relevant } = hidden;
+  return [
+    `Hidden: ${muted} muted, ${not_relevant} not relevant; list_matches with hidden "only" shows them.`,
+  ];
 }
 
 /** Leaves room for matches. */

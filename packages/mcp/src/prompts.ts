@@ -42,8 +42,10 @@ ${intent}
 1. Choose the platforms: ${choices}.
 2. Read platform_syntax for these platforms.
 3. Write one query per platform: the words that people use for the topic, joined by OR, then filters (language, retweets, page category, site) that exclude other topics. Every match costs money.
-4. Check the queries with validate_rule, with examples that they must and must not match. Apply its fixes, including those of warnings, if they fit the intent.
-5. Show me the queries and what they will not find. When I agree, call create_rule with the examples and my intent, word for word.`;
+4. Write the intent in one or two sentences: my words, and what to ignore ("…, not …"). Later, people and models judge the matches by it. If you do not know what to ignore, ask me.
+5. Check queries and intent with validate_rule, with examples that they must and must not match. Apply its fixes, including those of warnings, if they fit the intent.
+6. See with preview_rule how many matches a day the queries would have, and their cost. If that is more than the intent is worth, narrow the queries.
+7. Show me the queries, the intent, the cost and what they will not find. When I agree, call create_rule with the examples and this intent.`;
 }
 
 function narrowRule(ruleId: string): string {

@@ -17,7 +17,7 @@ import { readTimes } from './times.ts';
 import { InvalidArguments } from './tool.ts';
 
 /** The fields of arguments and answers about rules. The API checks lengths and contradictions. */
-export const ruleId = z.string().meta({ description: 'rule_… from create_rule or list_rules' });
+export const ruleId = z.string().meta({ description: 'rule_… from list_rules' });
 
 export const platforms = z.array(platform);
 
@@ -60,6 +60,9 @@ export const examples = z
     }),
   )
   .meta({ description: 'Items that the queries must match, or must not' });
+
+/** The same, described by create_rule. */
+export const draftExamples = examples.meta(asOfCreateRule);
 
 type Examples = NonNullable<Requests['CreateRule']['examples']>;
 
@@ -130,8 +133,7 @@ const registered = z.object({
   status: z.enum(['active', 'pending', 'failed', 'paused']),
   rule_type: z.string(),
   listening: z.string(),
-  translated_value: z.string().meta({ description: 'As registered' }),
-
+  translated_value: z.string(),
   last_match_at: z.string().nullable(),
   match_count: z.int(),
 });
@@ -190,7 +192,8 @@ export function listeningWords({ state, reason, since }: Listening): string {
 export const changedOutput = z.object({
   id: z.string(),
   state: z.string(),
-  platforms: z.record(z.string(), z.object({ status: z.string(), translated_value: z.string() })),
+  // With some of the fields that get_rule describes.
+  platforms: z.record(z.string(), z.looseObject({})),
 });
 
 export function toChangedOutput(rule: Rule): z.output<typeof changedOutput> {

@@ -3,15 +3,29 @@ import type { Earshot } from '@earshot/sdk';
 import type { z } from 'zod';
 import { writeReadable } from './content/readable.ts';
 
-type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | 'readers:write' | null;
+type ToolScope = 'rules:read' | 'rules:write' | 'matches:read' | 'matches:label' | 'readers:write' | null;
 
 type ToolOperation = Exclude<
   { [Id in OperationId]: (typeof operations)[Id]['scope'] extends ToolScope ? Id : never }[OperationId],
   'StreamMatches' | 'StreamNotices' | 'WhoAmI'
 >;
 
-/** The operations that tools may call. None of them sends data out, manages keys or reads the audit. */
-type ForTools = Pick<Earshot, Uncapitalize<ToolOperation>>;
+type Options = Parameters<Earshot['updateWebhook']>[1];
+
+/** What notify_by needs: it cannot send a URL or an address. */
+interface Destinations extends Pick<Earshot, 'listWebhooks' | 'listDigests'> {
+  updateWebhook(
+    request: { webhook_id: string; rule_ids: string[] },
+    options: Options,
+  ): ReturnType<Earshot['updateWebhook']>;
+  updateDigest(
+    request: { digest_id: string; rule_ids: string[] },
+    options: Options,
+  ): ReturnType<Earshot['updateDigest']>;
+}
+
+/** The operations that tools may call. None of them sends data to a new address, manages keys or reads the audit. */
+type ForTools = Pick<Earshot, Uncapitalize<ToolOperation>> & Destinations;
 
 /** The context of a call, independent of the transport. */
 export interface ToolCall {
@@ -41,7 +55,7 @@ export interface Tool {
   readonly description: string;
   readonly annotations: ToolHints;
   /** The main operation. A key without its scope does not see the tool. */
-  readonly operation: ToolOperation;
+  readonly operation: ToolOperation | 'UpdateWebhook';
   readonly input: z.ZodObject;
   /** Missing for tools that answer with a text and no structured content. */
   readonly output?: z.ZodObject;

@@ -3,9 +3,11 @@ import { countMatches } from './tools/count-matches.ts';
 import { createRule } from './tools/create-rule.ts';
 import { getCoverage } from './tools/get-coverage.ts';
 import { getUsage } from './tools/get-usage.ts';
+import { labelMatches } from './tools/label-matches.ts';
 import { listMatches } from './tools/list-matches.ts';
 import { listNotices } from './tools/list-notices.ts';
 import { listRules } from './tools/list-rules.ts';
+import { notifyBy } from './tools/notify-by.ts';
 import { platformSyntax } from './tools/platform-syntax.ts';
 import { previewRule } from './tools/preview-rule.ts';
 import { readerTools } from './tools/readers.ts';
@@ -22,9 +24,11 @@ export const tools: readonly Tool[] = [
   waitForMatches,
   listMatches,
   countMatches,
+  labelMatches,
   ...readerTools,
   listRules,
   ...ruleTools,
+  notifyBy,
   getCoverage,
   getUsage,
   listNotices,

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { answerMatches } from '../src/content/answer-matches.ts';
-import { newNonce } from '../src/content/nonce.ts';
+import { newNonce } from '../src/content/fence.ts';
 import { aMatch } from './a-match.ts';
 import { separate, unseenIn } from './injections/fence.ts';
 import { injections } from './injections/index.ts';

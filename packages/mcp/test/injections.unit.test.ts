@@ -1,7 +1,7 @@
 import type { Match } from '@earshot/sdk';
 import { describe, expect, test } from 'vitest';
 import { answerMatches } from '../src/content/answer-matches.ts';
-import { newNonce } from '../src/content/nonce.ts';
+import { newNonce } from '../src/content/fence.ts';
 import { aMatch } from './a-match.ts';
 import { markupIn, separate, unseenIn } from './injections/fence.ts';
 import { harmless, injections } from './injections/index.ts';

@@ -6,6 +6,9 @@ const rows = Object.values(operations);
 const { name, intent, platforms, overrides } = operations.CreateRule.example.request;
 const { request: oneRule } = operations.GetRule.example;
 const [match] = operations.ListMatches.example.answer.matches;
+const [webhook] = operations.ListWebhooks.example.answer.webhooks;
+const [digest] = operations.ListDigests.example.answer.digests;
+const listing = ['ListWebhooks', 'ListDigests', 'GetRule'] as const;
 const reading = { reader: 'r', ack: 'a', wait_seconds: 0, ...oneRule };
 
 /** Each tool, with arguments that lead to different requests, and the operations that it may call. */
@@ -42,6 +45,11 @@ const calls: ReadonlyArray<{ tool: string; args: object; reaches: OperationId[];
   { tool: 'list_matches', args: {}, reaches: ['ListMatches', 'ListRules'], silent: true },
   { tool: 'list_matches', args: oneRule, reaches: ['ListMatches', 'GetRule'], silent: true },
   { tool: 'count_matches', args: {}, reaches: ['CountMatches'] },
+  {
+    tool: 'label_matches',
+    args: { match_ids: [match?.id], label: 'relevant' },
+    reaches: ['LabelMatches'],
+  },
   { tool: 'list_readers', args: {}, reaches: ['ListReaders'] },
   { tool: 'delete_reader', args: { reader: 'r' }, reaches: ['DeleteReader'] },
   { tool: 'list_rules', args: {}, reaches: ['ListRules'] },
@@ -50,6 +58,12 @@ const calls: ReadonlyArray<{ tool: string; args: object; reaches: OperationId[];
   { tool: 'pause_rule', args: oneRule, reaches: ['PauseRule'] },
   { tool: 'resume_rule', args: oneRule, reaches: ['GetRule', 'ResumeRule'] },
   { tool: 'delete_rule', args: oneRule, reaches: ['DeleteRule'] },
+  { tool: 'notify_by', args: { ...oneRule, destination: digest?.id }, reaches: [...listing] },
+  {
+    tool: 'notify_by',
+    args: { rule_id: 'rule_other', destination: webhook?.id },
+    reaches: [...listing, 'UpdateWebhook'],
+  },
   { tool: 'get_coverage', args: oneRule, reaches: ['GetCoverage'] },
   { tool: 'get_usage', args: oneRule, reaches: ['GetUsage'] },
   { tool: 'list_notices', args: {}, reaches: ['ListNotices'] },
@@ -70,18 +84,29 @@ describe('the operations that tools call', () => {
     expect([...called].toSorted()).toEqual(reaches.toSorted());
   });
 
-  test('cover every tool, and do not send data out or create keys', async () => {
+  test('cover every tool, and do not create keys or destinations', async () => {
     await using server = await connectInProcess(() => Promise.reject(new Error('no request expected')));
     const { tools } = await server.client.listTools();
     expect(new Set(calls.map(({ tool }) => tool))).toEqual(new Set(tools.map(({ name }) => name)));
     const reached = new Set(calls.flatMap(({ reaches }) => reaches));
     const scopes = rows.filter(({ id }) => reached.has(id)).map(({ scope }) => scope);
     expect(new Set(scopes)).toEqual(
-      new Set([null, 'rules:read', 'rules:write', 'matches:read', 'readers:write']),
+      new Set([
+        null,
+        'rules:read',
+        'rules:write',
+        'matches:read',
+        'matches:label',
+        'readers:write',
+        'webhooks:read',
+        'webhooks:write',
+      ]),
     );
+    const sending = rows.filter(({ id, scope }) => reached.has(id) && scope === 'webhooks:write');
+    expect(sending.map(({ id }) => id)).toEqual(['UpdateWebhook']);
   });
 
-  test('do not include operations that send data out, which alone need webhooks:write', () => {
+  test('send data out only with webhooks:write', () => {
     const sending = rows.filter(
       ({ id }) => /Webhook|Deliver|Secret|Digest/.test(id) && !/^(List|Get)/.test(id),
     );

@@ -62,6 +62,17 @@ test('create_rule and validate_rule send examples', async () => {
   expect(checked.text).toContain('- field "examples.must_match[0]", message "Does not match."');
 });
 
+test('validate_rule sends the intent, and returns its hints', async () => {
+  const intent_hints = [{ code: 'intent_too_short', message: 'Say more.' }];
+  const checked = await ask(
+    'validate_rule',
+    { overrides: { x: 'a' }, intent: 'a' },
+    { ValidateRule: { intent_hints } },
+  );
+  expect(checked.requests.get('ValidateRule')).toMatchObject({ intent: 'a' });
+  expect(checked.text).toContain('Say more.');
+});
+
 test('create_rule sends the platforms of its overrides unless they are listed', async () => {
   const overrides = { firehose: 'a' };
   const { requests } = await ask('create_rule', { name: 'a', intent: 'b', overrides });

@@ -33,6 +33,7 @@ const rule = (fields: Partial<Rule> = {}): Rule => ({
   effective_budget: null,
   pause: null,
   examples: null,
+  relevance: null,
   managed_by: null,
   platforms: { x: watched() },
   ...fields,

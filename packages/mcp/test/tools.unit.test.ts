@@ -7,7 +7,7 @@ import { connectInProcess, jsonAnswer } from './in-process.ts';
 const noRequest: typeof fetch = () => Promise.reject(new Error('no request expected'));
 
 const names =
-  'platform_syntax validate_rule preview_rule create_rule wait_for_matches list_matches count_matches list_readers delete_reader list_rules get_rule update_rule pause_rule resume_rule delete_rule get_coverage get_usage list_notices';
+  'platform_syntax validate_rule preview_rule create_rule wait_for_matches list_matches count_matches label_matches list_readers delete_reader list_rules get_rule update_rule pause_rule resume_rule delete_rule notify_by get_coverage get_usage list_notices';
 
 describe('tools/list', () => {
   test.each([{ mode: { pin: '2026-07-28' } }, { mode: 'legacy' as const }])(
@@ -38,15 +38,16 @@ describe('tools/list', () => {
       'platform_syntax',
       'wait_for_matches',
       'list_matches',
+      'notify_by',
     ]);
     expect(hinted('destructiveHint')).toEqual(['delete_reader', 'update_rule', 'delete_rule']);
     const writing =
-      'preview_rule create_rule wait_for_matches delete_reader update_rule pause_rule resume_rule delete_rule';
+      'preview_rule create_rule wait_for_matches label_matches delete_reader update_rule pause_rule resume_rule delete_rule notify_by';
     expect(hinted('readOnlyHint')).toEqual(names.split(' ').filter((name) => !writing.includes(name)));
     // A second call of create_rule creates another rule.
     expect(hinted('idempotentHint')).toEqual(names.split(' ').filter((name) => name !== 'create_rule'));
     expect(hinted('openWorldHint').join(' ')).toBe(
-      'preview_rule create_rule wait_for_matches list_matches update_rule pause_rule resume_rule delete_rule',
+      'preview_rule create_rule wait_for_matches list_matches update_rule pause_rule resume_rule delete_rule notify_by',
     );
   });
 
@@ -347,4 +348,16 @@ test('the text of an answer has one field per line, and a value cannot imitate a
     '  - state gap, repair (via search)',
     '  - "and 3 more"',
   ]);
+});
+
+test('draft_rule has the intent, and names the tools of the loop in their order', async () => {
+  await using server = await connectInProcess(noRequest);
+  const args = { name: 'draft_rule', arguments: { intent: 'Rust, not the game' } };
+  const { messages } = await server.client.getPrompt(args);
+  const [content] = messages.map((message) => message.content);
+  const text = content?.type === 'text' ? content.text : '';
+  expect(text).toContain('\nRust, not the game\n');
+  expect(text).toContain('what to ignore');
+  const tools = [...new Set(text.match(/[a-z]+_[a-z]+/g))];
+  expect(tools).toEqual(['platform_syntax', 'validate_rule', 'preview_rule', 'create_rule']);
 });

@@ -28,7 +28,7 @@ export class EarshotApi implements ICredentialType {
       default: '',
       required: true,
       description:
-        'The trigger needs the scopes webhooks:read and webhooks:write; the other node rules:read, rules:write and matches:read',
+        'A key can have several scopes. The trigger needs webhooks:read, webhooks:write and rules:read; the other node rules:read, rules:write and matches:read.',
     },
   ];
   authenticate: IAuthenticateGeneric = {

@@ -2,13 +2,14 @@ import {
   type IDataObject,
   type IExecuteFunctions,
   type IHookFunctions,
+  type ILoadOptionsFunctions,
   type JsonObject,
   NodeApiError,
 } from 'n8n-workflow';
 
 /** Calls an operation of Earshot's API, without a body by GET. n8n shows the error message of the server. */
 export async function callEarshot(
-  context: IExecuteFunctions | IHookFunctions,
+  context: IExecuteFunctions | IHookFunctions | ILoadOptionsFunctions,
   path: string,
   body?: IDataObject,
 ): Promise<IDataObject> {

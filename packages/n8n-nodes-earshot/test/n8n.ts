@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { ExecuteContext, HookContext, PackageDirectoryLoader, WebhookContext } from 'n8n-core';
+import {
+  ExecuteContext,
+  HookContext,
+  LoadOptionsContext,
+  PackageDirectoryLoader,
+  WebhookContext,
+} from 'n8n-core';
 import {
   createRunExecutionData,
   type ICredentialDataDecryptedObject,
@@ -12,6 +18,7 @@ import {
   type IExecuteFunctions,
   type IHookFunctions,
   type IHttpRequestOptions,
+  type ILoadOptionsFunctions,
   type INode,
   type INodeExecutionData,
   type INodeParameters,
@@ -154,6 +161,25 @@ export async function testCredential(credentials: Credentials): Promise<unknown>
   const options = { ...request, baseURL, json: true } as IHttpRequestOptions;
   const context = hookContext(opened);
   return await context.helpers.httpRequestWithAuthentication.call(context as never, credentialName, options);
+}
+
+/** What the editor offers for a parameter, by the method that the parameter names. */
+export async function offered(credentials: Credentials, name: string, parameter: string, search?: string) {
+  const opened = await open(credentials, name, {});
+  const { workflow, node, additionalData, type } = opened;
+  const context = new LoadOptionsContext(
+    workflow,
+    node,
+    additionalData,
+    parameter,
+  ) as unknown as ILoadOptionsFunctions;
+  const property = type.description.properties.find((one) => one.name === parameter);
+  const list = property?.modes?.find(({ type }) => type === 'list')?.typeOptions?.searchListMethod;
+  const searching = type.methods?.listSearch?.[list ?? ''];
+  if (searching !== undefined) return (await searching.call(context, search)).results;
+  const loading = type.methods?.loadOptions?.[String(property?.typeOptions?.loadOptionsMethod)];
+  if (loading === undefined) throw new Error(`${parameter} has no list`);
+  return await loading.call(context);
 }
 
 export interface ActionOptions {

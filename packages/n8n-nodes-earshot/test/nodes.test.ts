@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ServerUnderTest, startWorld, type World } from '../../../e2e/src/world.ts';
+import type { Scope } from '../../contract/src/index.ts';
 import { createEarshot, type Earshot, type EarshotError } from '../../sdk/src/index.ts';
 import { eventually } from '../../testkit/src/index.ts';
-import { type Credentials, runAction, startTrigger, testCredential } from './n8n.ts';
+import { type Credentials, offered, runAction, startTrigger, testCredential } from './n8n.ts';
 
 const within = { timeoutMs: 60_000 };
 const root = join(import.meta.dirname, '..');
@@ -46,10 +48,12 @@ describe('the trigger', () => {
       platforms: ['x'],
       overrides: { x: 'zeppelin' },
     });
-    await using trigger = await startTrigger(credentials, { ruleId: rule_id, platform: 'x' });
+    await using trigger = await startTrigger(credentials, { ruleIds: [rule_id], platform: 'x' });
     expect(await trigger.activate()).toBe(true);
     const { webhooks } = await earshot.listWebhooks();
-    expect(webhooks).toMatchObject([{ url: trigger.url, rule_id, platform: 'x', state: 'active' }]);
+    expect(webhooks).toMatchObject([
+      { url: trigger.url, rule_ids: [rule_id], platform: 'x', state: 'active' },
+    ]);
 
     await world.sandbox.posts(['a zeppelin over the lake']);
     await eventually(() => expect(trigger.started).toHaveLength(1), within);
@@ -86,6 +90,15 @@ describe('the trigger', () => {
     // The webhook is already deleted.
     await earshot.deleteWebhook({ webhook_id: await idOf() });
     expect(await trigger.deactivate()).toBe(true);
+  });
+
+  test('takes a rule from an expression', async () => {
+    const { credentials, earshot } = await newUser();
+    const overrides = { x: 'glider' };
+    const { rule_id } = await earshot.createRule({ name: 'G', intent: 'G', platforms: ['x'], overrides });
+    await using trigger = await startTrigger(credentials, { ruleIds: `={{ "${rule_id}" }}` });
+    await trigger.activate();
+    expect((await earshot.listWebhooks()).webhooks).toMatchObject([{ rule_ids: [rule_id] }]);
   });
 
   test('accepts a test message without a start, and refuses unsigned messages', async () => {
@@ -149,14 +162,17 @@ describe('the action', () => {
     expect(await runAction(credentials, [{ resource: 'rule', operation: 'getAll' }])).toMatchObject([
       { json: { id: ruleId }, pairedItem: { item: 0 } },
     ]);
+    const chosen = { __rl: true, mode: 'list', value: ruleId, cachedResultName: 'Airships' };
     for (const [operation, state] of [
       ['pause', 'paused'],
       ['resume', 'active'],
     ]) {
-      await runAction(credentials, [{ resource: 'rule', operation, ruleId }]);
+      await runAction(credentials, [{ resource: 'rule', operation, ruleId: chosen }]);
       expect(await earshot.getRule({ rule_id: ruleId })).toMatchObject({ state });
     }
-    await runAction(credentials, [{ resource: 'rule', operation: 'delete', ruleId }]);
+    await runAction(credentials, [
+      { resource: 'rule', operation: 'delete', ruleId: { ...chosen, mode: 'id' } },
+    ]);
     expect((await earshot.listRules()).rules).toEqual([]);
   });
 
@@ -170,7 +186,8 @@ describe('the action', () => {
         ({ json }) => json['id'],
       );
     const all = await eventually(async () => {
-      const ids = await idsOf({ limit: 1_000, ruleFilter: rule_id, platform: 'x' });
+      const ruleFilter = { __rl: true, mode: 'list', value: rule_id };
+      const ids = await idsOf({ limit: 1_000, ruleFilter, platform: 'x' });
       expect(new Set(ids).size).toBe(130);
       return ids;
     }, within);
@@ -201,9 +218,56 @@ describe('the action', () => {
     ]);
     const empty = { resource: 'rule', operation: 'create', name: 'A', intent: 'A' };
     await expect(runAction(credentials, [empty])).rejects.toThrow(
-      'The rule has no query. Add a query for X, Firehose or both.',
+      'The rule has no query. Add a query for at least one platform.',
     );
   });
+});
+
+test.for([
+  ['earshot', 'ruleId'],
+  ['earshot', 'ruleFilter'],
+  ['earshotTrigger', 'ruleIds'],
+])('%s offers the rules of the account for %s, by name', async ([node = '', parameter = '']) => {
+  const { credentials, earshot } = await newUser();
+  const create = async (name: string) => {
+    const { rule_id } = await earshot.createRule({
+      name,
+      intent: 'A',
+      platforms: ['x'],
+      overrides: { x: 'cat' },
+    });
+    return { name, value: rule_id, description: rule_id };
+  };
+  const comets = await create('Comets');
+  const asteroids = await create('Asteroids');
+  expect(await offered(credentials, node, parameter)).toEqual([asteroids, comets]);
+  if (node === 'earshot') expect(await offered(credentials, node, parameter, 'comet')).toEqual([comets]);
+});
+
+/** A key with the scopes that the README names for a node. */
+async function documentedKey({ credentials, earshot }: Awaited<ReturnType<typeof newUser>>, node: string) {
+  const page = await readFile(join(root, 'README.md'), 'utf8');
+  const [, cell = ''] = new RegExp(`^\\| ${node} +\\| (\`.*\`) +\\|$`, 'm').exec(page) ?? [];
+  const scopes = cell.replaceAll('`', '').split(', ') as Scope[];
+  const { key } = await earshot.createKey({ name: node, scopes });
+  return { ...credentials, apiKey: String(key) };
+}
+
+test('a key with the documented scopes suffices for each node', async () => {
+  const user = await newUser();
+  const forTrigger = await documentedKey(user, 'Earshot Trigger');
+  expect(await offered(forTrigger, 'earshotTrigger', 'ruleIds')).toEqual([]);
+  await using trigger = await startTrigger(forTrigger);
+  expect(await trigger.activate()).toBe(true);
+  expect(await trigger.deactivate()).toBe(true);
+
+  const forAction = await documentedKey(user, 'Earshot');
+  expect(await offered(forAction, 'earshot', 'ruleId')).toEqual([]);
+  const rule = { resource: 'rule', operation: 'create', name: 'A', intent: 'A', xQuery: 'balloon' };
+  const [created] = await runAction(forAction, [rule]);
+  const ruleId = String(created?.json['rule_id']);
+  await runAction(forAction, [{ resource: 'match', operation: 'getAll', ruleFilter: ruleId }]);
+  await runAction(forAction, [{ resource: 'rule', operation: 'delete', ruleId }]);
 });
 
 test('any valid key passes the test of the credential', async () => {

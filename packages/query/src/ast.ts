@@ -1,5 +1,5 @@
 /**
- * The tree of both rule languages, for validation, canonical form, evaluation and explanation. It is strictly
+ * The tree of all rule languages, for validation, canonical form, evaluation and explanation. It is strictly
  * Boolean: the parsers have already applied the precedence and clause rules of their language. Spans are UTF-16
  * offsets into the rule text, end exclusive.
  */

@@ -1,9 +1,11 @@
 import type { Node, Span } from './ast.ts';
+import { exampleBlueskyPost } from './bluesky/example-post.ts';
+import { blueskyLanguage } from './bluesky/language.ts';
 import { tooMuchWork, withBudget } from './budget.ts';
 import type { ExamplePayload, ReadItem } from './example-payload.ts';
 import { readExamplePage } from './firehose/evaluate.ts';
 import { firehoseLanguage } from './firehose/language.ts';
-import type { Explanation, Platform, State } from './language.ts';
+import type { Explanation, Language, Platform, State } from './language.ts';
 import { examplePost } from './x/example-post.ts';
 import { xLanguage } from './x/language.ts';
 
@@ -41,7 +43,7 @@ export function judgeExamples(
   const rootOf = (platform: Platform, value: string): Node | null => {
     const known = roots.get(platform);
     if (known !== undefined) return known;
-    const { root } = platform === 'x' ? xLanguage.parse(value) : firehoseLanguage.parse(value);
+    const { root } = kinds[platform].language.parse(value);
     roots.set(platform, root);
     return root;
   };
@@ -89,7 +91,7 @@ export const notDecided: Judgement = {
 };
 
 function judge({ platform, value, root, payload, expectation }: Question): Judgement {
-  const item = platform === 'x' ? readPost(payload) : readExamplePage(payload);
+  const item = kinds[platform].read(payload);
   const { state } = item.evaluate(root);
   if (state === (expectation === 'must_match' ? 'match' : 'no_match'))
     return { outcome: 'holds', clause: null, message: 'Holds.' };
@@ -106,11 +108,24 @@ function judge({ platform, value, root, payload, expectation }: Question): Judge
   return { outcome: 'fails', clause: clause.span, message: `${wanted}, but ${text} decides: ${why}.` };
 }
 
-function readPost(payload: ExamplePayload): ReadItem {
-  const post = payload.raw ?? examplePost(payload);
-  return {
-    evaluate: (node) => xLanguage.evaluate(node, post),
-    explain: (node) => xLanguage.explain(node, post),
+interface Kind {
+  readonly language: Language;
+  readonly read: (payload: ExamplePayload) => ReadItem;
+}
+
+const kinds: Readonly<Record<Platform, Kind>> = {
+  x: { language: xLanguage, read: postReader(xLanguage, examplePost) },
+  firehose: { language: firehoseLanguage, read: readExamplePage },
+  bluesky: { language: blueskyLanguage, read: postReader(blueskyLanguage, exampleBlueskyPost) },
+};
+
+function postReader(language: Language, examplePayload: (example: ExamplePayload) => object): Kind['read'] {
+  return (payload) => {
+    const post = payload.raw ?? examplePayload(payload);
+    return {
+      evaluate: (node) => language.evaluate(node, post),
+      explain: (node) => language.explain(node, post),
+    };
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Node, Span } from './ast.ts';
 import type { Diagnostic } from './diagnostics.ts';
 
-export type Platform = 'x' | 'firehose';
+export type Platform = 'x' | 'firehose' | 'bluesky';
 
 /** For syntax highlighting in an editor. Tokens are in text order and never overlap. */
 export type TokenKind =

@@ -28,15 +28,17 @@ export const faultKinds = {
   stream_mute: 'now',
   stream_control: 'now',
   rules_vanish: 'now',
+  cursor_too_old: 'now',
 } as const;
 
 export type FaultKind = keyof typeof faultKinds;
-export type Platform = 'x' | 'firehose';
+export const platforms = ['x', 'firehose', 'bluesky'] as const;
+export type Platform = (typeof platforms)[number];
 
 export interface Fault {
   readonly id: string;
   readonly kind: FaultKind;
-  /** Undefined means both platforms. */
+  /** Undefined means all platforms. */
   readonly platform: Platform | undefined;
   /** Undefined means every app and tap. */
   readonly token: string | undefined;

@@ -1,3 +1,4 @@
+export { writeContent } from './judge/judge.ts';
 export {
   defaultManagementKey,
   defaultTapToken,

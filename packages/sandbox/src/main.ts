@@ -15,6 +15,7 @@ const usage = `Usage: node packages/sandbox/src/main.ts [options]
   --rule-delay-ms <n>   real time until a rule change reaches an open X stream
   --excerpt-chars <n>   characters around a hit that a Firehose event shows (default all)
   --feed <posts,pages>  invented posts and pages per second, for example 5,1; X's counts also have a week of such posts
+  --bluesky-feed <n>    invented posts per second on Bluesky
   --seed <n>            seed of the feed (default 1)
   --tls-key <file>      with --tls-cert: also by TLS on a separate port, in HTTP/2 or HTTP/1.1
   --tls-cert <file>     a certificate for localhost
@@ -33,6 +34,7 @@ const { values } = parseArgs({
     'rule-delay-ms': { type: 'string' },
     'excerpt-chars': { type: 'string' },
     feed: { type: 'string' },
+    'bluesky-feed': { type: 'string' },
     seed: { type: 'string' },
     'tls-key': { type: 'string' },
     'tls-cert': { type: 'string' },
@@ -62,6 +64,7 @@ function readOptions(): SandboxOptions {
     speed: toNumber(values.speed ?? '1'),
     seed: toNumber(values.seed ?? '1'),
     feed: { postsPerSecond, pagesPerSecond },
+    blueskyPostsPerSecond: toNumber(values['bluesky-feed'] ?? '0'),
     rateLimits: values['no-rate-limits'] !== true,
     xApps: xTokens.map((token) => ({ token, ...cap(values['x-rule-cap']) })),
     taps: tapTokens.map((token) => ({ token, ...cap(values['tap-rule-cap']) })),

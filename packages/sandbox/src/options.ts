@@ -37,6 +37,8 @@ export interface SandboxOptions {
   readonly rateLimits?: boolean;
   /** Invented posts and pages. X's counts include the same rate of posts in the week before the start. Default none. */
   readonly feed?: FeedRates;
+  /** Invented posts per second on Bluesky, besides other commits. Default none. */
+  readonly blueskyPostsPerSecond?: number;
   /** The same seed makes the same feed. Default 1. */
   readonly seed?: number;
 }

@@ -39,14 +39,21 @@ export function refuseStream(faults: Faults, scope: FaultScope): void {
   if (fault !== undefined) throw statusRefusal(fault.params);
 }
 
-function statusRefusal(params: JsonObject): Refusal {
+/** `plain` is the body unless the fault has one. */
+export function statusRefusal(
+  params: JsonObject,
+  plain: (message: string, status: number) => object = describeStatus,
+): Refusal {
   const status = numberParam(params, 'status', 503);
   const detail = textParam(params, 'message', 'The sandbox is set to send this status.');
-  const plain = { title: `Status ${status}`, type: 'about:blank', status, detail, message: detail };
   const retryAfterSeconds = numberParam(params, 'retry_after', 0);
   return new Refusal(
     status,
-    isJsonObject(params['body']) ? params['body'] : plain,
+    isJsonObject(params['body']) ? params['body'] : plain(detail, status),
     retryAfterSeconds === 0 ? {} : { 'retry-after': String(retryAfterSeconds) },
   );
+}
+
+function describeStatus(detail: string, status: number): object {
+  return { title: `Status ${status}`, type: 'about:blank', status, detail, message: detail };
 }

@@ -1,8 +1,9 @@
+import type { BlueskyConnection } from './bluesky/bluesky.ts';
+import { writeError } from './bluesky/frames.ts';
 import { type Fault, textParam } from './faults.ts';
 import { sseFrame } from './firehose/connection.ts';
 import type { FirehoseConnection } from './firehose/tap.ts';
-import { isJsonObject, type JsonObject } from './http/json.ts';
-import type { StreamPipe } from './stream-pipe.ts';
+import { isJsonObject, type JsonObject, textOf } from './http/json.ts';
 import type { XApp } from './x/app.ts';
 import type { XConnection } from './x/connections.ts';
 
@@ -10,7 +11,7 @@ const defaultMessage = 'The sandbox is set to send this message.';
 
 /** Where the platforms differ when a fault ends a stream. */
 interface FaultyStream {
-  readonly pipe: StreamPipe;
+  readonly pipe: Pick<BlueskyConnection['stream'], 'write' | 'stall' | 'mute' | 'destroy' | 'reset' | 'end'>;
   controlMessage(params: JsonObject): string;
   /** Runs `end` after the platform has recorded why the stream ends. */
   close(end: () => void, params: JsonObject): void;
@@ -40,6 +41,16 @@ export function applyToFirehoseStream(fault: Fault, { pipe }: FirehoseConnection
       sseFrame('error', JSON.stringify({ message: textParam(params, 'message', defaultMessage) })),
     close: (end) => end(),
   });
+}
+
+export function applyToBlueskyStream(fault: Fault, { stream, fail }: BlueskyConnection): void {
+  const controlMessage = ({ body, error, message }: JsonObject) =>
+    isJsonObject(body)
+      ? JSON.stringify(body)
+      : writeError(textOf(error) || 'ConsumerTooSlow', textOf(message) || defaultMessage);
+  const isError = fault.kind === 'stream_control' && fault.params['hang'] !== true;
+  if (isError) fail(controlMessage(fault.params));
+  else applyToStream(fault, { pipe: stream, controlMessage, close: (end) => end() });
 }
 
 function applyToStream({ kind, params }: Fault, stream: FaultyStream): void {

@@ -2,9 +2,11 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { blueskyKnobs } from '../src/bluesky/knobs.ts';
 import { faultKinds } from '../src/faults.ts';
 import { firehoseKnobs } from '../src/firehose/knobs.ts';
 import { type Sandbox, startSandbox } from '../src/index.ts';
+import { judgeKnobs } from '../src/judge/knobs.ts';
 import { toWireName } from '../src/knobs.ts';
 import { xKnobs } from '../src/x/knobs.ts';
 
@@ -41,4 +43,16 @@ test('the readme names every knob', () => {
   const lists = readme.slice(readme.indexOf('### Knobs'), readme.indexOf('## Time'));
   const named = Array.from(lists.matchAll(/^- `([a-z_]+)` \([XF]-/gm), ([, name]) => name);
   expect(named).toEqual([...Object.keys(xKnobs), ...Object.keys(firehoseKnobs)].map(toWireName));
+});
+
+test('the readme names every knob of Bluesky', () => {
+  const list = readme.slice(readme.indexOf('### Bluesky'), readme.indexOf('### Judge'));
+  const named = Array.from(list.matchAll(/^- `([a-z0-9_]+)`/gm), ([, name]) => name);
+  expect(named).toEqual(Object.keys(blueskyKnobs).map(toWireName));
+});
+
+test('the readme names every mode of the judge', () => {
+  const list = readme.slice(readme.indexOf('### Judge'), readme.indexOf('### Faults'));
+  const named = Array.from(list.matchAll(/^- `([a-z_]+)`:/gm), ([, mode]) => mode);
+  expect(named.join(' or ')).toBe(judgeKnobs.mode.values);
 });

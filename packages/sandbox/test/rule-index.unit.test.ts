@@ -1,9 +1,9 @@
+import { createRuleIndex, type Keyed } from '@earshot/query';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { compileFirehoseRule } from '../src/firehose/compile-rule.ts';
 import { buildPage } from '../src/firehose/page.ts';
-import type { Compiled, Keyed } from '../src/match/matcher.ts';
-import { createRuleIndex } from '../src/match/rule-index.ts';
+import type { Compiled } from '../src/match/compiled.ts';
 import { compileXRule } from '../src/x/compile-rule.ts';
 import { buildPost } from '../src/x/post.ts';
 

@@ -1,4 +1,4 @@
-import type { Match, Notice, Requests } from './contract-types.ts';
+import type { Answers, Match, Notice, Requests } from './contract-types.ts';
 import { EarshotError, isRestored, type RemovalListener, type RestoreListener } from './errors.ts';
 import { operations } from './operations.ts';
 import { jitteredDelayMs, pause } from './pause.ts';
@@ -11,7 +11,10 @@ export interface StreamOptions {
   readonly silenceMsMax?: number | undefined;
 }
 
-export interface FollowOptions extends StreamOptions, RestoreListener, RemovalListener {}
+export interface FollowOptions extends StreamOptions, RestoreListener, RemovalListener {
+  /** Called with the number of matches that the stream left out, because a mute or `relevance` hides them. */
+  readonly onHidden?: ((hidden: NonNullable<Answers['ListMatches']['hidden']>) => void) | undefined;
+}
 
 /** Items in the order of the log, each once. Iterating again continues where the last loop ended. */
 interface Followed<Item> extends AsyncIterable<Item> {
@@ -41,13 +44,14 @@ export function followMatches(
   request: Requests['StreamMatches'] = {},
   options: FollowOptions = {},
 ): FollowedMatches {
-  const { onRestored, onRemoved } = options;
-  const { cursor, rule_id, platform } = request;
+  const { onRestored, onRemoved, onHidden } = options;
+  const { cursor, rule_id, platform, relevance } = request;
   const take = async ({ event, data }: ServerSentEvent): Promise<Match | undefined> => {
     if (event === 'removed') await onRemoved?.(JSON.parse(data));
+    if (event === 'hidden') onHidden?.(JSON.parse(data));
     return event === 'match' ? JSON.parse(data) : undefined;
   };
-  const stream = { operation: 'StreamMatches', filter: { rule_id, platform }, cursor } as const;
+  const stream = { operation: 'StreamMatches', filter: { rule_id, platform, relevance }, cursor } as const;
   return follow(connection, { ...stream, ...options, take, idOf: ({ id }) => id, onRestored });
 }
 

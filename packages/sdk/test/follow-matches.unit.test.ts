@@ -68,3 +68,16 @@ test('an error in the body of the loop is thrown', async () => {
   };
   await expect(loop()).rejects.toThrow('no use for mat_1');
 });
+
+test('reports how many matches were left out', async () => {
+  const hidden = { muted: 2, not_relevant: 1 };
+  await using server = await startAnsweringServer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`id: c1\nevent: hidden\ndata: ${JSON.stringify(hidden)}\n\n`);
+    response.write('id: c2\nevent: match\ndata: {"id":"mat_2"}\n\n');
+  });
+  const reported: unknown[] = [];
+  const onHidden = (numbers: object) => void reported.push(numbers);
+  for await (const _ of createEarshot({ url: server.url, key }).followMatches({}, { onHidden })) break;
+  expect(reported).toEqual([hidden]);
+});

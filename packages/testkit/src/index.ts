@@ -6,6 +6,7 @@ export { lengthOf, testNightly } from './nightly.ts';
 export { startOtlpReceiver } from './otlp-receiver.ts';
 export { seededRandom } from './random.ts';
 export { connectSse, type SseConnection, type SseEvent } from './sse-client.ts';
+export { storesDir } from './stores-dir.ts';
 export { startTcpProxy } from './tcp-proxy.ts';
 export type { TestDatabase } from './template.ts';
 export { createTemplate, type Template } from './template.ts';

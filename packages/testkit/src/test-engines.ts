@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Nats, NatsSettings, Postgres, PostgresUrls } from '@earshot/engines';
 import { startNats, startPostgres } from '@earshot/engines';
 import { inject } from 'vitest';
+import { storesDir } from './stores-dir.ts';
 import { openTemplate, type Template } from './template.ts';
 
 /** The PostgreSQL that the run shares. Test files create their own databases in it: see `createTemplate`. */
@@ -38,7 +38,7 @@ export async function startTestNats({
   password,
   ...settings
 }: TestNatsOptions = {}): Promise<Nats> {
-  const dir = given ?? (await mkdtemp(join(tmpdir(), 'earshot-nats-')));
+  const dir = given ?? (await mkdtemp(join(storesDir(), 'earshot-nats-')));
   const remove = async () => {
     if (given === undefined) await rm(dir, { recursive: true, force: true });
   };
@@ -61,7 +61,7 @@ export async function startTestNats({
 export async function startTestPostgres(
   given: { dir?: string } = {},
 ): Promise<AsyncDisposable & { url: string; port: number; current(): Postgres; restart(): Promise<void> }> {
-  const dir = given.dir ?? (await mkdtemp(join(tmpdir(), 'earshot-postgres-')));
+  const dir = given.dir ?? (await mkdtemp(join(storesDir(), 'earshot-postgres-')));
   let postgres = await startPostgres({ dir });
   const { urls, port } = postgres;
   return {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findNatsServer, type PostgresUrls, startPostgres } from '@earshot/engines';
 import type { TestProject } from 'vitest/node';
+import { storesDir } from './stores-dir.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,7 +19,7 @@ declare module 'vitest' {
 /** Runs once before the first project that needs it: starts one PostgreSQL, and finds the nats-server program. */
 export async function setup({ vitest }: TestProject): Promise<(() => Promise<void>) | undefined> {
   if ('postgresUrls' in vitest.getProvidedContext()) return undefined;
-  const dir = await mkdtemp(join(tmpdir(), 'earshot-test-'));
+  const dir = await mkdtemp(join(storesDir(), 'earshot-test-'));
   // Retries, because a program that ends with its worker may still write files.
   const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 5 });
   try {

@@ -2,13 +2,34 @@ import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
 import { usageFailure } from '../failure.ts';
-import { cursor, integer, oneOf, pageLimit, platformFilter, required, ruleFilter, text } from '../options.ts';
+import {
+  cursor,
+  integer,
+  oneOf,
+  pageLimit,
+  platformFilter,
+  relevanceFilter,
+  required,
+  ruleFilters,
+  rulesText,
+  text,
+} from '../options.ts';
 import { renderTable, withMore } from '../output/table.ts';
 import { shortTime } from '../output/times.ts';
 
 type Digest = Answers['CreateDigest'];
 
-const headings = ['ID', 'SCHEDULE', 'RULE', 'PLATFORM', 'RECIPIENTS', 'NEXT', 'LAST SENT', 'NAME', 'MESSAGE'];
+const headings = [
+  'ID',
+  'SCHEDULE',
+  'RULES',
+  'PLATFORM',
+  'RECIPIENTS',
+  'NEXT',
+  'LAST SENT',
+  'NAME',
+  'MESSAGE',
+];
 
 const list = apiCommand({
   name: 'list',
@@ -21,7 +42,7 @@ const list = apiCommand({
     const rows = found.map((one) => [
       one.id,
       scheduleText(one),
-      one.rule_id ?? 'any',
+      rulesText(one.rule_ids),
       one.platform ?? 'any',
       one.recipients.webhook_id ?? one.recipients.email?.join(', ') ?? '',
       shortTime(one.next_at),
@@ -44,8 +65,9 @@ const create = apiCommand({
     every: integer('<seconds>', 'instead of --cron', { min: 30, max: 86_400 }),
     webhook: text('<webhook id>', 'recipient, as `earshot webhooks list` shows it'),
     email: text('<addresses>', 'instead of --webhook: up to ten addresses, separated by commas'),
-    rule: ruleFilter,
+    rule: ruleFilters,
     platform: platformFilter,
+    relevance: relevanceFilter,
     'min-matches': integer('<n>', 'wait until this many matches are waiting (default 1)', {
       min: 1,
       max: 10_000,
@@ -59,15 +81,16 @@ const create = apiCommand({
   ],
   doing: 'Creating the digest',
   call: (earshot, { options }) => {
-    const { name, cron, every, webhook, email, rule, platform, empty } = options;
+    const { name, cron, every, webhook, email, rule, platform, relevance, empty } = options;
     if ((cron === undefined) === (every === undefined))
       throw usageFailure('Specify either --cron or --every.');
     if ((webhook === undefined) === (email === undefined))
       throw usageFailure('Specify either --webhook or --email.');
     return earshot.createDigest({
       name,
-      rule_id: rule,
+      rule_ids: rule,
       platform,
+      relevance,
       schedule: { cron, time_zone: options['time-zone'], window_seconds: every },
       recipients: { webhook_id: webhook, email: email?.split(',').map((address) => address.trim()) },
       min_matches: options['min-matches'],

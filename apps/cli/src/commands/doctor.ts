@@ -37,14 +37,15 @@ const busyRule: Option<string> = {
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'check whether X and Firehose behave as Earshot assumes',
+  summary: 'check whether the platforms behave as Earshot assumes',
   details:
     'Needs real tokens without Earshot rules. Checks the assumptions in docs/upstreams in about 6 minutes, and writes a report without tokens, ids or texts. Each step first prints its requests and their maximum cost. X5, X6 and F3 run only with --spend. Deletes the rules that it creates (tag earshot:doctor:). Exits with 1 if an assumption is wrong.',
   options: {
     'x-token-file': text('<file>', 'a bearer token of X (default: EARSHOT_X_TOKENS)'),
     'firehose-token-file': text('<file>', 'a Firehose token (default: EARSHOT_FIREHOSE_TOKENS)'),
+    'bluesky-url': text('<url>', 'a Jetstream instance (default: EARSHOT_BLUESKY_URL)'),
     spend: dollars,
-    steps: listOf(stepIds, `only these steps: ${stepIds.join(', ')}; F0 needs no token`, '<step,step>'),
+    steps: listOf(stepIds, `only these steps: ${stepIds.join(', ')}; F0 and B0 need no token`, '<step,step>'),
     'busy-rule': busyRule,
     'idle-tap': flag('the Firehose token had no rules for 24 hours, so F2 costs nothing'),
     'beside-others': flag('run although the token is in use, but open no streams'),
@@ -89,6 +90,7 @@ export const doctor = command({
 interface TokenOptions {
   readonly 'x-token-file': string | undefined;
   readonly 'firehose-token-file': string | undefined;
+  readonly 'bluesky-url': string | undefined;
   readonly steps: readonly string[] | undefined;
 }
 
@@ -96,16 +98,17 @@ interface TokenOptions {
 async function accessOf(
   options: TokenOptions,
   env: Context['env'],
-): Promise<Pick<DoctorOptions, 'x' | 'firehose'>> {
+): Promise<Pick<DoctorOptions, 'x' | 'firehose' | 'bluesky'>> {
   const xToken = await readToken({ file: options['x-token-file'], setting: env['EARSHOT_X_TOKENS'] });
   const tapToken = await readToken({
     file: options['firehose-token-file'],
     setting: env['EARSHOT_FIREHOSE_TOKENS'],
   });
   const usesPublicValidator = options.steps?.includes('F0') === true;
-  if (xToken === null && tapToken === null && !usesPublicValidator) {
+  const blueskyUrl = options['bluesky-url'] ?? (env['EARSHOT_BLUESKY_URL'] || null);
+  if (xToken === null && tapToken === null && blueskyUrl === null && !usesPublicValidator) {
     throw usageFailure(
-      'There is no token. Specify --x-token-file or --firehose-token-file, or set EARSHOT_X_TOKENS or EARSHOT_FIREHOSE_TOKENS. Only --steps F0 needs none.',
+      'There is no token. Specify --x-token-file or --firehose-token-file, or set EARSHOT_X_TOKENS or EARSHOT_FIREHOSE_TOKENS. Only --steps F0 and --bluesky-url need none.',
     );
   }
   const xUrl = env['EARSHOT_X_BASE_URL'] || 'https://api.x.com';
@@ -113,5 +116,6 @@ async function accessOf(
   return {
     x: xToken === null ? null : { baseUrl: xUrl, token: xToken },
     firehose: tapToken === null && !usesPublicValidator ? null : { baseUrl: firehoseUrl, token: tapToken },
+    bluesky: blueskyUrl === null ? null : { baseUrl: blueskyUrl, token: null },
   };
 }

@@ -7,6 +7,7 @@ import {
   integer,
   oneOf,
   platformFilter,
+  relevanceFilter,
   required,
   ruleFilter,
   text,
@@ -19,6 +20,7 @@ import { matchText } from '../output/match-text.ts';
 import { matchesText } from '../output/matches-text.ts';
 import { jsonLine } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
+import { relevanceCommands } from './relevance.ts';
 
 const list = apiCommand({
   name: 'list',
@@ -32,6 +34,11 @@ const list = apiCommand({
     from: time('only matches from this time on', 'past'),
     to: time('only matches before this time', 'past'),
     query: text('<words>', 'only matches whose text, title, address or author has all of these words'),
+    relevance: relevanceFilter,
+    hidden: oneOf(
+      ['exclude', 'include', 'only'],
+      'matches that a mute or --relevance hides: count them, list them too, or list only them (default exclude)',
+    ),
     order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
     cursor,
   },
@@ -42,7 +49,9 @@ const list = apiCommand({
   ],
   doing: 'Listing matches',
   call: (earshot, { options: { rule, ...rest } }) => earshot.listMatches({ rule_id: rule, ...rest }),
-  show: matchesText,
+  // Hidden matches that are listed need no line that says where they are.
+  show: (answer, screen, { options: { hidden = 'exclude' } }) =>
+    matchesText(hidden === 'exclude' ? answer : { ...answer, hidden: undefined }, screen),
 });
 
 const get = apiCommand({
@@ -91,6 +100,7 @@ const tail = command({
   options: {
     rule: ruleFilter,
     platform: platformFilter,
+    relevance: relevanceFilter,
     from: time('start with the matches from this time on (default: now)', 'past'),
     limit: integer('<n>', 'stop after this many (default: never)', { min: 1, max: 999_999_999 }),
   },
@@ -103,8 +113,8 @@ const tail = command({
   async run({ options }, { connect, isJson, screen }) {
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
-    const { rule, platform, from, limit = Number.POSITIVE_INFINITY } = options;
-    const filter = { rule_id: rule, platform };
+    const { rule, platform, relevance, from, limit = Number.POSITIVE_INFINITY } = options;
+    const filter = { rule_id: rule, platform, relevance };
     if (screen.isInteractive) screen.note('Waiting for matches. Press Ctrl+C to stop.');
     const onRemoved = (removal: Removal) =>
       screen.print(isJson ? jsonLine(removal) : `${removal.match_id} is removed: ${removal.reason}`);
@@ -125,6 +135,6 @@ const tail = command({
 
 export const matches: CommandGroup = {
   name: 'matches',
-  summary: 'list, show, count and follow matches',
-  commands: [list, get, count, tail],
+  summary: 'list, show, count, follow, label and mute matches',
+  commands: [list, get, count, tail, ...relevanceCommands],
 };

@@ -1,4 +1,4 @@
-import { platforms } from '@earshot/contract/platforms';
+import { allPlatforms as platforms } from '@earshot/contract/platforms';
 import { apiCommand } from '../api-command.ts';
 import { integer, text } from '../options.ts';
 import { previewText } from '../output/preview-text.ts';

@@ -7,6 +7,7 @@ import {
   oneOf,
   pageLimit,
   platformFilter,
+  relevanceFilter,
   required,
   ruleFilter,
   text,
@@ -48,6 +49,7 @@ const read = command({
   options: {
     rule: ruleFilter,
     platform: platformFilter,
+    relevance: relevanceFilter,
     start: oneOf(['oldest', 'now'], 'where a new reader starts (default now)'),
     limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
     wait: integer('<seconds>', 'wait this long for a match if there is none', { min: 0, max: 30 }),

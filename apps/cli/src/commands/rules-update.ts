@@ -1,11 +1,19 @@
-import { onEachPlatform, type Platform, platforms } from '@earshot/contract/platforms';
+import { onEachPlatform, type Platform, allPlatforms as platforms } from '@earshot/contract/platforms';
 import type { Earshot } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { usageFailure } from '../failure.ts';
 import { budgetOrNone, flag, oneOf, ruleId, text, time } from '../options.ts';
 import { ruleText } from '../output/rule-text.ts';
 import { onPlatforms } from '../platforms.ts';
-import { acceptSuspicious, firehoseOptions, readOptions, ruleValues } from './rule-values.ts';
+import {
+  acceptSuspicious,
+  firehoseOptions,
+  hasJudgeOptions,
+  judgeOptions,
+  readOptions,
+  readRelevance,
+  ruleValues,
+} from './rule-values.ts';
 
 export const updateRule = apiCommand({
   name: 'update',
@@ -23,11 +31,13 @@ export const updateRule = apiCommand({
     'never-expires': flag('it no longer expires'),
     budget: budgetOrNone('new budget'),
     'accept-estimate': flag('start it although its estimated cost is above a budget'),
+    ...judgeOptions,
   },
   args: { rule: ruleId },
   examples: [
     `earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --x '(rocket OR launch) lang:en'`,
     'earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --name "Launches" --drop firehose',
+    'earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --judge on --criteria "It names a version; It is news"',
   ],
   doing: 'Registering the change',
   isSlow: true,
@@ -43,6 +53,10 @@ export const updateRule = apiCommand({
       'accept-estimate': acceptsEstimate,
       'firehose-quality': _quality,
       'firehose-nsfw': _nsfw,
+      judge: _judge,
+      criteria: _criteria,
+      'accept-unproven': _acceptsUnproven,
+      'judge-budget': _judgeBudget,
       ...values
     } = options;
     if (expires !== undefined && neverExpires)
@@ -56,6 +70,9 @@ export const updateRule = apiCommand({
       ...(budget !== undefined && { budget }),
       ...readOptions(options),
       ...(hasNewQueries && (await newQueries(earshot, args.rule, { values, drop }))),
+      ...(hasJudgeOptions(options) && {
+        relevance: readRelevance(options, (await earshot.getRule({ rule_id: args.rule })).relevance),
+      }),
     };
     if (Object.keys(changes).length === 0)
       throw usageFailure('Specify what to change: --name, --x, --expires, …');
@@ -82,8 +99,9 @@ async function newQueries(earshot: Earshot, ruleId: string, { values, drop }: Wa
   if (others.length > 0 && Object.values(values).every((value) => value === undefined))
     return { platforms: others };
   const request = onPlatforms(
-    onEachPlatform((platform) =>
-      platform === drop ? undefined : (values[platform] ?? rule.platforms[platform]?.value),
+    onEachPlatform(
+      (platform) => (platform === drop ? undefined : (values[platform] ?? rule.platforms[platform]?.value)),
+      platforms,
     ),
   );
   if (request.platforms.length === 0)

@@ -1,8 +1,9 @@
-import { type Platform, platforms } from '@earshot/contract/platforms';
+import { type Platform, allPlatforms as platforms } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import { exitCodes } from '../failure.ts';
-import { renderFinding } from '../output/findings.ts';
+import { text } from '../options.ts';
+import { intentHints, renderFinding } from '../output/findings.ts';
 import { printable } from '../output/printable.ts';
 import type { Screen } from '../output/screen.ts';
 import { readOverrides, ruleValues } from './rule-values.ts';
@@ -24,23 +25,25 @@ export const validateRule = apiCommand({
   name: 'validate',
   summary: 'check queries without creating a rule',
   details: 'Shows mistakes and hints with their position and a corrected query.',
-  options: ruleValues,
+  options: { ...ruleValues, intent: text('<text>', 'also check the intent: hints only') },
   examples: [
     `earshot rules validate --x 'rust OR cargo -is:retweet'`,
     `earshot rules validate --firehose 'title:rocket AND'`,
   ],
   doing: 'Checking the rule',
-  call: (earshot, { options }) => earshot.validateRule(readOverrides(options)),
+  call: (earshot, { options: { intent, ...queries } }) =>
+    earshot.validateRule({ ...readOverrides(queries), intent }),
   show: (answer, { columns, paint }, { options }) =>
-    platforms
-      .flatMap((platform) => {
+    [
+      ...platforms.flatMap((platform) => {
         const found = answer.platforms[platform];
         if (found === undefined) return [];
         const head = headOf(platform, found, paint);
         const typed = { option: `--${platform}`, value: options[platform], columns };
         return [head, ...found.diagnostics.map((one) => renderFinding(one, typed))];
-      })
-      .join('\n'),
+      }),
+      ...intentHints(answer.intent_hints ?? []),
+    ].join('\n'),
   exitCode: ({ platforms: answered }) =>
     Object.values(answered).every((one) => one?.valid !== false)
       ? exitCodes.done.code

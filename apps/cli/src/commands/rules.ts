@@ -3,7 +3,17 @@ import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
 import { budget, cursor, flag, integer, required, ruleId, text, time, trial } from '../options.ts';
 import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
-import { acceptSuspicious, firehoseOptions, readOptions, readOverrides, ruleValues } from './rule-values.ts';
+import { relevanceOfRule } from './relevance.ts';
+import {
+  acceptSuspicious,
+  firehoseOptions,
+  hasJudgeOptions,
+  judgeOptions,
+  readOptions,
+  readOverrides,
+  readRelevance,
+  ruleValues,
+} from './rule-values.ts';
 import { updateRule } from './rules-update.ts';
 import { validateRule } from './rules-validate.ts';
 
@@ -21,11 +31,13 @@ const create = apiCommand({
     budget: budget('budget of the rule'),
     trial: trial('instead of --expires and --budget: measure how much it matches in a short time'),
     'accept-estimate': flag('start it although its estimated cost is above a budget'),
+    ...judgeOptions,
   },
   examples: [
     `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
     `earshot rules create --name Outages --x outage --firehose 'title:outage' --expires 30d`,
     `earshot rules create --name Rust --x rust --budget usd=5/day`,
+    `earshot rules create --name Rust --intent "Releases of the language Rust, not rust on metal" --x rust --judge on`,
     `earshot rules create --name Try --firehose 'title:outage' --trial 30m,matches=50`,
   ],
   doing: 'Registering the rule',
@@ -41,6 +53,7 @@ const create = apiCommand({
       ...(options.budget && { budget: options.budget }),
       ...(options.trial && { trial: options.trial }),
       ...(options['accept-estimate'] && { accept_estimate: true }),
+      ...(hasJudgeOptions(options) && { relevance: readRelevance(options, null) }),
     }),
   show: (answer, screen, { options }) => createdText(answer, options, screen),
 });
@@ -116,5 +129,5 @@ const remove = apiCommand({
 export const rules: CommandGroup = {
   name: 'rules',
   summary: 'create, change and delete rules',
-  commands: [create, list, get, updateRule, pause, resume, remove, validateRule],
+  commands: [create, list, get, updateRule, pause, resume, remove, validateRule, relevanceOfRule],
 };

@@ -1,4 +1,4 @@
-import { platformDescriptions, platforms } from '@earshot/contract/platforms';
+import { platformDescriptions, allPlatforms as platforms } from '@earshot/contract/platforms';
 import { apiCommand } from '../api-command.ts';
 import { oneOf } from '../options.ts';
 

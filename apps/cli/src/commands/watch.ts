@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answers, type Earshot, EarshotError } from '@earshot/sdk';
 import { command } from '../command.ts';
 import { noticingFetch } from '../follow.ts';
-import { integer, oneOf, platformFilter, required, ruleFilter, text } from '../options.ts';
+import { integer, oneOf, platformFilter, relevanceFilter, required, ruleFilter, text } from '../options.ts';
 import { jsonLine } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
 import { graceMs, runCommand } from '../run-command.ts';
@@ -24,6 +24,7 @@ export const watch = command({
     reader: required(text('<name>', 'named reader that stores the position')),
     rule: ruleFilter,
     platform: platformFilter,
+    relevance: relevanceFilter,
     start: oneOf(['oldest', 'now'], 'where a new reader starts (default now)'),
     limit: integer('<n>', 'maximum matches in a batch (default 50)', { min: 1, max: 100 }),
   },
@@ -35,8 +36,8 @@ export const watch = command({
   async run({ options }, { connect, env, isJson, screen }) {
     const { signal } = listenForStop();
     const earshot = await connect({ fetch: noticingFetch(screen.note) });
-    const { exec, reader, rule, platform, start, limit } = options;
-    const page = { reader, rule_id: rule, platform, start, limit, wait_seconds: waitSeconds };
+    const { exec, reader, rule, platform, relevance, start, limit } = options;
+    const page = { reader, rule_id: rule, platform, relevance, start, limit, wait_seconds: waitSeconds };
     let failures = 0;
     try {
       while (!signal.aborted) {
@@ -45,6 +46,11 @@ export const watch = command({
           .catch((error) => skipTo(earshot, reader, { error, note: screen.note }));
         if (batch === null || batch.cursor === null) continue;
         const { matches, removed = [], cursor } = batch;
+        if (matches.length + removed.length === 0) {
+          // All matches of the page are left out.
+          await acknowledge(earshot, { reader, cursor }, signal);
+          continue;
+        }
         const exit = await runCommand(exec, { input: { reader, matches, removed }, env, signal });
         const acknowledged = exit === 0;
         if (acknowledged) await acknowledge(earshot, { reader, cursor }, signal);

@@ -1,4 +1,4 @@
-import { platforms } from '@earshot/contract/platforms';
+import { allPlatforms as platforms } from '@earshot/contract/platforms';
 import type { Answers } from '@earshot/sdk';
 import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
@@ -9,8 +9,10 @@ import {
   oneOf,
   pageLimit,
   platformFilter,
+  relevanceFilter,
   required,
-  ruleFilter,
+  ruleFilters,
+  rulesText,
   text,
   webhookId,
 } from '../options.ts';
@@ -44,7 +46,7 @@ const list = apiCommand({
       'ID',
       'STATE',
       'FORMAT',
-      'RULE',
+      'RULES',
       'PLATFORM',
       'FAILING SINCE',
       'NEXT ATTEMPT',
@@ -55,7 +57,7 @@ const list = apiCommand({
       one.id,
       stateText(one),
       one.format,
-      one.rule_id ?? 'any',
+      rulesText(one.rule_ids),
       one.platform ?? 'any',
       shortTime(one.failing_since),
       shortTime(one.next_attempt_at),
@@ -72,8 +74,9 @@ const create = apiCommand({
   options: {
     name: required(text('<name>', 'unique name in the account')),
     url: required(text('<url>', 'URL to post to')),
-    rule: ruleFilter,
+    rule: ruleFilters,
     platform: platformFilter,
+    relevance: relevanceFilter,
     events,
     format,
     window,
@@ -84,7 +87,7 @@ const create = apiCommand({
   ],
   doing: 'Creating the webhook',
   call: (earshot, { options: { rule, window: window_seconds, ...rest } }) =>
-    earshot.createWebhook({ rule_id: rule, window_seconds, ...rest }),
+    earshot.createWebhook({ rule_ids: rule, window_seconds, ...rest }),
   show: ({ webhook_id, secret, format: chosen }) =>
     [
       isChat(chosen) ? 'The webhook is created.' : secretText(secret),
@@ -99,8 +102,9 @@ const update = apiCommand({
   options: {
     name: text('<name>', 'new name'),
     url: text('<url>', 'new URL'),
-    rule: text('<rule id|any>', 'only this rule, or `any`'),
+    rule: { ...ruleFilters, placeholder: '<rule id|any>', format: '`any` for every rule' },
     platform: oneOf([...platforms, 'any'], 'only this platform, or `any`'),
+    relevance: relevanceFilter,
     events,
     format,
     window,
@@ -117,7 +121,7 @@ const update = apiCommand({
       webhook_id: args.webhook,
       ...rest,
       window_seconds,
-      ...(rule !== undefined && { rule_id: rule === 'any' ? null : rule }),
+      ...(rule !== undefined && { rule_ids: rule[0] === 'any' ? null : rule }),
       ...(platform !== undefined && { platform: platform === 'any' ? null : platform }),
     }),
   show: webhookText,
@@ -182,8 +186,9 @@ function webhookText(webhook: Webhook, screen: Screen): string {
       ['format', webhook.format],
       ['window', webhook.window_seconds === null ? null : `${webhook.window_seconds} s`],
       ['state', stateText(webhook)],
-      ['rule', webhook.rule_id ?? 'any'],
+      ['rules', rulesText(webhook.rule_ids)],
       ['platform', webhook.platform ?? 'any'],
+      ['relevance', webhook.relevance],
       ['events', webhook.events.join(', ')],
       ['failing since', webhook.failing_since && shortTime(webhook.failing_since)],
       ['next attempt', webhook.next_attempt_at && shortTime(webhook.next_attempt_at)],

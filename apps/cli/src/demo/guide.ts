@@ -14,6 +14,13 @@ export const firstRule: NewRule = {
   },
 };
 
+/** The same with Bluesky, where everyday words match within seconds. */
+export const firstRuleLive: NewRule = {
+  ...firstRule,
+  platforms: ['x', 'firehose', 'bluesky'],
+  overrides: { ...firstRule.overrides, bluesky: 'rocket OR outage OR chip OR coffee OR music' },
+};
+
 const exampleRule: NewRule = {
   name: 'Football',
   intent: 'Goals and transfers',

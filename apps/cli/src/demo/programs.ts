@@ -38,6 +38,7 @@ interface ServerOptions {
   readonly postgres: PostgresUrls;
   readonly natsUrl: string;
   readonly sandboxUrl: string;
+  readonly blueskyUrl: string | null;
 }
 
 export async function startDemoServer(options: ServerOptions): Promise<Running> {
@@ -64,6 +65,7 @@ async function startServerOn(wanted: number, options: ServerOptions): Promise<Ru
       EARSHOT_FIREHOSE_TOKENS: `demo=${defaultTapToken}`,
       EARSHOT_X_BASE_URL: options.sandboxUrl,
       EARSHOT_FIREHOSE_BASE_URL: options.sandboxUrl,
+      ...(options.blueskyUrl !== null && { EARSHOT_BLUESKY_URL: options.blueskyUrl }),
       // The sandbox is free, but its feed would exceed the default budget within an hour.
       EARSHOT_RULE_BUDGET: 'off',
       EARSHOT_PORT: String(port),

@@ -17,6 +17,8 @@ export interface DemoOptions {
   readonly ports: readonly number[];
   /** Posts and pages per second, in the format of the sandbox. */
   readonly feed: string;
+  /** A Jetstream instance; null without Bluesky. */
+  readonly blueskyUrl: string | null;
   readonly natsNodes: 1 | 3;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Stops the start between two steps. */
@@ -46,6 +48,7 @@ export async function startDemo(options: DemoOptions) {
     postgres: postgres.urls,
     natsUrl: nats.url,
     sandboxUrl: sandbox.url,
+    blueskyUrl: options.blueskyUrl,
   });
   const [server, keys] = await together(
     timed('Earshot server', use(stack, serverStarts)),

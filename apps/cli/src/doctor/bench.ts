@@ -31,6 +31,7 @@ export function createBench({ access, pace, signal, ...given }: BenchOptions): O
   };
   return {
     ...given,
+    url: access.baseUrl,
     http: createHttp(access),
     nextTag: () => {
       tags += 1;

@@ -1,6 +1,7 @@
 import { Failure } from '../failure.ts';
 import type { Screen } from '../output/screen.ts';
 import { type Access, createBench, type OwnBench, Stopped, withoutStop } from './bench.ts';
+import { doctorOfBluesky } from './bluesky/platform.ts';
 import { doctorOfFirehose } from './firehose/platform.ts';
 import type { DoctorPlatform, Survey } from './platform.ts';
 import type { StepId } from './register.ts';
@@ -12,6 +13,7 @@ export interface DoctorOptions {
   /** Null if the platform is not checked. */
   readonly x: Access | null;
   readonly firehose: Access | null;
+  readonly bluesky: Access | null;
   readonly steps: readonly StepId[];
   readonly spendUsd: number;
   /** Run although others use the X app or the Firehose token. */
@@ -39,6 +41,7 @@ export async function runDoctor(options: DoctorOptions): Promise<Report> {
   const planned = [
     { platform: doctorOfX, access: options.x },
     { platform: doctorOfFirehose, access: options.firehose },
+    { platform: doctorOfBluesky, access: options.bluesky },
   ].map(({ platform, access }) => {
     const steps = platform.steps.filter(({ id }) => options.steps.includes(id));
     return { platform, access, steps };

@@ -13,6 +13,8 @@ export interface Observation {
 
 /** The tools for the steps of one platform. */
 export interface Bench {
+  /** Base URL of the platform. */
+  readonly url: string;
   readonly http: Http;
   /** A new tag for a rule of this run. */
   readonly nextTag: () => string;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createEarshot } from '@earshot/sdk';
 import type { Context } from '../command.ts';
 import { createConsoleLink } from '../console-link.ts';
-import { firstRule, guide } from '../demo/guide.ts';
+import { firstRule, firstRuleLive, guide } from '../demo/guide.ts';
 import { choosePorts } from '../demo/ports.ts';
 import { createKeys, type Demo, startDemo } from '../demo/start-demo.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
@@ -14,10 +14,12 @@ interface DemoOptions {
   readonly port: number | undefined;
   readonly feed: string;
   readonly cluster: boolean;
+  /** A Jetstream instance; null without Bluesky. */
+  readonly blueskyUrl: string | null;
 }
 
 export async function runDemo(
-  { feed, cluster, ...wanted }: DemoOptions,
+  { feed, cluster, blueskyUrl, ...wanted }: DemoOptions,
   { env, isJson, screen, self }: Context,
 ): Promise<number> {
   const startedAt = new Date();
@@ -28,6 +30,7 @@ export async function runDemo(
     await using running = await startDemo({
       ports,
       feed,
+      blueskyUrl,
       natsNodes: cluster ? 3 : 1,
       env,
       signal: stop.signal,
@@ -35,7 +38,10 @@ export async function runDemo(
     });
     void running.ended.then((words) => stop.abort(new Error(words)));
     if (isJson) await serveProgram(running, screen, stop.signal);
-    else await serveReader(running, screen, { signal: stop.signal, startedAt, self });
+    else {
+      const rule = blueskyUrl === null ? firstRule : firstRuleLive;
+      await serveReader(running, screen, { signal: stop.signal, startedAt, self, rule });
+    }
     screen.note('\nStopping …');
   } catch (error) {
     // A signal during the start also ends its tools, whose errors are not useful.
@@ -82,18 +88,19 @@ interface Shown {
   readonly self: string;
   /** The address for the user, if it differs from the address for this process. */
   readonly publicUrl?: string;
+  readonly rule?: typeof firstRule;
 }
 
 /** Creates the first rule, prints the guide, and shows matches until the signal. */
 async function serveReader(
   { baseUrl, sandboxUrl, keys }: Pick<Demo, 'baseUrl' | 'sandboxUrl' | 'keys'>,
   screen: Screen,
-  { signal, startedAt, self, publicUrl = baseUrl }: Shown,
+  { signal, startedAt, self, publicUrl = baseUrl, rule = firstRule }: Shown,
 ): Promise<void> {
   const seconds = () => ((Date.now() - startedAt.getTime()) / 1_000).toFixed(1);
   const earshot = createEarshot({ url: baseUrl, key: keys[0], fetch: noticingFetch(screen.note) });
   try {
-    await earshot.createRule(firstRule, { signal });
+    await earshot.createRule(rule, { signal });
     screen.note(`Ready after ${seconds()} s.`);
     const link = await createConsoleLink({ url: baseUrl, key: keys[0] });
     const consoleUrl = publicUrl + link.url.slice(baseUrl.length);

@@ -32,3 +32,9 @@ export function renderFinding(
   }
   return lines.join('\n');
 }
+
+/** Renders hints about the intent of a rule. */
+export function intentHints(hints: readonly Pick<Finding, 'code' | 'message'>[]): string[] {
+  const typed = { option: '--intent', value: undefined, columns: 0 };
+  return hints.map((hint) => renderFinding({ ...hint, severity: 'hint' }, typed));
+}

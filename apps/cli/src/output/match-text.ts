@@ -23,6 +23,8 @@ export function matchText(match: Match, { paint }: Pick<Screen, 'paint'>): strin
       ['author', author],
       ['url', payload.url],
       ['title', payload.title],
+      ['relevance', relevanceText(match)],
+      ['muted by', match.muted_by],
       ['why', [why.verdict, hiddenReasons(match)].filter(Boolean).join(': ')],
     ],
     { paint },
@@ -31,4 +33,11 @@ export function matchText(match: Match, { paint }: Pick<Screen, 'paint'>): strin
     payload.title === null ? highlightedText(match) : [{ text: printable(payload.text ?? ''), isHit: false }];
   const shown = text.map((one) => (one.isHit ? paint(['bold', 'yellow'], one.text) : one.text));
   return `${fields}\n\n${shown.join('')}`;
+}
+
+function relevanceText({ relevance }: Match): string | undefined {
+  if (!relevance) return undefined;
+  const { verdict, by, reason } = relevance;
+  const text = `${verdict.replace('_', ' ')} by ${by}`;
+  return reason === null ? text : `${text}: ${printable(reason)}`;
 }

@@ -6,14 +6,20 @@ import { shortTime } from './times.ts';
 type Coverage = Answers['ListMatches']['coverage'];
 
 export function matchesText(
-  { matches, coverage }: Pick<Answers['ListMatches'], 'matches' | 'coverage'>,
+  { matches, coverage, hidden }: Pick<Answers['ListMatches'], 'matches' | 'coverage' | 'hidden'>,
   screen: Screen,
 ): string {
   const lines = matches.map((match) => matchLine(match, screen));
   return [
     ...(lines.length === 0 ? ['There are no such matches.'] : lines),
+    ...(hidden ? [screen.paint('dim', hiddenLine(hidden))] : []),
     ...coverageLines(coverage, screen),
   ].join('\n');
+}
+
+function hiddenLine({ muted, not_relevant }: NonNullable<Answers['ListMatches']['hidden']>): string {
+  const parts = [muted > 0 && `${muted} muted`, not_relevant > 0 && `${not_relevant} not relevant`];
+  return `Hidden: ${parts.filter(Boolean).join(', ')}. \`earshot matches list --hidden only\` lists them.`;
 }
 
 /** Shows whether the list is complete. */

@@ -1,7 +1,8 @@
 import { formatBudget } from '@earshot/contract/budgets';
-import { type Platform, platforms } from '@earshot/contract/platforms';
+import { type Platform, allPlatforms as platforms } from '@earshot/contract/platforms';
+import { checkIntent } from '@earshot/query';
 import type { Answers, Rule } from '@earshot/sdk';
-import { renderFinding } from './findings.ts';
+import { intentHints, renderFinding } from './findings.ts';
 import { printable } from './printable.ts';
 import type { Screen } from './screen.ts';
 import { renderFields, renderTable, withMore } from './table.ts';
@@ -56,6 +57,8 @@ export function ruleText(rule: Rule, screen: Screen): string {
       ['expires', rule.expires_at && shortTime(rule.expires_at)],
       ['budget', rule.effective_budget && budgetText(rule, rule.effective_budget)],
       ['paused', rule.pause && pauseText(rule.pause)],
+      ['judge', rule.relevance && judgeText(rule.relevance)],
+      ['criteria', rule.relevance && rule.relevance.criteria.join('; ')],
     ],
     screen,
   );
@@ -73,6 +76,11 @@ function budgetText(rule: Rule, budget: NonNullable<Rule['effective_budget']>): 
 
 function pauseText({ reason, resumes_at }: NonNullable<Rule['pause']>): string {
   return resumes_at === null ? reason : `${reason}, until ${shortTime(resumes_at)}`;
+}
+
+function judgeText({ judge, accept_unproven, usd_per_day }: NonNullable<Rule['relevance']>): string {
+  const budget = usd_per_day === null ? '' : `, up to $${usd_per_day} per day`;
+  return judge ? `on${accept_unproven ? ', unproven accepted' : ''}${budget}` : 'off';
 }
 
 function sinceText({ state, reason, since }: Listening): string {
@@ -124,6 +132,7 @@ export function createdText(
   return [
     `${rule_id} is created.`,
     ...watched,
+    ...(answer.relevance?.judge ? intentHints(checkIntent(answer.intent)) : []),
     `Show its matches: earshot matches tail --rule ${rule_id}`,
   ].join('\n');
 }

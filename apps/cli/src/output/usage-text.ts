@@ -13,10 +13,10 @@ const barMin = 8;
 
 /** One line per platform and day or rule. On a wide terminal, each has a bar for its cost. */
 export function usageText(
-  { usage, total, prices_as_of }: Usage,
+  { usage, total, judge, prices_as_of }: Usage,
   screen: Pick<Screen, 'paint' | 'columns' | 'isTerminal'>,
 ): string {
-  const end = `${total.matches} matches, ${dollars(total.usd)}, at the prices of ${prices_as_of}.`;
+  const end = `${total.matches} matches, ${dollars(total.usd)}, at the prices of ${prices_as_of}.${judgeText(judge)}`;
   if (usage.length === 0) return `There are no matches in this time: ${end}`;
   const labels = usage.map(labelOf);
   const labelsWidth = Math.max(...labels.map(widthOf));
@@ -31,6 +31,12 @@ export function usageText(
   ]);
   const first = usage[0]?.day === undefined ? 'RULE' : 'DAY';
   return `${renderTable([first, 'PLATFORM', 'MATCHES', 'COST', ''], rows, screen)}\n\n${end}`;
+}
+
+function judgeText(judge: Usage['judge']): string {
+  if (!judge) return '';
+  const { calls, usd } = judge;
+  return `\nBesides, ${calls} ${calls === 1 ? 'call' : 'calls'} of the judge, ${dollars({ min: usd, max: usd })} at most.`;
 }
 
 function labelOf({ day, rule_id, rule_name }: Entry): string {

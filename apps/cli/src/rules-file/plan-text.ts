@@ -25,7 +25,15 @@ export function planText(plan: Plan, paint: Paint): string {
   ].join('\n');
 }
 
-function wantedLines({ name, intent, overrides, expiresAt, budget, examples }: WantedRule): string[] {
+function wantedLines({
+  name,
+  intent,
+  overrides,
+  expiresAt,
+  budget,
+  examples,
+  relevance,
+}: WantedRule): string[] {
   const lines = [`name: ${shown(name)}`, `intent: ${shown(intent)}`];
   for (const [platform, value] of Object.entries(overrides))
     lines.push(`overrides.${platform}: ${shown(value)}`);
@@ -35,6 +43,7 @@ function wantedLines({ name, intent, overrides, expiresAt, budget, examples }: W
     lines.push(
       `examples: ${examples.must_match.length} must match, ${examples.must_not_match.length} must not`,
     );
+  if (relevance !== null) lines.push(`relevance: ${shown(relevance)}`);
   return lines.map((line) => `    ${line}`);
 }
 
@@ -50,7 +59,7 @@ function changeLines({ changes }: PlannedUpdate, paint: Paint): string[] {
 export function planJson({ set, creates, updates, deletes, unchanged, others }: Plan): object {
   return {
     set,
-    create: creates.map(({ key, name, intent, overrides, expiresAt, budget, examples }) => ({
+    create: creates.map(({ key, name, intent, overrides, expiresAt, budget, examples, relevance }) => ({
       key,
       name,
       intent,
@@ -58,6 +67,7 @@ export function planJson({ set, creates, updates, deletes, unchanged, others }: 
       expires_at: expiresAt,
       budget,
       examples,
+      relevance,
     })),
     update: updates.map(({ wanted, rule, changes }) => ({
       key: wanted.key,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { formatBudget } from '@earshot/contract/budgets';
-import { differingOptions, platforms } from '@earshot/contract/platforms';
+import { differingOptions, allPlatforms as platforms } from '@earshot/contract/platforms';
 import type { Requests, Rule } from '@earshot/sdk';
 import { onPlatforms } from '../platforms.ts';
 import type { WantedRule } from './rules-file.ts';
@@ -81,6 +81,7 @@ function changesOf(wanted: WantedRule, rule: Rule): FieldChange[] {
       to: wanted.budget && formatBudget(wanted.budget),
     },
     { field: 'examples', from: rule.examples, to: wanted.examples },
+    { field: 'relevance', from: rule.relevance, to: wanted.relevance },
   ];
   return fields.filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
@@ -91,7 +92,8 @@ function instant(time: string | null): string | null {
 }
 
 export function createRequest(set: string, wanted: WantedRule): Requests['CreateRule'] {
-  const { key, name, intent, overrides, options, acceptSuspicious, expiresAt, budget, examples } = wanted;
+  const { key, name, intent, overrides, options, acceptSuspicious, expiresAt, budget, examples, relevance } =
+    wanted;
   return {
     name,
     intent,
@@ -101,6 +103,7 @@ export function createRequest(set: string, wanted: WantedRule): Requests['Create
     ...(expiresAt !== null && { expires_at: expiresAt }),
     ...(budget !== null && { budget }),
     ...(examples !== null && { examples }),
+    ...(relevance !== null && { relevance }),
     managed_by: { set, key },
   };
 }
@@ -119,6 +122,7 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
     ...(changed.has('expires_at') && { expires_at: wanted.expiresAt }),
     ...(changed.has('budget') && { budget: wanted.budget }),
     ...(changed.has('examples') && { examples: wanted.examples }),
+    ...(changed.has('relevance') && { relevance: wanted.relevance }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { platforms } from '@earshot/contract/platforms';
+import { allPlatforms as platforms } from '@earshot/contract/platforms';
 import { type FileRule, readRulesFile } from '@earshot/contract/rules-file';
 import {
   type Diagnostic,
@@ -22,6 +22,7 @@ export interface WantedRule {
   readonly expiresAt: string | null;
   readonly budget: NonNullable<FileRule['budget']> | null;
   readonly examples: NonNullable<FileRule['examples']> | null;
+  readonly relevance: NonNullable<FileRule['relevance']> | null;
 }
 
 /** A finding about a place of the file, with its rendered text. */
@@ -79,7 +80,8 @@ export function checkRulesFile(source: SourceFile): CheckedFile {
 }
 
 function toWanted(key: string, rule: FileRule): WantedRule {
-  const { name, intent, overrides, options, accept_suspicious, expires_at, budget, examples } = rule;
+  const { name, intent, overrides, options, accept_suspicious, expires_at, budget, examples, relevance } =
+    rule;
   const isEmpty = !examples || examples.must_match.length + examples.must_not_match.length === 0;
   return {
     key,
@@ -91,6 +93,7 @@ function toWanted(key: string, rule: FileRule): WantedRule {
     expiresAt: expires_at ?? null,
     budget: budget ?? null,
     examples: isEmpty ? null : examples,
+    relevance: relevance ?? null,
   };
 }
 
@@ -137,7 +140,12 @@ function checkExamples(
     const finding =
       clause === null
         ? aboutLine(source, place, { code, message })
-        : aboutValue(source, { severity, place, value: overrides[platform] ?? '', diagnostic });
+        : aboutValue(source, {
+            severity,
+            place,
+            value: overrides[platform as keyof typeof overrides] ?? '',
+            diagnostic,
+          });
     return { ...judged, key, place, finding };
   });
 }

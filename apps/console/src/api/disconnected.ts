@@ -1,4 +1,5 @@
 import type { Match, Rule } from '@earshot/sdk';
+import { platforms as allPlatforms } from '../parts/platforms.ts';
 
 export interface Disconnected {
   readonly platform: Match['platform'];
@@ -15,7 +16,7 @@ export function receivingState(
   platform?: Disconnected['platform'],
 ): 'live' | 'starting' | 'none' {
   const states = rules.flatMap(({ platforms }) =>
-    (['x', 'firehose'] as const)
+    allPlatforms
       .filter((one) => platform === undefined || one === platform)
       .map((one) => platforms[one]?.listening.state),
   );
@@ -26,7 +27,7 @@ export function receivingState(
 export function disconnectedPlatforms(rules: readonly Rule[]): Disconnected[] {
   const found = new Map<Disconnected['platform'], string | null>();
   for (const { platforms } of rules)
-    for (const platform of ['x', 'firehose'] as const) {
+    for (const platform of allPlatforms) {
       const listening = platforms[platform]?.listening;
       if (listening?.state !== 'down' || ruleReasons.has(listening.reason)) continue;
       const times = [found.get(platform), listening.since].flatMap((at) => at ?? []);

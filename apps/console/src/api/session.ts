@@ -94,3 +94,8 @@ async function signIn(proof: object): Promise<Session> {
   if (!answer.ok) throw new Error(await errorMessageOf(answer));
   return answer.json();
 }
+
+/** Whether the key of the session may do this. The server checks it in any case. */
+export function useHasScope(scope: string): boolean {
+  return useSession().data?.scopes.includes(scope) === true;
+}

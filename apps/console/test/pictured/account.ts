@@ -6,6 +6,7 @@ const scopes = [
   'rules:read',
   'rules:write',
   'matches:read',
+  'matches:label',
   'readers:write',
   'keys:write',
   'audit:read',

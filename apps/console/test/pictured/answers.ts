@@ -2,6 +2,7 @@ import type { Answers } from '@earshot/sdk';
 import { audit, keys, notices, session, sources, usageOf } from './account.ts';
 import { coverageOf } from './coverage.ts';
 import { countsOf, matches, olderMatch } from './matches.ts';
+import { muted, mutes, relevance } from './relevance.ts';
 import { releaseValue, rules } from './rules.ts';
 import { ago } from './time.ts';
 import { deliveriesOf, webhookId, webhooks } from './webhooks.ts';
@@ -23,6 +24,9 @@ export const fullAnswers: FixedAnswers = {
     return found;
   }),
   '/api.CountMatches': answer('CountMatches', countsOf),
+  '/api.GetRelevance': answer('GetRelevance', () => relevance),
+  '/api.ListMutes': answer('ListMutes', () => ({ mutes: [...mutes], next_cursor: null })),
+  '/api.MuteMatches': answer('MuteMatches', () => muted),
   '/api.GetMatch': answer('GetMatch', () => olderMatch),
   '/api.GetCoverage': answer('GetCoverage', coverageOf),
   '/api.GetUsage': answer('GetUsage', usageOf),
@@ -46,7 +50,12 @@ export const fullAnswers: FixedAnswers = {
     response: '{"error":"signature does not match"}',
   })),
   '/api.PreviewRule': answer('PreviewRule', () => preview),
-  '/matches': answer('ListMatches', () => ({ matches: [...matches], next_cursor: null, coverage: null })),
+  '/matches': answer('ListMatches', () => ({
+    matches: [...matches],
+    hidden: { muted: 30, not_relevant: 7 },
+    next_cursor: null,
+    coverage: null,
+  })),
   '/notices': answer('ListNotices', ({ open }: { open?: true }) => ({
     notices: notices.filter(({ resolved_at }) => open !== true || resolved_at === null),
     next_cursor: null,
@@ -86,6 +95,12 @@ export const emptyAnswers: FixedAnswers = {
   '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [], next_cursor: null })),
   '/matches': noMatches,
   '/notices': answer('ListNotices', () => ({ notices: [], next_cursor: null })),
+};
+
+/** A key that can only read. */
+export const readOnlyAnswers: FixedAnswers = {
+  ...fullAnswers,
+  '/console/session': () => ({ ...session, scopes: ['rules:read', 'matches:read'] }),
 };
 
 const onlySession = (answer: Answer): FixedAnswers =>

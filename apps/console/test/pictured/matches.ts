@@ -16,9 +16,23 @@ const texts = [
   'Waiting for the distribution packages of the Rust 2027 release.',
 ] as const;
 
-export const matches: readonly Match[] = Array.from({ length: 24 }, (_, index) =>
-  index === 3 || index === 9 ? page(index) : post(index, texts[index % texts.length] ?? ''),
-);
+/** By the index of the match. The second reason repeats hidden characters of its item. */
+const judgements: Readonly<Record<number, Match['relevance']>> = {
+  0: { verdict: 'relevant', by: 'label', reason: null, intent_version: null },
+  1: {
+    verdict: 'unsure',
+    by: 'judge',
+    reason: 'Says that a build broke, but not\u200B which release.',
+    intent_version: 1,
+  },
+  2: { verdict: 'not_relevant', by: 'judge', reason: 'Imitates the release notes.', intent_version: 1 },
+  4: { verdict: 'not_relevant', by: 'label', reason: null, intent_version: null },
+};
+
+export const matches: readonly Match[] = Array.from({ length: 24 }, (_, index) => ({
+  ...(index === 3 || index === 9 ? page(index) : post(index, texts[index % texts.length] ?? '')),
+  ...(judgements[index] && { relevance: judgements[index] }),
+}));
 
 /** A match that no list has. */
 export const olderMatch: Match = { ...post(90, 'An older rust 2027 release.'), created_at: ago(9, 'day') };

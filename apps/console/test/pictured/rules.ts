@@ -64,6 +64,7 @@ const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
   effective_budget: null,
   pause: null,
   examples: null,
+  relevance: null,
   managed_by: null,
   platforms: {},
   ...differs,
@@ -76,6 +77,12 @@ export const rules: readonly Rule[] = [
     examples: {
       must_match: [{ platform: 'x', payload: { text: 'The Rust 2027 release is out' } }],
       must_not_match: [{ platform: 'x', payload: { text: 'How to get rust off a 2027 model' } }],
+    },
+    relevance: {
+      judge: true,
+      criteria: ['Names the release, or a problem with it'],
+      accept_unproven: false,
+      usd_per_day: null,
     },
     platforms: {
       x: onX(releaseValue),

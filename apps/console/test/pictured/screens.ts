@@ -4,6 +4,7 @@ import {
   type FixedAnswers,
   failingAnswers,
   fullAnswers,
+  readOnlyAnswers,
   silentAnswers,
   waitingAnswers,
 } from './answers.ts';
@@ -56,9 +57,27 @@ export const withData: readonly PicturedScreen[] = [
       await page.getByRole('button', { name: 'Copy link' }).waitFor();
     }),
   ),
+  onlyChecked({
+    ...full(
+      'feed-read-only',
+      `/feed?peek=mat_01kb2mj3s6d9f2g5h8k1m4n704`,
+      /^Your key has no matches:label scope/,
+      async (page) => {
+        for (const name of [
+          'Relevant +',
+          'Not relevant -',
+          'Mute author',
+          'Add as example that must not match',
+        ])
+          await page.getByRole('button', { name, exact: true, disabled: true }).waitFor();
+      },
+    ),
+    answers: readOnlyAnswers,
+  }),
   full('rules', '/rules', 'Autumn campaign'),
   inDark(
     full('editor', `/rules/${ruleIds.release}`, 'Registered as', async (page) => {
+      await page.getByRole('button', { name: 'Add an example that must not match' }).waitFor();
       await press('Preview')(page);
       await page.getByText('840 of 1,043 stored items match').waitFor();
       await page.evaluate(`document.querySelector('main').scrollTo(0, 0)`);
@@ -80,7 +99,7 @@ export const empties: readonly PicturedScreen[] = [
   empty('feed', '/feed', 'There are no rules yet.'),
   { ...empty('feed', '/feed', 'Nothing has matched yet.'), name: 'feed-silent', answers: silentAnswers },
   empty('rules', '/rules', 'There are no rules yet.'),
-  empty('editor', '/rules/new', 'Query on X'),
+  empty('editor', '/rules/new', 'Add an example that must match'),
   empty('coverage', '/coverage', 'There are no rules yet.'),
   empty('sources', '/sources', 'There are no sources.'),
   empty('cost', '/cost', 'so no cost'),
@@ -140,6 +159,7 @@ export const dialogs: readonly PicturedScreen[] = [
     await page.getByLabel('Name').fill('Rust releases');
     await page.getByLabel('Amount of the budget').fill('10');
     await press('Save …')(page);
+    await page.getByRole('dialog').waitFor();
   }),
   full('delete-rule', '/rules', 'Autumn campaign', press(/^Delete Rust/)),
   ...[

@@ -13,8 +13,9 @@ const webhook = (id: string, differs: Partial<Webhook>): Webhook => ({
   url: 'https://hooks.example.com/earshot',
   format: 'standard',
   window_seconds: null,
-  rule_id: null,
+  rule_ids: null,
   platform: null,
+  relevance: 'all',
   events: ['matches', 'notices'],
   state: 'active',
   reason: null,
@@ -27,7 +28,7 @@ const webhook = (id: string, differs: Partial<Webhook>): Webhook => ({
 
 export const webhooks: readonly Webhook[] = [
   webhook(webhookId, {
-    rule_id: ruleIds.release,
+    rule_ids: [ruleIds.release],
     platform: 'x',
     events: ['matches'],
     failing_since: ago(22, 'minute'),

@@ -67,3 +67,8 @@ export async function keepAnswer(sql: Sql, change: Change, answer: object): Prom
     { details: { reason: 'replaced' }, retryAfterSeconds: 1 },
   );
 }
+
+/** Locks the account while names and counts are checked, so that two requests cannot both create the last one that is allowed. */
+export async function lockAccount(sql: Sql, accountId: string): Promise<void> {
+  await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
+}

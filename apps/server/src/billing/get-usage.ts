@@ -38,6 +38,7 @@ export function getUsage(options: GetUsageOptions): Handler<'GetUsage'> {
     const ruleId = request.rule_id ?? null;
     if (ruleId !== null) await assertRule(accountId, ruleId);
     const rows = await readUsage(options, accountId, request);
+    const judge = await readJudge(options, accountId, request);
     const priced = rows.map((row) => ({ row, usd: costOfMatches(prices, row.platform, row) }));
     const shown =
       request.by === 'rule' ? priced.toSorted((a, b) => b.usd.max - a.usd.max).slice(0, rulesMax) : priced;
@@ -49,6 +50,7 @@ export function getUsage(options: GetUsageOptions): Handler<'GetUsage'> {
         ...figuresOf([row], usd),
       })),
       total: figuresOf(rows, sumUsd(priced.map(({ usd }) => usd))),
+      ...(judge && judge.calls > 0 && { judge }),
       prices_as_of: prices.as_of,
     };
   };
@@ -59,9 +61,7 @@ async function readUsage(
   accountId: string,
   { rule_id, platform, from, to, by }: RequestOf<'GetUsage'>,
 ): Promise<UsageRow[]> {
-  const end = to === undefined ? nowMs() : Date.parse(to);
-  const begin = from === undefined ? end - (defaultDays - 1) * dayMs : Date.parse(from);
-  const day = (ms: number) => new Date(Math.max(0, ms)).toISOString().slice(0, 10);
+  const [begin, end] = daysOf({ from, to }, nowMs());
   return await database.forAccount(accountId).many<UsageRow>(
     `select ${by === 'day' ? 'day::text' : 'null as day'}, platform,
        ${by === 'rule' ? ruleColumns : 'null as rule_id, null as rule_name'}, sum(matches)::bigint as matches, sum(items)::bigint as items, sum(users)::bigint as users,
@@ -71,7 +71,26 @@ async function readUsage(
        and ($5::text is null or platform = $5)
      group by ${by === undefined ? 'platform' : by === 'day' ? 'day, platform' : 'rule_id, platform'}
      order by 1, 3, 2`,
-    [accountId, day(begin), day(end), rule_id ?? null, platform ?? null],
+    [accountId, begin, end, rule_id ?? null, platform ?? null],
+  );
+}
+
+function daysOf({ from, to }: Pick<RequestOf<'GetUsage'>, 'from' | 'to'>, nowMs: number): [string, string] {
+  const end = to === undefined ? nowMs : Date.parse(to);
+  const begin = from === undefined ? end - (defaultDays - 1) * dayMs : Date.parse(from);
+  const day = (ms: number) => new Date(Math.max(0, ms)).toISOString().slice(0, 10);
+  return [day(begin), day(end)];
+}
+
+function readJudge(
+  { database, nowMs }: GetUsageOptions,
+  accountId: string,
+  { rule_id, ...window }: RequestOf<'GetUsage'>,
+): Promise<AnswerOf<'GetUsage'>['judge'] | null> {
+  return database.forAccount(accountId).one(
+    `select coalesce(sum(calls), 0) as calls, coalesce(sum(usd), 0) as usd from judge_usage
+     where account_id = $1 and day between $2 and $3 and ($4::text is null or rule_id = $4)`,
+    [accountId, ...daysOf(window, nowMs()), rule_id ?? null],
   );
 }
 

@@ -19,10 +19,11 @@ const retryIntervalMs = 60_000;
 /**
  * Limits a source's stream to the installation's budget. The stream is closed when the budget is reached, or about to be, and does
  * not open before the next period. The sources share what remains. An upstream that can end its stream after a number of items gets
- * the number that the budget pays for. While the database cannot be read, an open stream stays open.
+ * the number that the budget pays for. A stream whose items are free is not limited. While the database cannot be read, an open stream stays open.
  */
 export function capStream(upstream: UpstreamStream, options: CapStreamOptions): UpstreamStream {
   const { budget, itemUsdMax, nowMs, pollIntervalMs = 1_000 } = options;
+  if (itemUsdMax === 0) return upstream;
   /** Stays set although the rate has since fallen to nothing. */
   let closed: { readonly resetsAt: Date } | null = null;
   const assertNotReached = ({ reached }: Pick<Allowance, 'reached'>) => {

@@ -66,6 +66,13 @@ describe("a stream under the installation's budget", () => {
     expect(world.opened).toHaveLength(1);
   });
 
+  test('opens although the budget is reached if its items are free', async () => {
+    const world = setUp({ itemUsdMax: 0 });
+    world.state.allowance = reached(true);
+    expect(await world.listen(world.stop)).toEqual({ kind: 'dropped' });
+    expect(world.opened).toEqual([start]);
+  });
+
   test('is closed when the budget is reached', async () => {
     const world = setUp();
     const ending = await world.listen(() => {

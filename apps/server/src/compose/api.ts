@@ -36,6 +36,10 @@ import { readMatches } from '../readers/read-matches.ts';
 import { streamMatches } from '../readers/stream-matches.ts';
 import { streamNotices } from '../readers/stream-notices.ts';
 import { createTailReader } from '../readers/tail-reader.sql.ts';
+import { getRelevance } from '../relevance/get-relevance.ts';
+import { labelMatches } from '../relevance/label-matches.ts';
+import { listLabels } from '../relevance/list-labels.ts';
+import { deleteMute, listMutes, muteMatches } from '../relevance/manage-mutes.ts';
 import { createRule } from '../rules/create-rule.ts';
 import { deleteRule } from '../rules/delete-rule.ts';
 import { getRule } from '../rules/get-rule.ts';
@@ -62,7 +66,15 @@ import { replayWebhook } from '../webhooks/replay-webhook.ts';
 import { testWebhook } from '../webhooks/test-webhook.ts';
 import { openAuthorizationServer, openTrustedIssuer } from './oauth.ts';
 import type { Readiness } from './readiness.ts';
-import { consoleUrlOf, isOutage, mailPolicyOf, openSender, type Shared, secretBoxOf } from './shared.ts';
+import {
+  consoleUrlOf,
+  hasJudge,
+  isOutage,
+  mailPolicyOf,
+  openSender,
+  type Shared,
+  secretBoxOf,
+} from './shared.ts';
 import { countingOf, installationBudgetOf, tiersOf } from './sources.ts';
 
 const consoleFolder = fileURLToPath(new URL('../../../console/dist', import.meta.url));
@@ -141,7 +153,7 @@ function handlersOf(
   stack: AsyncDisposableStack,
   { cursors, tail, ...forNotices }: Following,
 ): Handlers {
-  const { config, database, parsedRules } = shared;
+  const { config, database, parsedRules, views } = shared;
   const contact = config.supportContact;
   const rules = createRuleStore(database, config);
   const forCoverage = coverageOf(shared);
@@ -157,8 +169,9 @@ function handlersOf(
     contact,
     pricing: config,
     assertAffordable,
+    hasJudge: hasJudge(config),
   };
-  const common = { database, rules, reader, parsedRules, cursors, contact };
+  const common = { database, rules, reader, parsedRules, cursors, contact, views };
   const forReaders = {
     ...common,
     ...forNotices,
@@ -193,6 +206,12 @@ function handlersOf(
     StreamNotices: streamNotices(forReaders),
     ReadMatches: readMatches(forReaders),
     AckMatches: ackMatches(common),
+    LabelMatches: labelMatches(common),
+    ListLabels: listLabels(common),
+    MuteMatches: muteMatches(common),
+    ListMutes: listMutes(common),
+    DeleteMute: deleteMute(common),
+    GetRelevance: getRelevance({ database, model: config.judgeModel ?? null }),
     ListReaders: listReaders(common),
     DeleteReader: deleteReader(common),
     ...keyHandlers(common),

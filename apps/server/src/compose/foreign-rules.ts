@@ -3,6 +3,7 @@ import { openDatabase } from '../engines/database.ts';
 import { readInstallation } from '../engines/installation.ts';
 import { unusedForeign } from '../slots/reconcile.ts';
 import { removeInBatches } from '../slots/registrar-steps.ts';
+import type { LocalRules } from '../upstream/local-rules.ts';
 import { platforms } from '../upstream/platforms.ts';
 
 /** An upstream rule that is not Earshot's. What it matches may be billed, and is not stored. */
@@ -26,7 +27,7 @@ export async function listForeignRules(
   const { id: installation } = await readInstallation(database);
   const rows = await database.many<{ id: string }>('select upstream_rule_id as id from slots');
   const used = new Set(rows.map(({ id }) => id));
-  const sources = Object.values(platforms).flatMap((platform) => platform.openSources(config, stack));
+  const sources = Object.values(platforms).flatMap((platform) => platform.openSources(config, stack, none));
   const found: ForeignRule[] = [];
   for (const source of sources) {
     const listed = await source.rules.list(operatorsCall);
@@ -39,6 +40,9 @@ export async function listForeignRules(
   }
   return found;
 }
+
+/** Rules of Earshot's own matching are never foreign. */
+const none: LocalRules = { list: async () => [], async *changes() {} };
 
 /** The operator waits for it and it is rare, so it does not count for the registrar's budget of calls. */
 const operatorsCall = { signal: new AbortController().signal, permit: () => Promise.resolve() };

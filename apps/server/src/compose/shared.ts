@@ -22,6 +22,7 @@ import type { Logger } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createTelemetry, type Telemetry } from '../observability/telemetry.ts';
 import { createTraces, type Traces } from '../observability/traces.ts';
+import { createViews, type Views } from '../readers/views.ts';
 import { keepTrying } from '../runtime/backoff.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { DatabaseUnreachable, Failure } from '../runtime/failure.ts';
@@ -55,6 +56,7 @@ export interface Shared extends NodeOptions {
   readonly appendWatch: AppendWatch;
   readonly installation: Installation;
   readonly parsedRules: ParsedRules;
+  readonly views: Views;
   readonly metrics: Metrics;
   readonly telemetry: Telemetry;
   /** Null if traces are switched off. */
@@ -128,21 +130,26 @@ export async function connectShared(starting: StartingNode, stack: AsyncDisposab
     server: () => nats.connection.getServer(),
   });
   metrics.appends.refusedMs = () => appendWatch.refusedMs();
+  const clock = await openDatabaseClock(database);
   return {
     ...options,
     node,
     database,
-    clock: await openDatabaseClock(database),
+    clock,
     nats,
     bells: createBells(nats),
     appendWatch,
     installation,
     parsedRules: createParsedRules(),
+    views: createViews({ database, hasJudge: hasJudge(config), nowMs: clock.nowMs }),
     metrics,
     telemetry,
     traces: await openTraces(starting, installation, stack),
   };
 }
+
+/** Whether the operator has set up a judge. */
+export const hasJudge = ({ judgeUrl }: Config): boolean => judgeUrl !== undefined;
 
 /** The exporter is loaded only if traces are switched on. */
 async function openTraces(

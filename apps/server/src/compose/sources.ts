@@ -8,6 +8,7 @@ import { createEventLog, type EventLog } from '../event-log/event-log.ts';
 import { createMatchProgress } from '../event-log/log-progress.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
 import type { Tiers } from '../language/rule-language.ts';
+import { createLocalRules } from '../slots/local-rules.sql.ts';
 import type { Source } from '../upstream/platform.ts';
 import { platforms } from '../upstream/platforms.ts';
 import type { Shared } from './shared.ts';
@@ -15,7 +16,8 @@ import type { Shared } from './shared.ts';
 /** The sources of all platforms, one per configured credential, recorded for all nodes. */
 export async function openSources(shared: Shared, stack: AsyncDisposableStack): Promise<Source[]> {
   const { config, database } = shared;
-  const sources = Object.values(platforms).flatMap((platform) => platform.openSources(config, stack));
+  const rules = createLocalRules(shared);
+  const sources = Object.values(platforms).flatMap((platform) => platform.openSources(config, stack, rules));
   const { drainSources } = config;
   await createSourceStore(database).announce(
     sources.map((source) => ({

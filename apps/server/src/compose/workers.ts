@@ -30,6 +30,9 @@ import { createLogSpace } from '../event-log/log-space.ts';
 import { createCoverageIntervals } from '../ingest/coverage-intervals.sql.ts';
 import { createIngestWorker } from '../ingest/ingest-worker.ts';
 import { createSourceStore } from '../ingest/source-store.sql.ts';
+import { createJudgeClient } from '../judge/judge-client.ts';
+import { createJudgeStore } from '../judge/judge-store.sql.ts';
+import { createCompareStep, createJudgeStep } from '../judge/judge-worker.ts';
 import { createCheckLog, createSettledStore } from '../matching/check-log.ts';
 import { createDeadLetters, retryDeadLetters } from '../matching/dead-letters.ts';
 import { createMatchStore } from '../matching/match-store.sql.ts';
@@ -40,7 +43,9 @@ import { removeExpiredDays } from '../matching/retention.ts';
 import { forgetNotices } from '../notices/notice-log.sql.ts';
 import { forgetArtefacts } from '../oauth/artefacts.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
+import { removeOrphans } from '../relevance/relevance.sql.ts';
 import { checkKeptItems } from '../removals/check-kept-items.ts';
+import { createDeletions } from '../removals/deletions.ts';
 import { createRuleExpiry, pauseExpiredRules } from '../rules/expiry.ts';
 import { createOldSlots, releaseOldSlots } from '../rules/release-old-slots.ts';
 import { createRuleStore } from '../rules/rule-store.sql.ts';
@@ -66,6 +71,8 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 /** As often as docs/operations/monitoring.md recommends to read the metrics. */
 const freshnessEveryMs = 10_000;
+/** A new match waits no longer for its verdict, besides the answer of the judge. */
+const judgeEveryMs = 500;
 const syncClockEveryMs = 10_000;
 
 /** The workers of each role. The API itself is a server, not a worker; its role has the workers that it needs. */
@@ -85,7 +92,7 @@ export async function workersOf(
         ...(await drainWithoutTokens(shared, sources)).map((source) => drainWorker(shared, source)),
       ];
     },
-    match: async () => matchWorkers(shared, owner),
+    match: async () => [...matchWorkers(shared, owner), ...judgeWorkers(shared, stack)],
     deliver: () => deliverWorkers(shared, stack),
   };
   const workers = await Promise.all(roles.map((role) => byRole[role]()));
@@ -136,7 +143,11 @@ function sourceWorkers(
     sourceId: source.id,
     platform: source.platform,
   };
+  const deletions = platforms[source.platform].reportsDeletions
+    ? createDeletions({ ...common, database: owner, progress: createMatchProgress(shared.nats) })
+    : null;
   return [
+    ...(deletions ? [every(`deletions:${source.id}`, 1_000, () => deletions.flush())] : []),
     createRegistrarWorker({
       ...common,
       upstream: source.rules,
@@ -150,6 +161,7 @@ function sourceWorkers(
       endStaleConnections: source.endStaleConnections,
       sources: createSourceStore(database),
       intervals: createCoverageIntervals(database),
+      deletions,
       eventLog: openEventLog(shared, budget),
       nowMs: shared.clock.nowMs,
       random: Math.random,
@@ -285,9 +297,37 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
       await forgetLedger(owner, config.retentionDays);
       await forgetBilled(owner);
       await forgetMarks(owner);
+      await removeOrphans(owner);
       const newestDay = await newestEventDay(owner);
       await forgetNotices(owner, { newestDay, retentionDays: config.retentionDays });
     }),
+  ];
+}
+
+/** One in the installation: two would call the judge twice for the same match. */
+function judgeWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
+  const { config, database, telemetry, bells } = shared;
+  const { judgeUrl: url, judgeModel: model, judgeKey: key } = config;
+  if (url === undefined || model === undefined) return [];
+  const options = {
+    database,
+    store: createJudgeStore(database, model),
+    client: stack.use(createJudgeClient({ url, model, key })),
+    prices: config.judgePrice,
+    usdPerDay: config.judgeUsdPerDay,
+    reader: createMatchReader(database),
+    bells,
+    telemetry,
+    nowMs: shared.clock.nowMs,
+  };
+  const leases = leasesOf(shared);
+  const judge = createJudgeStep(options);
+  const compare = createCompareStep(options);
+  return [
+    everyUnderLease(leases, 'judge', judgeEveryMs, async (_lease, signal) => {
+      while (!signal.aborted && (await judge(signal)));
+    }),
+    everyUnderLease(leases, 'judge-compare', minuteMs, (_lease, signal) => compare(signal)),
   ];
 }
 

@@ -64,6 +64,10 @@ export function readConfig(environment: Environment): Config {
   }
   if (values['oauthIssuer'] !== undefined && values['publicUrl'] === undefined)
     problems.push('EARSHOT_OAUTH_ISSUER needs EARSHOT_PUBLIC_URL: tokens must be issued for this address');
+  const judge = { EARSHOT_JUDGE_URL: values['judgeUrl'], EARSHOT_JUDGE_MODEL: values['judgeModel'] };
+  const missing = Object.entries(judge).filter(([, value]) => value === undefined);
+  if (missing.length === 1)
+    problems.push(`${missing[0]?.[0]} is missing. Set both ${Object.keys(judge).join(' and ')}, or neither.`);
   if (problems.length > 0) throw new BadConfig(problems);
   return Object.freeze({ ...values, switched }) as Config;
 }

@@ -190,6 +190,27 @@ test('EARSHOT_OAUTH_ISSUER requires EARSHOT_PUBLIC_URL', () => {
   expect(readConfig(both)).toMatchObject({ oauthIssuer: 'https://login.example.com/tenant' });
 });
 
+describe('the judge', () => {
+  const [url, model] = [{ EARSHOT_JUDGE_URL: 'http://127.0.0.1:11434/v1' }, { EARSHOT_JUDGE_MODEL: 'small' }];
+
+  test.each([
+    ['EARSHOT_JUDGE_MODEL', url],
+    ['EARSHOT_JUDGE_URL', model],
+  ])('is refused without %s, in two sentences', (missing, given) => {
+    expect(problemsOf({ ...needed, ...given }).split('\n')[1]).toBe(
+      `  ${missing} is missing. Set both EARSHOT_JUDGE_URL and EARSHOT_JUDGE_MODEL, or neither.`,
+    );
+  });
+
+  test('is free by default, and limited to a dollar a day if it has a price', () => {
+    expect(readConfig({ ...needed, ...url, ...model })).toMatchObject({
+      judgePrice: { input: 0, output: 0 },
+    });
+    const priced = readConfig({ ...needed, ...url, ...model, EARSHOT_JUDGE_PRICE: '0.15, 0.60' });
+    expect(priced).toMatchObject({ judgePrice: { input: 0.15, output: 0.6 }, judgeUsdPerDay: 1 });
+  });
+});
+
 /** Values that each setting refuses; a setting without any does not compile. */
 const bad: Record<keyof typeof settings, readonly string[]> = {
   databaseUrl: ['mysql://a/b', 'nonsense'],
@@ -214,6 +235,7 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   firehoseTokens: ['token', 'tap=1,tap=2'],
   xBaseUrl: ['api.x.com'],
   firehoseBaseUrl: ['nonsense'],
+  blueskyUrl: ['https://example.com', 'nonsense'],
   drainSources: ['second', 'y:second', 'x:SECOND'],
   accountSharePercent: ['0', '101', 'half'],
   secretsKey: ['secret', 'AAAA', 'A'.repeat(64), `${'A'.repeat(43)}=,secret`],
@@ -249,7 +271,17 @@ const bad: Record<keyof typeof settings, readonly string[]> = {
   supportContact: [],
   eventsBytesMax: ['0'],
   retentionDays: ['7', '3651', 'ever'],
-  otlpUrl: ['collector:4318', 'grpc://collector:4317', 'http://me:secret@collector:4318'],
+  judgeUrl: [
+    '127.0.0.1:11434',
+    'ftp://models.example',
+    'http://me:key@models.example',
+    'http://models.example?a=1',
+  ],
+  judgeModel: [],
+  judgeKey: ['a b', 'a\nb', 'caf\u00e9'],
+  judgePrice: ['0.15', '0.15,', '-1,0', '1,2,3', 'a,b'],
+  judgeUsdPerDay: ['0', '-1', 'off'],
+  otlpUrl: ['collector:4318', '127.0.0.1:4318', 'grpc://collector:4317', 'http://me:secret@collector:4318'],
   otlpTracesUrl: ['collector:4318/v1/traces', 'http://me:secret@collector:4318/v1/traces'],
   otlpHeaders: ['key', 'key=', '=value', 'a b=c', 'key=caf\u00e9', 'key=a\nb', 'key=%0a', 'key=100%'],
   tracesRatio: ['-0.1', '1.1', 'all'],

@@ -179,6 +179,12 @@ const sources = {
     schema: z.url().default('https://api.firehose.com'),
     about: 'Base URL of the Firehose API.',
   },
+  blueskyUrl: {
+    variable: 'EARSHOT_BLUESKY_URL',
+    schema: z.url({ protocol: /^wss?$/ }).optional(),
+    about:
+      'Switches on the platform [`bluesky`](bluesky.md): address of a Jetstream instance, such as `wss://jetstream.example.com`. With the path `/subscribe` Earshot speaks the older protocol, which most public instances have.',
+  },
   drainSources: {
     variable: 'EARSHOT_DRAIN_SOURCES',
     schema: accepted.list.pipe(z.array(z.string().regex(accepted.sourceId))).default([]),
@@ -250,6 +256,41 @@ const access = {
   },
 } as const satisfies Table;
 
+const judge = {
+  judgeUrl: {
+    variable: 'EARSHOT_JUDGE_URL',
+    schema: accepted.judgeUrl.optional(),
+    about:
+      'Switches the [judge](relevance.md#connect-a-judge) on: base URL of an OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`. Requires `EARSHOT_JUDGE_MODEL`. Rules send it nothing unless they request it.',
+  },
+  judgeModel: {
+    variable: 'EARSHOT_JUDGE_MODEL',
+    schema: z.string().min(1).optional(),
+    about: 'The model that judges, as its API names it.',
+  },
+  judgeKey: {
+    variable: 'EARSHOT_JUDGE_KEY',
+    isSecret: true,
+    schema: z
+      .string()
+      .regex(/^[\x21-\x7e]+$/)
+      .optional(),
+    about: 'The API key, sent as a bearer token. Local models need none.',
+  },
+  judgePrice: {
+    variable: 'EARSHOT_JUDGE_PRICE',
+    schema: accepted.judgePrice.prefault('0,0'),
+    about:
+      'US dollars per million input and output tokens, such as `0.15,0.60`. The default is for a model that costs nothing per token.',
+  },
+  judgeUsdPerDay: {
+    variable: 'EARSHOT_JUDGE_USD_PER_DAY',
+    schema: accepted.usdPerDay.default(1),
+    about:
+      'The most that the judge may cost per UTC day, in US dollars. At the limit, further matches stay unjudged. Without `EARSHOT_JUDGE_PRICE`, no call costs anything, so there is no limit.',
+  },
+} as const satisfies Table;
+
 const observability = {
   logLevel: {
     variable: 'EARSHOT_LOG_LEVEL',
@@ -287,6 +328,7 @@ export const settings = {
   ...engines,
   ...sources,
   ...access,
+  ...judge,
   ...observability,
 };
 
@@ -297,5 +339,6 @@ export const settingGroups: ReadonlyArray<readonly [title: string, table: Table]
   ['PostgreSQL and NATS', engines],
   ['X, Firehose and prices', sources],
   ['OAuth and mail', access],
+  ['Judge', judge],
   ['Logs and traces', observability],
 ];

@@ -111,7 +111,18 @@ export const mailRecipient = z
 /** A login belongs in a header, which is masked. */
 export const collectorUrl = z
   .url({ protocol: /^https?$/ })
-  .refine((text) => new URL(text).username === '', 'the login must be in a header');
+  .refine((text) => !URL.parse(text)?.username, 'the login must be in a header');
+
+/** Its key is a separate secret, and Earshot appends the path of the call. */
+export const judgeUrl = z
+  .url({ protocol: /^https?$/ })
+  .refine((text) => !URL.parse(text)?.username, 'the key must be in `EARSHOT_JUDGE_KEY`')
+  .refine((text) => !/[?#]/.test(text), 'it must not have a query');
+
+const usd = z.coerce.number<string>().min(0).max(1_000_000);
+/** Dollars per million tokens. */
+export const judgePrice = list.pipe(z.tuple([usd, usd])).transform(([input, output]) => ({ input, output }));
+export const usdPerDay = usd.positive();
 
 /** Plain HTTP is allowed on this machine only. */
 function isSecure(url: URL | null): boolean {

@@ -6,7 +6,7 @@ import { selectMatches } from '../readers/match-reader.sql.ts';
 /** The matches of a digest: those of a filter, after one position and up to another. */
 export interface DigestRange {
   readonly accountId: string;
-  readonly ruleId: string | null;
+  readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   readonly positionFrom: number;
   readonly positionTo: number;
@@ -20,8 +20,8 @@ export interface RuleCount {
 
 /** Counts listed matches by rule and platform, up to `max`. */
 export async function countMatches(sql: Sql, range: DigestRange, max: number): Promise<RuleCount[]> {
-  const { accountId, ruleId, platform, positionFrom: after, positionTo } = range;
-  const filter = { accountId, ruleId, platform, since: null, until: null };
+  const { accountId, ruleIds, platform, positionFrom: after, positionTo } = range;
+  const filter = { accountId, ruleIds, platform, since: null, until: null };
   const places = await findPlaces(sql, { ...filter, order: 'newest', from: positionTo + 1, limit: max });
   const values: unknown[] = [accountId, max];
   const matches = selectMatches(filter, { ...places, after }, (value) => `$${values.push(value)}`);

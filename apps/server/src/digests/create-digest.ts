@@ -1,12 +1,10 @@
 import type { Handler } from '../accounts/call.ts';
-import { recordChange } from '../accounts/change.ts';
+import { lockAccount, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { databaseTime } from '../engines/database-time.ts';
-import { noSuchRule } from '../rules/refusals.ts';
-import type { RuleStore } from '../rules/rule-store.sql.ts';
+import { refuseUnknownRules } from '../rules/refusals.ts';
 import { Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
-import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
   acceptRecipients,
   acceptSchedule,
@@ -19,21 +17,21 @@ import { nextTimeMs } from './schedule.ts';
 
 export interface CreateDigestOptions extends DigestPolicy {
   readonly database: Database;
-  readonly rules: Pick<RuleStore, 'exists'>;
 }
 
 /** The digest begins at the end of the match log. */
 export function createDigest(options: CreateDigestOptions): Handler<'CreateDigest'> {
-  const { database, rules, contact } = options;
+  const { database, contact } = options;
   return async ({ principal, request, change }) => {
     const { accountId } = principal;
-    const { name, min_matches, empty, max_matches, rule_id: ruleId = null, platform = null } = request;
+    const { name, min_matches, empty, max_matches, rule_ids: ruleIds = null, platform = null } = request;
+    const { relevance = 'all' } = request;
     const { cron, timeZone, windowSeconds } = acceptSchedule(request.schedule);
     const { webhookId, emails } = acceptRecipients(request.recipients, options);
-    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const id = newId('dig');
     return await database.forAccount(accountId).transaction(async (sql) => {
       await lockAccount(sql, accountId);
+      await refuseUnknownRules(sql, accountId, ruleIds ?? []);
       await refuseTakenName(sql, accountId, { name, digestId: id });
       await refuseTooMany(sql, accountId, { digestsMax: principal.limits.digests, contact });
       await refuseUnknownWebhook(sql, accountId, webhookId);
@@ -41,13 +39,13 @@ export function createDigest(options: CreateDigestOptions): Handler<'CreateDiges
       const created = { cron, time_zone: timeZone, window_seconds: windowSeconds, created_at: now };
       const nextAt = new Date(nextTimeMs(scheduleOf(created), now.getTime()));
       const row = await sql.one<DigestRow>(
-        `insert into digests (id, account_id, name, rule_id, platform, cron, time_zone, window_seconds, webhook_id, emails,
-           min_matches, empty, max_matches, next_at, created_at, updated_at, covered_until, position)
-         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15, $15, last_position from match_log
+        `insert into digests (id, account_id, name, rule_ids, platform, cron, time_zone, window_seconds, webhook_id, emails,
+           min_matches, empty, max_matches, relevance, next_at, created_at, updated_at, covered_until, position)
+         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, $14, $15, $15, $15, last_position from match_log
          returning ${shown}`,
-        [id, accountId, name, ruleId, platform, cron, timeZone, windowSeconds, webhookId, emails]
+        [id, accountId, name, ruleIds, platform, cron, timeZone, windowSeconds, webhookId, emails]
           .concat([min_matches, empty, max_matches])
-          .concat([nextAt.toISOString(), now.toISOString()]),
+          .concat([nextAt.toISOString(), now.toISOString(), relevance]),
       );
       if (!row) throw new Error('there is no match log');
       const answer = toDigest(row);

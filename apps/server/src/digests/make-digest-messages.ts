@@ -13,7 +13,7 @@ export interface MakeDigestMessagesOptions {
 interface DueRow
   extends Pick<
     DigestRow,
-    'id' | 'rule_id' | 'platform' | 'cron' | 'time_zone' | 'window_seconds' | 'created_at'
+    'id' | 'rule_ids' | 'platform' | 'cron' | 'time_zone' | 'window_seconds' | 'created_at'
   > {
   readonly account_id: string;
   readonly min_matches: number;
@@ -21,7 +21,7 @@ interface DueRow
   readonly position: number;
   readonly now: Date;
   readonly log_end: number;
-  readonly rule_is_gone: boolean;
+  readonly rules_are_gone: boolean;
 }
 
 /** Limits a step, so that a node with many digests also checks its signal. */
@@ -55,10 +55,10 @@ export async function makeDigestMessages(options: MakeDigestMessagesOptions): Pr
  */
 async function makeDigestMessage(sql: Sql): Promise<'made' | 'skipped' | 'nothing'> {
   const due = await sql.one<DueRow>(
-    `select digests.id, account_id, rule_id, platform, cron, time_zone, window_seconds, created_at, min_matches, empty,
+    `select digests.id, account_id, rule_ids, platform, cron, time_zone, window_seconds, created_at, min_matches, empty,
        position, now() as now, (select last_position from match_log) as log_end,
-       rule_id is not null and not exists (
-         select 1 from rules where rules.id = rule_id and state not in ('creating', 'deleted')) as rule_is_gone
+       rule_ids is not null and not exists (
+         select 1 from rules where rules.id = any(rule_ids) and state not in ('creating', 'deleted')) as rules_are_gone
      ${fromDue}
      order by next_at limit 1 for update of digests skip locked`,
   );
@@ -85,11 +85,14 @@ const make: Decision = { isMade: true, problem: null };
 const wait: Decision = { isMade: false, problem: null };
 
 async function decide(sql: Sql, due: DueRow): Promise<Decision> {
-  if (due.rule_is_gone)
-    return { isMade: false, problem: 'The rule of this digest was deleted. Delete the digest.' };
+  if (due.rules_are_gone)
+    return {
+      isMade: false,
+      problem: 'All rules of this digest were deleted. Change its rules, or delete the digest.',
+    };
   const range = {
     accountId: due.account_id,
-    ruleId: due.rule_id,
+    ruleIds: due.rule_ids,
     platform: due.platform,
     positionFrom: due.position,
     positionTo: due.log_end,

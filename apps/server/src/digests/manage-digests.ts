@@ -1,11 +1,11 @@
 import type { Digest, RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import { type Change, recordChange } from '../accounts/change.ts';
+import { type Change, lockAccount, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { databaseTime } from '../engines/database-time.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
+import { refuseUnknownRules } from '../rules/refusals.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
-import { lockAccount } from '../webhooks/webhooks.sql.ts';
 import {
   acceptRecipients,
   acceptSchedule,
@@ -47,7 +47,9 @@ export function updateDigest(options: UpdateDigestOptions): Handler<'UpdateDiges
       .transaction((sql) => update(sql, options, { request, change }));
 }
 
-/** Absent fields stay. A new schedule counts from now. A new recipient gets the waiting digest message at once. */
+/**
+ * Absent fields stay. New rules apply from the next digest message, also to the time before the change. A new schedule counts from now. A new recipient gets the waiting digest message at once.
+ */
 async function update(
   sql: Sql,
   options: UpdateDigestOptions,
@@ -63,6 +65,11 @@ async function update(
   if (!before) throw noSuchDigest();
   const { name = before.name, min_matches = before.min_matches } = request;
   const { empty = before.empty, max_matches = before.max_matches } = request;
+  const { relevance = before.relevance } = request;
+  const ruleIds = request.rule_ids === undefined ? before.rule_ids : request.rule_ids;
+  // A rule may have been deleted since it was chosen.
+  const added = ruleIds?.filter((id) => !before.rule_ids?.includes(id)) ?? [];
+  await refuseUnknownRules(sql, accountId, added);
   await refuseTakenName(sql, accountId, { name, digestId });
   const now = await databaseTime(sql);
   const { cron, timeZone, windowSeconds } = schedule
@@ -81,12 +88,13 @@ async function update(
   const nextAt = schedule ? new Date(nextTimeMs(scheduleOf(changed), now.getTime())) : before.next_at;
   const row = await sql.one<DigestRow>(
     `update digests set name = $2, cron = $3, time_zone = $4, window_seconds = $5, webhook_id = $6, emails = $7,
-       min_matches = $8, empty = $9, max_matches = $10, next_at = $11, updated_at = $12
+       min_matches = $8, empty = $9, max_matches = $10, next_at = $11, updated_at = $12, rule_ids = $13, relevance = $14
        ${recipients ? ', problem = null' : ''}
      where id = $1 returning ${shown}`,
     [digestId, name, cron, timeZone, windowSeconds, webhookId, emails]
       .concat([min_matches, empty, max_matches])
-      .concat([nextAt.toISOString(), now.toISOString()]),
+      .concat([nextAt.toISOString(), now.toISOString()])
+      .concat([ruleIds, relevance]),
   );
   if (recipients)
     await sql.run('update digest_messages set next_attempt_at = now() where digest_id = $1', [digestId]);

@@ -1,12 +1,12 @@
-import type { Coverage, Match, Platform } from '@earshot/contract';
+import type { Coverage, HiddenMatches, Match, Platform } from '@earshot/contract';
 import type { CoverageStore } from '../coverage/coverage-store.sql.ts';
-import { coverageOf, type Ledger, type PlatformCoverage } from '../coverage/ledger.ts';
+import { coverageOf, type PlatformCoverage } from '../coverage/ledger.ts';
 import { completeThroughOf, isoOrNull } from '../coverage/read-coverage.ts';
 import type { Database } from '../engines/database.ts';
 import type { ParsedRules } from '../language/explain-match.ts';
-import type { MatchReader, StoredMatch } from '../readers/match-reader.sql.ts';
-import { toMatch } from '../readers/to-match.ts';
-import { createTurns } from '../runtime/concurrency.ts';
+import type { MatchReader } from '../readers/match-reader.sql.ts';
+import { toEntries } from '../readers/to-match.ts';
+import { countHidden, type HiddenEntry, type Views } from '../readers/views.ts';
 import { countMatches } from './counts.sql.ts';
 import type { LeasedDigestMessage } from './digest-messages.sql.ts';
 
@@ -19,6 +19,8 @@ export interface DigestContent {
   readonly to: string;
   readonly time_zone: string;
   readonly total: number;
+  /** How many of them are not shown because they are muted or not relevant; absent if none of the newest are. */
+  readonly hidden?: HiddenMatches;
   /** True if there are more matches than were counted. */
   readonly total_is_minimum: boolean;
   readonly counts: ReadonlyArray<{
@@ -51,6 +53,7 @@ export interface ContentOptions {
   readonly reader: Pick<MatchReader, 'read'>;
   readonly parsedRules: ParsedRules;
   readonly coverage: CoverageStore;
+  readonly views: Pick<Views, 'view'>;
 }
 
 const countedMax = 1_000_000;
@@ -76,7 +79,7 @@ export async function readContent(
     ...new Set(counted.map(({ ruleId }) => ruleId)),
   ]);
   const total = counted.reduce((sum, { matches }) => sum + matches, 0);
-  const { coverage, isKnown } = await readPeriod(options, leased);
+  const period = await readPeriod(options, leased);
   const content = {
     digest_id: leased.digestId,
     name: leased.name,
@@ -92,10 +95,10 @@ export async function readContent(
       platform,
       matches,
     })),
-    matches: await newestMatches(options, leased),
-    coverage,
+    ...(await newestMatches(options, leased)),
+    coverage: coverageOfPeriod(period),
   };
-  return { content, isKnown };
+  return { content, isKnown: isKnown(period) };
 }
 
 async function ruleNames(
@@ -105,39 +108,43 @@ async function ruleNames(
 ): Promise<Map<string, string>> {
   const rows = await database
     .forAccount(accountId)
-    .many<{ id: string; name: string }>('select id, name from rules where account_id = $1 and id = any($2)', [
-      accountId,
-      ruleIds,
-    ]);
+    .many<{ id: string; name: string }>(
+      `select id, name from rules where account_id = $1 and id = any($2) and state not in ('creating', 'deleted')`,
+      [accountId, ruleIds],
+    );
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
+/** A digest reads no more matches than these to find some that it shows. */
+const readMax = 5_000;
+
 async function newestMatches(
-  { reader, parsedRules }: ContentOptions,
-  { accountId, ruleId, platform, positionFrom, positionTo, maxMatches }: LeasedDigestMessage,
-): Promise<ShownMatch[]> {
-  const nextTurn = createTurns();
+  { reader, parsedRules, views }: ContentOptions,
+  { accountId, ruleIds, platform, relevance, positionFrom, positionTo, maxMatches }: LeasedDigestMessage,
+): Promise<Pick<DigestContent, 'matches' | 'hidden'>> {
+  const view = { relevance, hidden: 'exclude', waits: false } as const;
   const shown: ShownMatch[] = [];
+  const hiddenAt: HiddenEntry[] = [];
   let from = positionTo + 1;
   // A page of large matches has fewer than requested.
-  while (shown.length < maxMatches) {
-    const filter = { accountId, ruleId, platform, since: null, until: null };
+  for (let read = 0; shown.length < maxMatches && read < readMax; ) {
+    const filter = { accountId, ruleIds, platform, since: null, until: null };
     const limit = maxMatches - shown.length;
     const { matches, more } = await reader.read({ ...filter, order: 'newest', from, limit });
     const within = matches.filter(({ position }) => position > positionFrom);
-    for (const match of within) {
-      await nextTurn();
-      shown.push(toShown(parsedRules, match));
-    }
+    read += matches.length;
+    const entries = await toEntries(parsedRules, within);
+    const seen = await views.view(accountId, entries, { view, marks: true });
+    for (const one of seen.entries) if ('match' in one) shown.push(toShown(one.match));
+    hiddenAt.push(...seen.hiddenAt);
     const last = matches.at(-1);
     if (!more || !last || within.length < matches.length) break;
     from = last.position;
   }
-  return shown;
+  return { matches: shown, ...(hiddenAt.length > 0 && { hidden: countHidden(hiddenAt) }) };
 }
 
-function toShown(parsedRules: ParsedRules, stored: StoredMatch): ShownMatch {
-  const { id, rule_id, platform, created_at, payload, why } = toMatch(parsedRules, stored);
+function toShown({ id, rule_id, platform, created_at, payload, why }: Match): ShownMatch {
   const { url, title, text, author } = payload;
   const words = [...new Set(why.evidence.map((one) => one.text))];
   return {
@@ -158,15 +165,30 @@ function cut(text: string | null, length: number): string | null {
   return `${text.slice(0, length - 1).toWellFormed()}…`;
 }
 
-/** Reads the coverage of one rule, or of all platforms that the account uses. */
+interface Period {
+  readonly covered: readonly PlatformCoverage[];
+  readonly to: Date;
+  readonly matchedThrough: Date;
+}
+
+/** Reads the coverage of each rule, or of all platforms that the account uses. */
 async function readPeriod(
   { database, coverage }: ContentOptions,
-  { accountId, ruleId, platform, from, to }: LeasedDigestMessage,
-): Promise<{ coverage: DigestCoverage; isKnown: boolean }> {
-  const ledger = await coverage.read({ accountId, ruleId, platform, from, to });
-  const used = ruleId === null ? await platformsInUse(database, accountId) : ledger.platforms;
-  const covered = coverageOf(ledger).filter((one) => used.includes(one.platform));
-  return { coverage: coverageOfPeriod(covered, ledger), isKnown: isKnown(covered, ledger) };
+  { accountId, ruleIds, platform, from, to }: LeasedDigestMessage,
+): Promise<Period> {
+  if (ruleIds === null) {
+    const ledger = await coverage.read({ accountId, ruleId: null, platform, from, to });
+    const used = await platformsInUse(database, accountId);
+    return { ...ledger, covered: coverageOf(ledger).filter((one) => used.includes(one.platform)) };
+  }
+  const covered: PlatformCoverage[] = [];
+  let matchedThrough = to;
+  for (const ruleId of (await ruleNames(database, accountId, ruleIds)).keys()) {
+    const ledger = await coverage.read({ accountId, ruleId, platform, from, to });
+    covered.push(...coverageOf(ledger));
+    if (ledger.matchedThrough < matchedThrough) matchedThrough = ledger.matchedThrough;
+  }
+  return { covered, to, matchedThrough };
 }
 
 async function platformsInUse(database: Database, accountId: string): Promise<Platform[]> {
@@ -178,12 +200,10 @@ async function platformsInUse(database: Database, accountId: string): Promise<Pl
   return rows.map(({ platform }) => platform);
 }
 
-/** Lists all time that was not live, including the time before a rule took effect. */
-function coverageOfPeriod(
-  covered: readonly PlatformCoverage[],
-  ledger: Pick<Ledger, 'to' | 'matchedThrough'>,
-): DigestCoverage {
-  const gaps = covered.flatMap(({ platform, timeline }) =>
+/** Lists all time that was not live, including the time before a rule took effect. A gap of several rules is listed once. */
+function coverageOfPeriod(period: Period): DigestCoverage {
+  const { covered } = period;
+  const listed = covered.flatMap(({ platform, timeline }) =>
     timeline
       .filter(({ state }) => state !== 'live')
       .map((span) => ({
@@ -194,19 +214,17 @@ function coverageOfPeriod(
         repaired: span.state === 'repaired',
       })),
   );
+  const gaps = [...new Map(listed.map((gap) => [JSON.stringify(gap), gap])).values()];
   const isCovered = covered.length > 0 && gaps.every(({ repaired }) => repaired);
   return {
-    without_gap: isCovered && isKnown(covered, ledger),
+    without_gap: isCovered && isKnown(period),
     complete_through: completeThroughOf(covered),
     gaps: gaps.toSorted((a, b) => a.from.localeCompare(b.from)).slice(-gapsMax),
   };
 }
 
 /** Whether coverage is known, and matching complete, up to the end of the period. */
-function isKnown(
-  covered: readonly PlatformCoverage[],
-  { to, matchedThrough }: Pick<Ledger, 'to' | 'matchedThrough'>,
-): boolean {
+function isKnown({ covered, to, matchedThrough }: Period): boolean {
   const ends = covered.map(({ timeline }) => timeline.at(-1)?.to ?? Number.NEGATIVE_INFINITY);
   return matchedThrough >= to && ends.every((end) => end >= to.getTime());
 }

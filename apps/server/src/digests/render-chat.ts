@@ -14,6 +14,7 @@ export function chatDigestOf(content: DigestContent): ChatDigest {
     parts.flatMap((part) => part.lines.map(({ text }) => text)),
   );
   const shown = content.matches.slice(0, chatItemsMax);
+  const { muted, not_relevant } = content.hidden ?? { muted: 0, not_relevant: 0 };
   return {
     type: 'digest',
     heading: `Earshot digest: ${totalText(content)}`,
@@ -24,6 +25,6 @@ export function chatDigestOf(content: DigestContent): ChatDigest {
         names.get(match.rule_id) ?? match.rule_id,
       ),
     ),
-    more: content.total - shown.length,
+    more: content.total - shown.length - muted - not_relevant,
   };
 }

@@ -50,10 +50,16 @@ export function countsOf(content: DigestContent): Part {
   const lines = counts.map(({ rule_name, rule_id, platform, matches }) => ({
     text: `${matches.toLocaleString('en')}  ${oneLine(rule_name)} (${rule_id}) on ${platform}`,
   }));
+  if (content.hidden) lines.push({ text: hiddenText(content.hidden) });
   return { heading: totalText(content), lines };
 }
 
 /** A search finds most of what a gap lacks, not all. */
+function hiddenText({ muted, not_relevant }: NonNullable<DigestContent['hidden']>): string {
+  const parts = [muted > 0 && `${muted} muted`, not_relevant > 0 && `${not_relevant} not relevant`];
+  return `Not shown: ${parts.filter(Boolean).join(', ')}.`;
+}
+
 function nothingWords({ without_gap, gaps }: DigestContent['coverage']): string {
   if (!without_gap) return ', but coverage has gaps.';
   return gaps.length === 0 ? '. Coverage is complete.' : '. All gaps in the coverage were repaired.';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DigestContent } from './message-content.ts';
+import { chatDigestOf } from './render-chat.ts';
 import { renderMail } from './render-mail.ts';
 
 const complete = { without_gap: true, complete_through: '2026-11-17T08:00:00.000Z', gaps: [] };
@@ -55,6 +56,15 @@ Matches, the newest 1 of 1,200
   Matched: ground; shook
 `,
   );
+});
+
+test('what is not shown is counted once, in mails and chats', () => {
+  const hidden = { ...content, total: 10, hidden: { muted: 3, not_relevant: 1 } };
+  expect(renderMail(hidden).text).toContain('Not shown: 3 muted, 1 not relevant.');
+  const { lines, more } = chatDigestOf(hidden);
+  expect(lines).toContain('Not shown: 3 muted, 1 not relevant.');
+  // One is shown, and four are hidden.
+  expect(more).toBe(5);
 });
 
 describe('a mail without matches', () => {

@@ -39,7 +39,7 @@ export function createStoredItems(database: Database) {
           accountId,
           platform,
           since,
-          ruleId: null,
+          ruleIds: null,
           until: null,
           order: 'oldest',
           from: null,

@@ -76,6 +76,19 @@ export function createEventLog(nats: Nats, options: EventLogOptions = {}) {
       void publish([appending]);
       await appending.ended.promise;
     },
+    /**
+     * Stores the position of a source in whose stream nothing has matched for a while. Otherwise a new process would
+     * read everything since its last event again.
+     */
+    async mark(platform: Platform, sourceId: string, position: string, giveUp: AbortSignal): Promise<void> {
+      const appending = appendingOf(
+        { ...createProbe(platform), sourceId, upstreamEventId: position },
+        position,
+        giveUp,
+      );
+      add(appending);
+      await appending.ended.promise;
+    },
     /** Where to resume the source: at its last event in the log, or after items that this process consumed later. */
     async consumedBy(sourceId: string): Promise<Consumed | null> {
       const last = await nats.manager.streams.getMessage(eventsStream, { last_by_subj: subjectOf(sourceId) });
@@ -109,7 +122,7 @@ function appendingOf(
   return { event, body, bytes: Buffer.byteLength(body), consumed, giveUp, startMs: Date.now(), ended };
 }
 
-/** Uses its own subject, because the last message of a source decides where to resume it. */
+/** A probe uses its own subject, because the last message of a source decides where to resume it. */
 function createProbe(platform: Platform): LogEvent {
   const id = randomUUID();
   return {

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { platformDescriptions, platforms } from '@earshot/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Failure } from '../runtime/failure.ts';
 
@@ -130,8 +131,10 @@ export function addConsoleFiles(app: FastifyInstance, folder: string) {
 }
 
 async function readBuilt(folder: string): Promise<ConsoleBuild | null> {
-  const page = await readFile(join(folder, 'index.html'), 'utf8').catch(nothingThere);
-  if (page === null) return null;
+  const file = await readFile(join(folder, 'index.html'), 'utf8').catch(nothingThere);
+  if (file === null) return null;
+  const hasMore = platforms.some((platform) => platformDescriptions[platform].setting !== null);
+  const page = hasMore ? file.replace('<html ', `<html data-platforms="${platforms.join(' ')}" `) : file;
   const names = (await readdir(join(folder, 'assets')).catch(nothingThere)) ?? [];
   const assets = names.flatMap((name) => {
     const type = types[extname(name)];

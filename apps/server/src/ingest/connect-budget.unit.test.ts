@@ -1,5 +1,6 @@
 import type { Platform } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
+import { blueskyProtocol } from '../upstream/bluesky/platform.ts';
 import { type SpentCalls, spend } from '../upstream/call-budget.ts';
 import { firehoseProtocol } from '../upstream/firehose/platform.ts';
 import type { Protocol } from '../upstream/protocol.ts';
@@ -80,9 +81,10 @@ function mostInWindow(times: readonly number[], windowMs: number): number {
 const documented: Record<Platform, { protocol: Protocol; max: number; windowMs: number }> = {
   x: { protocol: xProtocol, max: 40, windowMs: 15 * 60_000 },
   firehose: { protocol: firehoseProtocol, max: 24, windowMs: 60_000 },
+  bluesky: { protocol: blueskyProtocol, max: 30, windowMs: 5 * 60_000 },
 };
 
-describe.each(['x', 'firehose'] as const)('six hours of disconnects on %s', (platform) => {
+describe.each(['x', 'firehose', 'bluesky'] as const)('six hours of disconnects on %s', (platform) => {
   const { protocol, max, windowMs } = documented[platform];
 
   test.each(Object.keys(storms))('that %s: no window has more attempts than the limit', (name) => {

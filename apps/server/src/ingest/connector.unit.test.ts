@@ -1,12 +1,17 @@
 import { type Platform, type SourceState, sourceStates } from '@earshot/contract';
 import { describe, expect, test } from 'vitest';
+import { blueskyProtocol } from '../upstream/bluesky/platform.ts';
 import { firehoseProtocol } from '../upstream/firehose/platform.ts';
 import type { Protocol } from '../upstream/protocol.ts';
 import { type EndingKind, endingKinds, type StreamEnding } from '../upstream/upstream-stream.ts';
 import { xProtocol } from '../upstream/x/platform.ts';
 import { afterEnding, afterOpening, newConnector, steadyAfterMs } from './connector.ts';
 
-const protocols: Record<Platform, Protocol> = { x: xProtocol, firehose: firehoseProtocol };
+const protocols: Record<Platform, Protocol> = {
+  x: xProtocol,
+  firehose: firehoseProtocol,
+  bluesky: blueskyProtocol,
+};
 
 interface Row {
   readonly shows: SourceState;
@@ -28,7 +33,7 @@ const exact = (shows: SourceState, ms: number): Row => ({
   jitter: 'exact',
 });
 const xNetwork = { shows: 'reconnecting', waitsMs: [250, 500, 750, 1_000], lastMs: 16_000 } as const;
-const firehoseNetwork = {
+const usualNetwork = {
   shows: 'reconnecting',
   waitsMs: [1_000, 2_000, 4_000, 8_000],
   lastMs: 60_000,
@@ -36,7 +41,7 @@ const firehoseNetwork = {
 const slot = { waitsMs: [5_000, 10_000, 20_000, 40_000], lastMs: 60_000, jitter: 5_000 } as const;
 const planned = { waitsMs: [1_000, 1_000], lastMs: 1_000 } as const;
 
-/** Endings that both platforms share. */
+/** Endings that the platforms share. */
 const shared = {
   finished: { shows: 'live', ...planned },
   rate_limited: {
@@ -62,6 +67,15 @@ const shared = {
   stopped: { shows: 'stopped', ...planned },
 } satisfies Partial<Record<EndingKind, Row>>;
 
+const usual: Record<EndingKind, Row> = {
+  ...shared,
+  dropped: usualNetwork,
+  stalled: usualNetwork,
+  slow_reader: { ...usualNetwork, openedFirstMs: 0 },
+  unreachable: usualNetwork,
+  failing: { ...usualNetwork, shows: 'failing' },
+};
+
 /** A missing pair is a compile error. */
 const expected: Record<Platform, Record<EndingKind, Row>> = {
   x: {
@@ -72,14 +86,8 @@ const expected: Record<Platform, Record<EndingKind, Row>> = {
     unreachable: xNetwork,
     failing: { shows: 'failing', waitsMs: [5_000, 10_000, 20_000, 40_000], lastMs: 320_000 },
   },
-  firehose: {
-    ...shared,
-    dropped: firehoseNetwork,
-    stalled: firehoseNetwork,
-    slow_reader: { ...firehoseNetwork, openedFirstMs: 0 },
-    unreachable: firehoseNetwork,
-    failing: { ...firehoseNetwork, shows: 'failing' },
-  },
+  firehose: usual,
+  bluesky: usual,
 };
 
 function endingOf(kind: EndingKind): StreamEnding {
@@ -102,7 +110,7 @@ const explaining = new Set<EndingKind>([
   'rules_invalid',
 ]);
 
-const pairs = (['x', 'firehose'] as const).flatMap((platform) =>
+const pairs = (['x', 'firehose', 'bluesky'] as const).flatMap((platform) =>
   endingKinds.map((kind) => [platform, kind] as const),
 );
 

@@ -88,6 +88,14 @@ export function createCoverageIntervals(database: Database) {
       );
       return row?.ended_because === 'log_lost';
     },
+    /** The platform no longer has items from before `before`, so gaps that began earlier are not repaired by replaying. */
+    async recordLost(sourceId: string, before: Date): Promise<void> {
+      await database.run(
+        `update coverage set repair = 'none', repair_via = 'replay', repair_because = 'longer_than_replay'
+         where source_id = $1 and gap_from < $2 and (repair is null or repair = 'under_way')`,
+        [sourceId, before],
+      );
+    },
     /**
      * Records why the source is still disconnected. A lost log stays the reason, because it decides where to resume.
      * Throws LeaseLost without the lease.

@@ -12,7 +12,7 @@ import { StreamEnded, type StreamEnding, type UpstreamStream } from '../upstream
 import { openConnectBudget } from './connect-budget.ts';
 import { afterEnding, afterOpening, type NextAttempt, newConnector } from './connector.ts';
 import type { CoverageIntervals } from './coverage-intervals.sql.ts';
-import { type ListenOptions, listen } from './listen.ts';
+import { type Deletions, type ListenOptions, listen } from './listen.ts';
 import type { ShownState, SourceStore } from './source-store.sql.ts';
 import { watchVolume } from './volume.ts';
 
@@ -25,6 +25,7 @@ export interface IngestOptions extends LeasedWorkerOptions {
   readonly eventLog: EventLog;
   readonly appendWatch: AppendWatch;
   readonly intervals: CoverageIntervals;
+  readonly deletions?: Deletions | null;
   readonly sources: Omit<SourceStore, 'announce'>;
   readonly bells: Bells;
   readonly nowMs: () => number;

@@ -27,12 +27,24 @@ const proofStuckAfterMs = 5_000;
 /** A single refused proof may come from a database server that was replaced. Two in a row mean a loss. */
 const refusalsUntilLost = 2;
 
+/** How often the position of a stream in which nothing matches is stored. */
+const markEveryMs = 10_000;
+
+/** Removes items that their authors delete, on platforms that say so in the stream. */
+export interface Deletions {
+  /** The item is in the event log, or on its way. */
+  appended(key: string): void;
+  /** Resolves when the item is removed, or was never stored. */
+  remove(deleted: { readonly platformPostId: string; readonly key: string }): Promise<void>;
+}
+
 export interface ListenOptions {
   readonly sourceId: string;
   readonly platform: Platform;
   readonly upstream: UpstreamStream;
   readonly eventLog: Omit<EventLog, 'probe'>;
   readonly intervals: Omit<CoverageIntervals, 'explainGap'>;
+  readonly deletions?: Deletions | null;
   readonly bells: Bells;
   readonly telemetry: Telemetry;
   readonly nowMs: () => number;
@@ -47,7 +59,7 @@ export interface ListenOptions {
  * the log refuses them. Only a shutdown stops waiting after a moment.
  */
 export async function listen(options: ListenOptions, signal: AbortSignal): Promise<void> {
-  const { sourceId, upstream, eventLog, intervals } = options;
+  const { sourceId, upstream, eventLog, intervals, deletions } = options;
   const logged = await eventLog.consumedBy(sourceId);
   const after = (await intervals.hasLostLog(sourceId)) ? null : (logged?.position ?? null);
   const since = await intervals.uncoveredSince(sourceId);
@@ -59,6 +71,7 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
   const lag = createReadingLag(() => performance.now());
   const from = after ?? since?.toISOString() ?? 'now';
   const coverage = createCoverage(options, { appender, lag, ledgerLost, logFailed }, from);
+  using marks = createMarks(options, consumed, giveUp.signal);
   const yieldIfDue = createEventLoopYield();
   const ends = [signal, logFailed.signal, ledgerLost.signal];
   const start = { after, afterAt: logged?.at ?? null, since, now: new Date(options.nowMs()) };
@@ -69,11 +82,21 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
       coverage.received();
       if (frame.kind === 'opened') {
         await coverage.open();
+      } else if (frame.kind === 'lost') {
+        await intervals.recordLost(sourceId, frame.before);
+      } else if (frame.kind === 'passed') {
+        consumed.begin(frame.upstreamId).done();
+        marks.passed();
+      } else if (frame.kind === 'deleted') {
+        const entry = consumed.begin(frame.upstreamId);
+        void deletions?.remove(frame).then(() => entry.done());
       } else if (frame.kind !== 'alive') {
         const item = frame.kind === 'item' ? readItem(options, frame) : dropItem(options, frame.kind);
         options.checkpoint?.('ingest.read');
-        if (item) await appender.append(item);
-        else if (frame.upstreamId !== null) consumed.begin(frame.upstreamId).done();
+        if (item) {
+          deletions?.appended(item.key);
+          await appender.append(item);
+        } else if (frame.upstreamId !== null) consumed.begin(frame.upstreamId).done();
         // A burst fills the socket buffers. Matching and lease renewals must still run.
         await yieldIfDue();
       }
@@ -100,6 +123,29 @@ export async function listen(options: ListenOptions, signal: AbortSignal): Promi
       if (position !== null && position !== after) eventLog.recordConsumed(sourceId, position);
     }
   }
+}
+
+/** Stores the position in the event log now and then, if items pass that do not match. */
+function createMarks(
+  { platform, sourceId, eventLog }: ListenOptions,
+  consumed: Consecutive,
+  giveUp: AbortSignal,
+): Disposable & { passed(): void } {
+  let hasPassed = false;
+  let marked = consumed.position();
+  const marking = repeat(markEveryMs, async () => {
+    const position = consumed.position();
+    if (!hasPassed || position === null || position === marked) return;
+    hasPassed = false;
+    marked = position;
+    await eventLog.mark(platform, sourceId, position, giveUp);
+  });
+  return {
+    passed() {
+      hasPassed = true;
+    },
+    [Symbol.dispose]: () => marking[Symbol.dispose](),
+  };
 }
 
 interface Appender {

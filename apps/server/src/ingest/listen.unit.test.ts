@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLocalBells } from '../../test/local-bells.ts';
 import { silentTelemetry } from '../../test/support.ts';
 import { StreamEnded, type StreamFrame } from '../upstream/upstream-stream.ts';
 import type { CoverageEnd } from './coverage-intervals.sql.ts';
-import { listen } from './listen.ts';
+import { type ListenOptions, listen } from './listen.ts';
 
 const post = (id: number): StreamFrame => ({
   kind: 'item',
@@ -18,8 +18,17 @@ async function endOf(
   append: () => Promise<void>,
   {
     prove = async () => new Date(0),
+    mark = async () => undefined,
+    recordLost = async () => undefined,
+    deletions = null,
     onClosed,
-  }: { prove?: () => Promise<Date | null>; onClosed?: () => void } = {},
+  }: {
+    prove?: () => Promise<Date | null>;
+    mark?: ListenOptions['eventLog']['mark'];
+    recordLost?: ListenOptions['intervals']['recordLost'];
+    deletions?: ListenOptions['deletions'];
+    onClosed?: () => void;
+  } = {},
 ): Promise<CoverageEnd | null> {
   let closed: CoverageEnd | null = null;
   const listening = listen(
@@ -27,14 +36,16 @@ async function endOf(
       sourceId: 'x:main',
       platform: 'x',
       upstream: { open: (_, signal) => frames(signal) },
-      eventLog: { append, consumedBy: async () => null, recordConsumed: () => undefined },
+      eventLog: { append, consumedBy: async () => null, recordConsumed: () => undefined, mark },
       intervals: {
         openCoverage: async () => ({ id: 1, provenUntil: new Date(0) }),
         proveCoverage: prove,
         closeCoverage: async (_sourceId, _coverageId, end) => void (closed = end),
         uncoveredSince: async () => null,
         hasLostLog: async () => false,
+        recordLost,
       },
+      deletions,
       bells: createLocalBells(),
       telemetry: silentTelemetry(),
       nowMs: () => 0,
@@ -104,6 +115,72 @@ test('the silence of a stalled connection is not covered', async () => {
     async () => undefined,
   );
   expect(end).toEqual({ because: 'stalled', uncoveredMs: 30_000 });
+});
+
+describe('a stream of which few items match', () => {
+  const tenSeconds = 10_000;
+
+  test('has its position stored every ten seconds if it moved', async () => {
+    const marks: string[] = [];
+    await endOf(
+      async function* () {
+        yield { kind: 'opened' };
+        timePasses(tenSeconds);
+        yield { kind: 'passed', upstreamId: '1' };
+        yield { kind: 'passed', upstreamId: '2' };
+        await nextTurn();
+        timePasses(tenSeconds);
+        timePasses(tenSeconds);
+        yield { kind: 'passed', upstreamId: '3' };
+        await nextTurn();
+        timePasses(tenSeconds);
+        throw new StreamEnded({ kind: 'dropped' }, 'reset');
+      },
+      async () => undefined,
+      { mark: async (_platform, _sourceId, position) => void marks.push(position) },
+    );
+    expect(marks).toEqual(['2', '3']);
+  });
+
+  test('resumes before a deletion that is not done yet', async () => {
+    const marks: string[] = [];
+    const removed = Promise.withResolvers<void>();
+    await endOf(
+      async function* () {
+        yield { kind: 'opened' };
+        yield { kind: 'passed', upstreamId: '1' };
+        yield { kind: 'deleted', upstreamId: '2', platformPostId: 'at://b', key: 'b' };
+        yield { kind: 'passed', upstreamId: '3' };
+        timePasses(tenSeconds);
+        removed.resolve();
+        await nextTurn();
+        yield { kind: 'passed', upstreamId: '4' };
+        timePasses(tenSeconds);
+        throw new StreamEnded({ kind: 'dropped' }, 'reset');
+      },
+      async () => undefined,
+      {
+        mark: async (_platform, _sourceId, position) => void marks.push(position),
+        deletions: { appended: () => undefined, remove: () => removed.promise },
+      },
+    );
+    expect(marks).toEqual(['1', '4']);
+  });
+
+  test('has gaps that are older than what the platform replays', async () => {
+    const lost: Date[] = [];
+    const before = new Date(1);
+    await endOf(
+      async function* () {
+        yield { kind: 'opened' };
+        yield { kind: 'lost', before };
+        throw new StreamEnded({ kind: 'dropped' }, 'reset');
+      },
+      async () => undefined,
+      { recordLost: async (_sourceId, at) => void lost.push(at) },
+    );
+    expect(lost).toEqual([before]);
+  });
 });
 
 test('items missing in the log at the end are not covered, and the ledger shows that first', async () => {
@@ -199,6 +276,7 @@ test('after a log loss a source resumes where the ledger was cut, not at its las
           append: async () => undefined,
           consumedBy: async () => ({ position: 'the last event', at: since }),
           recordConsumed: () => undefined,
+          mark: async () => undefined,
         },
         intervals: {
           openCoverage: async () => ({ id: 1, provenUntil: since }),
@@ -206,6 +284,7 @@ test('after a log loss a source resumes where the ledger was cut, not at its las
           closeCoverage: async () => undefined,
           uncoveredSince: async () => since,
           hasLostLog: async () => isLost,
+          recordLost: async () => undefined,
         },
         bells: createLocalBells(),
         telemetry: silentTelemetry(),

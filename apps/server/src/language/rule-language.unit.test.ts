@@ -10,6 +10,14 @@ import { createRule } from '../rules/create-rule.ts';
 import { validateRule } from '../rules/validate-rule.ts';
 import { checkValue, syntaxGuides, toViolation } from './rule-language.ts';
 
+const principal = {
+  accountId: 'acc_1',
+  keyId: 'key_1',
+  plan: 'paid',
+  limits: testLimits,
+  scopes: [],
+} as const;
+
 describe('the examples of the API reference', () => {
   test('CreateRule registers the query of its example', () => {
     const { request, answer } = operations.CreateRule.example;
@@ -22,15 +30,21 @@ describe('the examples of the API reference', () => {
     }
   });
 
+  test('ValidateRule answers hints about an intent that is sent', async () => {
+    const overrides = { x: 'rust' };
+    const hintsOn = async (more: object) => {
+      const parsed = operations.ValidateRule.request.parse({ overrides, ...more });
+      return (await validateRule({})({ principal, request: parsed })).intent_hints?.map(({ code }) => code);
+    };
+    const examples = { must_match: [{ platform: 'x', payload: { text: 'rust' } }], must_not_match: [] };
+    expect(await hintsOn({})).toBeUndefined();
+    expect(await hintsOn({ intent: 'Rust' })).toEqual(['intent_too_short']);
+    expect(await hintsOn({ intent: 'Rust', examples })).toEqual(['intent_too_short']);
+    expect(await hintsOn({ intent: 'Rust the language, not the game' })).toEqual([]);
+  });
+
   test('ValidateRule answers like its example', async () => {
     const { request, answer } = operations.ValidateRule.example;
-    const principal = {
-      accountId: 'acc_1',
-      keyId: 'key_1',
-      plan: 'paid',
-      limits: testLimits,
-      scopes: [],
-    } as const;
     const parsed = operations.ValidateRule.request.parse(request);
     expect(await validateRule({})({ principal, request: parsed })).toEqual(answer);
   });
@@ -87,7 +101,7 @@ describe('operators of enterprise plans', () => {
         EARSHOT_NATS_URL: 'nats://log.example:4222',
         EARSHOT_X_PLAN: plan,
       });
-    expect(tiersOf(config('payg'))).toEqual({ x: 'standard', firehose: 'standard' });
+    expect(tiersOf(config('payg'))).toMatchObject({ x: 'standard', firehose: 'standard' });
     expect(tiersOf(config('enterprise')).x).toBe('enterprise');
     expect(tiersOf(config('embedding')).x).toBe('embedding');
   });
@@ -119,13 +133,6 @@ describe('a query that is likely a mistake', () => {
   });
 
   test('is not valid for ValidateRule, which shows what would be registered', async () => {
-    const principal = {
-      accountId: 'acc_1',
-      keyId: 'key_1',
-      plan: 'paid',
-      limits: testLimits,
-      scopes: [],
-    } as const;
     const { platforms } = await validateRule({})({ principal, request: suspicious });
     expect(platforms.x).toMatchObject({ valid: false, translated_value: '"north cape" not sunset' });
   });

@@ -72,6 +72,8 @@ async function removePartition(database: Database, partition: PartitionRow): Pro
       // Repeated for matches that were written meanwhile.
       await recordRemoved(sql, day);
       await sql.run('delete from day_heads where event_day = $1', [day]);
+      // Labels stay: they show how well the judge works.
+      await sql.run('delete from match_relevance where event_day = $1 and label is null', [day]);
     });
   }
   await database.run(`drop table ${name}`);

@@ -53,6 +53,12 @@ export interface NoticeData {
     readonly to: string;
     readonly message: string;
   };
+  /** Of the labelled matches, the percentage that the judge judged as labelled, before and after it changed. */
+  'judge.drift': {
+    readonly labels: number;
+    readonly right_before: number;
+    readonly right_after: number;
+  };
 }
 
 /** Amounts are in the unit of the budget. */
@@ -225,5 +231,11 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     isPast: true,
     whatToDo: ({ number, from, to }) =>
       `Digest message ${number} was not sent within 24 hours and was discarded. Its matches, ${periodOf({ from, to })}, are still in the list of matches.`,
+  },
+  'judge.drift': {
+    severity: 'warning',
+    isPast: true,
+    whatToDo: ({ labels, right_before, right_after }) =>
+      `The judge, with its new model or the new intent, agrees with ${right_after}% of ${labels} labels; before, it was ${right_before}%. Check the intent and the criteria of the rule, or ask the operator about the model.`,
   },
 };

@@ -6,6 +6,7 @@ export const grantableScopes = [
   'rules:read',
   'rules:write',
   'matches:read',
+  'matches:label',
   'readers:write',
 ] as const satisfies Scope[];
 

@@ -218,6 +218,7 @@ function logMetrics(make: Makers) {
       [],
     ),
     deadLetters: make.counter('dead_letters_total', 'Events that could not be stored.', []),
+    judgeCalls: make.counter('judge_calls_total', 'Calls of the judge, by verdict or failure.', ['outcome']),
     partitionDaysAhead: make.gauge('partition_days_ahead', 'Days from today that have partitions.', []),
     itemsDropped: make.counter('items_dropped_total', 'Upstream items dropped.', ['platform', 'reason']),
   };

@@ -170,6 +170,9 @@ function repairTelemetry(log: Logger) {
     keptItemsChecked(check: { platform: string; requested: number; items: number; matches: number }) {
       log.info(check, 'stored items checked with their platform; deleted ones are removed');
     },
+    deletedItemsRemoved(removed: { platform: string; items: number; matches: number }) {
+      log.info(removed, 'items removed that their authors deleted');
+    },
     gapRepaired(gap: { sourceId: string; from: Date; to: Date; via: string }) {
       log.info(gap, 'gap repaired');
     },
@@ -309,6 +312,12 @@ function matchTelemetry(log: Logger, metrics: Metrics) {
       metrics.logBytes.set(use.bytes);
       metrics.logBytesMax.set(use.bytesMax);
       if (use.removed > 0) log.info(use, 'matched events removed from the log to make room');
+    },
+    /** `status`: 401 is a wrong key, 404 a wrong URL or model; null if there was no answer. */
+    matchJudged(judged: { ruleId: string; outcome: string; failed: boolean; status: number | null }) {
+      const { outcome, failed, ...call } = judged;
+      metrics.judgeCalls.inc({ outcome });
+      if (failed) log.warn({ ...call, outcome }, 'the judge gave no verdict');
     },
     matchesPurged(count: number) {
       if (count > 0) log.info({ count }, 'matches of deleted rules purged');

@@ -66,7 +66,7 @@ async function readSeries(
   await sql.run(`set local statement_timeout = ${countMsMax}`);
   const query = {
     accountId,
-    ruleId: request.rule_id ?? null,
+    ruleIds: request.rule_id === undefined ? null : [request.rule_id],
     platform: request.platform ?? null,
     since: new Date(request.from),
     until: new Date(request.to),

@@ -6,7 +6,7 @@ import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import type { MatchTail } from './match-tail.ts';
 import { searchMatches } from './search-matches.ts';
-import { type LogEntry, toEntries, toRemovalEntry } from './to-match.ts';
+import { type LogEntry, toEntries, toLog } from './to-match.ts';
 
 /** Concurrent queries of all readers that are behind: thousands that reconnect together must not overload the database. */
 const readsAtOnceMax = 6;
@@ -17,6 +17,15 @@ export interface MatchFilter {
   readonly platform: Platform | null;
   readonly since?: Date | null;
   readonly until?: Date | null;
+}
+
+/** What a reader requests: matches of one rule, or of all. */
+export interface ReaderQuery extends Omit<MatchQuery, 'ruleIds'> {
+  readonly ruleId: string | null;
+}
+
+function toMatchQuery({ ruleId, ...query }: ReaderQuery): MatchQuery {
+  return { ...query, ruleIds: ruleId === null ? null : [ruleId] };
 }
 
 interface LogPage {
@@ -76,23 +85,23 @@ export function createFollowing(options: {
   const limited = createConcurrencyLimit(readsAtOnceMax);
   // A page may be 1 MiB, and reading and explaining it delays all others: so each account reads one at a time.
   const inTurnOfAccount = createConcurrencyLimits(1);
-  const read = async (query: MatchQuery): Promise<LogPage> => {
-    const { matches, removals, more } = await reader.read(query);
+  const read = async (query: ReaderQuery): Promise<LogPage> => {
+    const { matches, removals, more } = await reader.read(toMatchQuery(query));
     // The log may have gone back since the cursor was checked, or since the tail was last read.
     const before = query.order === 'oldest' ? query.from : null;
     const first = Math.min(...[...matches.slice(0, 1), ...removals.slice(0, 1)].map((one) => one.position));
     if (before !== null && first < Infinity && (await tail.restoredBetween(before, first)) !== null) {
       throw new LogRestored();
     }
-    return { entries: merge(await toEntries(parsedRules, matches), removals.map(toRemovalEntry)), more };
+    return { entries: await toLog(parsedRules, { matches, removals }), more };
   };
   return {
     /** Returns one page without waiting for matches. */
-    page: (query: MatchQuery) => inTurnOfAccount(query.accountId, () => read(query)),
+    page: (query: ReaderQuery) => inTurnOfAccount(query.accountId, () => read(query)),
     /** Returns the newest matches that contain the words. */
-    search: (query: MatchQuery, text: string) =>
+    search: (query: ReaderQuery, text: string) =>
       inTurnOfAccount(query.accountId, async () => {
-        const { matches, ...found } = await searchMatches(reader.read, query, text);
+        const { matches, ...found } = await searchMatches(reader.read, toMatchQuery(query), text);
         return { ...found, entries: await toEntries(parsedRules, matches) };
       }),
     /** The position at which a reader starts that wants only new matches. */
@@ -153,12 +162,6 @@ export function createFollowing(options: {
       };
     },
   };
-}
-
-/** Sorts matches in the given order. Removals occur only in the order of the log. */
-function merge(matches: readonly LogEntry[], removals: readonly LogEntry[]): LogEntry[] {
-  if (removals.length === 0) return [...matches];
-  return [...matches, ...removals].toSorted((one, other) => one.position - other.position);
 }
 
 type Accepts = (one: LogEntry) => boolean;

@@ -74,14 +74,14 @@ function createLog() {
     },
   };
   const reader = {
-    async read({ accountId, ruleId, from, limit }: MatchQuery) {
+    async read({ accountId, ruleIds, from, limit }: MatchQuery) {
       calls.read += 1;
       calls.atOnce += 1;
       calls.atOnceMax = Math.max(calls.atOnceMax, calls.atOnce);
       await new Promise((resolve) => setImmediate(resolve));
       calls.atOnce -= 1;
       const own = log.filter((one) => one.accountId === accountId).map(({ match }) => match);
-      const wanted = own.filter((match) => ruleId === null || match.ruleId === ruleId);
+      const wanted = own.filter((match) => ruleIds?.includes(match.ruleId) ?? true);
       const left = wanted.filter(({ position }) => position > (from ?? 0));
       return { matches: left.slice(0, limit), removals: [], more: left.length > limit };
     },

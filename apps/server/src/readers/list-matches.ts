@@ -4,12 +4,12 @@ import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
-import type { Following } from './follow-matches.ts';
-import type { MatchQuery } from './match-days.sql.ts';
+import type { Following, ReaderQuery } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
-import { openOffset, refuseOvertaken, sealOffset, start } from './offset.ts';
+import { openOffset, refuseOvertaken, scopeOfView, sealOffset, start } from './offset.ts';
 import { readOrWait, searchPage } from './read-or-wait.ts';
-import { toAnswer } from './to-match.ts';
+import { type LogEntry, toAnswer } from './to-match.ts';
+import type { Views } from './views.ts';
 
 export interface ListMatchesOptions {
   readonly reader: Pick<MatchReader, 'overtaken'>;
@@ -17,6 +17,7 @@ export interface ListMatchesOptions {
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
   readonly cursors: Cursors;
+  readonly views: Pick<Views, 'view'>;
 }
 
 type Request = RequestOf<'ListMatches'>;
@@ -31,7 +32,7 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const scope = scopeOf(accountId, request);
     const offset = request.cursor === undefined ? null : openOffset(cursors, scope, request.cursor);
-    const query: MatchQuery = {
+    const query: ReaderQuery = {
       accountId,
       ruleId,
       platform,
@@ -44,15 +45,19 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
     const follows = request.order === 'oldest';
     const jumpedTo = offset && follows ? await refuseOvertaken(options, query, scope, offset) : 0;
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
+    const { relevance = 'all', hidden: shows = 'exclude' } = request;
+    const view = { relevance, hidden: shows, waits: follows };
+    const viewOf = (entries: readonly LogEntry[]) =>
+      options.views.view(accountId, entries, { view, marks: true });
     const found =
       request.query === undefined
-        ? await readOrWait(options, query, { waitMs, signal, jumpedTo })
-        : await searchPage(options, query, request.query);
-    const { entries, more, coverage, through } = found;
-    const position = through ?? entries.at(-1)?.position ?? offset?.position ?? 0;
+        ? await readOrWait(options, query, { waitMs, signal, jumpedTo, viewOf })
+        : await searchPage(options, query, { text: request.query, viewOf });
+    const { entries, hidden, more, coverage, through } = found;
+    const position = through ?? offset?.position ?? 0;
     const goesOn = follows || more;
     return {
-      ...toAnswer(entries),
+      ...toAnswer(entries, hidden),
       next_cursor: goesOn ? sealOffset(cursors, scope, { ...(offset ?? start), position }) : null,
       coverage,
     };
@@ -60,7 +65,7 @@ export function listMatches(options: ListMatchesOptions): Handler<'ListMatches'>
 }
 
 function scopeOf(accountId: string, request: Request): CursorScope {
-  const { rule_id, platform, from, to, order, query } = request;
+  const { rule_id, platform, from, to, order, query, relevance = 'all', hidden = 'exclude' } = request;
   return {
     accountId,
     filter: [
@@ -71,6 +76,7 @@ function scopeOf(accountId: string, request: Request): CursorScope {
       to ?? null,
       order,
       ...(query === undefined ? [] : [query]),
+      ...scopeOfView({ relevance, hidden }),
     ],
   };
 }

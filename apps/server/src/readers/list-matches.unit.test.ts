@@ -11,6 +11,7 @@ import type { MatchReader, StoredMatch } from './match-reader.sql.ts';
 import { openMatchTail } from './match-tail.ts';
 import { openOffset, scopeOfFilter } from './offset.ts';
 import type { TailReader } from './tail-reader.sql.ts';
+import { showAll } from './views.ts';
 
 /** Rules with patterns are the slowest to explain: each pattern tries every word of the page. */
 const slowRule = Array.from({ length: 8 }, (_, index) => `added:/.*q.{${index}}z/`).join(' OR ');
@@ -59,6 +60,7 @@ async function openList(read: MatchReader['read']) {
     coverage: async () => ({ complete_through: null, gaps: [] }),
     cursors: createCursors(Buffer.alloc(32)),
     following: createFollowing({ tail, reader: { read }, parsedRules }),
+    views: { view: (_accountId, entries) => showAll(entries) },
   });
 }
 

@@ -1,17 +1,18 @@
-import type { Platform, Reader } from '@earshot/contract';
+import type { Platform, Reader, RelevanceFilter } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { recordChange } from '../accounts/change.ts';
 import type { Database } from '../engines/database.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 
-const listed = 'name, reads, rule_id, platform, created_at, acknowledged_at';
+const listed = 'name, reads, rule_id, platform, relevance, created_at, acknowledged_at';
 
 interface ReaderRow {
   readonly name: string;
   readonly reads: Reader['of'];
   readonly rule_id: string | null;
   readonly platform: Platform | null;
+  readonly relevance: RelevanceFilter;
   readonly created_at: Date;
   readonly acknowledged_at: Date | null;
 }
@@ -53,12 +54,21 @@ export function noSuchReader(): Failure {
   return new Failure('not_found', 'The reader does not exist. List your readers to see their names.');
 }
 
-function toReader({ name, reads, rule_id, platform, created_at, acknowledged_at }: ReaderRow): Reader {
+function toReader({
+  name,
+  reads,
+  rule_id,
+  platform,
+  relevance,
+  created_at,
+  acknowledged_at,
+}: ReaderRow): Reader {
   return {
     name,
     of: reads,
     rule_id,
     platform,
+    relevance,
     created_at: created_at.toISOString(),
     acknowledged_at: acknowledged_at?.toISOString() ?? null,
   };

@@ -3,7 +3,8 @@ import type { Sql } from '../engines/database.ts';
 
 export interface MatchQuery {
   readonly accountId: string;
-  readonly ruleId: string | null;
+  /** Only matches of these rules, at least one; null: of every rule. */
+  readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   readonly since: Date | null;
   readonly until: Date | null;
@@ -37,12 +38,21 @@ export interface Places extends PositionRange {
   readonly hasRemovals: boolean;
 }
 
+/** SQL: the days with matches of one rule, or of the account, which is the rule ''. */
+const daysOfOne = 'day_heads where account_id = $1 and rule_id = $2';
+const daysOfSeveral = `(
+           select platform, event_day, min(first_position) as first_position, max(last_position) as last_position,
+             sum(matches)::bigint as matches
+           from day_heads where account_id = $1 and rule_id = any($2) group by platform, event_day
+         ) as day_heads where true`;
+
 /**
  * Finds where the matches of a query are, from the summaries of the match transaction: the positions of its period, and the days that
  * have matches in between. A page then reads only these partitions, and none if there are no matches.
  */
 export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
-  const { accountId, ruleId, platform, since, until, order, from } = query;
+  const { accountId, ruleIds, platform, since, until, order, from } = query;
+  const isOne = ruleIds === null || ruleIds.length === 1;
   const after = order === 'oldest' ? (from ?? 0) : 0;
   const through = order === 'newest' && from !== null ? from - 1 : Number.MAX_SAFE_INTEGER;
   const [row] = await sql.prepared<Places>(
@@ -61,10 +71,10 @@ export async function findPlaces(sql: Sql, query: MatchQuery): Promise<Places> {
        exists (select 1 from removals where account_id = $1 and position > $4) as "hasRemovals",
        (select coalesce(json_agg(json_build_object('platform', platform, 'day', event_day, 'first', first_position,
            'last', last_position, 'matches', matches)), '[]')
-         from day_heads where account_id = $1 and rule_id = $2 and ($3::text is null or platform = $3)
+         from ${isOne ? daysOfOne : daysOfSeveral} and ($3::text is null or platform = $3)
            and last_position > after and first_position <= through) as days
      from range`,
-    [accountId, ruleId ?? '', platform, after, through, since, until],
+    [accountId, isOne ? (ruleIds?.[0] ?? '') : ruleIds, platform, after, through, since, until],
   );
   return row ?? { after, through, days: [], hidden: [], hasRemovals: false };
 }

@@ -84,7 +84,7 @@ export function createMatchReader(database: Database) {
           return await withRemovals(sql, query, places, page);
         },
         // By rows, the planner would prefer the index of the account to that of the rule.
-        { plans: query.ruleId === null ? 'by_rows' : 'generic' },
+        { plans: query.ruleIds === null ? 'by_rows' : 'generic' },
       ),
     /** Positions of the next matches, and the removals among them. For the oldest first. */
     positions: (query: MatchQuery): Promise<Entry[]> =>
@@ -96,11 +96,13 @@ export function createMatchReader(database: Database) {
      * What a reader has missed: up to which position retention has removed such matches (0: none), and to which position the log went
      * back if the reader was ahead of it. Also the last position to which the log jumped.
      */
-    overtaken: (query: MatchFilter, position: number) => overtaken(database, query, position),
+    overtaken: (filter: ReaderFilter, position: number) => overtaken(database, filter, position),
   };
 }
 
-type MatchFilter = Pick<MatchQuery, 'accountId' | 'ruleId' | 'platform'>;
+interface ReaderFilter extends Pick<MatchQuery, 'accountId' | 'platform'> {
+  readonly ruleId: string | null;
+}
 
 interface OvertakenRow {
   readonly removed: number | null;
@@ -108,7 +110,7 @@ interface OvertakenRow {
   readonly jumped: number | null;
 }
 
-async function overtaken(database: Database, filter: MatchFilter, position: number) {
+async function overtaken(database: Database, filter: ReaderFilter, position: number) {
   const { accountId, ruleId, platform } = filter;
   const [row] = await database.forAccount(accountId).prepared<OvertakenRow>(
     `select (
@@ -135,15 +137,15 @@ interface Entry {
 }
 
 async function readPositions(sql: Sql, query: MatchQuery, places: Places): Promise<Entry[]> {
-  const { accountId, ruleId, platform, limit } = query;
-  const own = [accountId, limit, places.after, ruleId, platform, places.hidden];
+  const { accountId, ruleIds, platform, limit } = query;
+  const own = [accountId, limit, places.after, ruleIds, platform, places.hidden];
   const values: unknown[] = [...own];
   const inOrder = 'order by position limit $2';
   const matches = selectMatches(query, places, (value) => `$${values.push(value)}`).map(
     (select) => `(select position, false as "isRemoval" from (${select} ${inOrder}) as found)`,
   );
   const removals = `(select position, true as "isRemoval" from removals where account_id = $1 and position > $3
-    and ($4::text is null or rule_id = $4) and ($5::text is null or platform = $5) and rule_id <> all($6) ${inOrder})`;
+    and ($4::text[] is null or rule_id = any($4)) and ($5::text is null or platform = $5) and rule_id <> all($6) ${inOrder})`;
   const entries = [...matches, removals].join(' union all ');
   const used = matches.length === 0 ? own : values;
   return await sql.many<Entry>(`select * from (${entries}) as entries ${inOrder}`, used);
@@ -160,7 +162,7 @@ async function readMatches(sql: Sql, query: MatchQuery, places: Places): Promise
 /** Adds the removals to the page. If there are too many, the page ends with the last one that fits. */
 async function withRemovals(
   sql: Sql,
-  { accountId, ruleId, platform, from }: MatchQuery,
+  { accountId, ruleIds, platform, from }: MatchQuery,
   { hidden }: Places,
   page: MatchPage,
 ): Promise<MatchPage> {
@@ -168,9 +170,9 @@ async function withRemovals(
   const removals = await sql.many<StoredRemoval>(
     `select position, match_position as "matchPosition", platform, reason, created_at as at from removals
      where account_id = $1 and position > $2 and ($3::bigint is null or position <= $3)
-       and ($4::text is null or rule_id = $4) and ($5::text is null or platform = $5) and rule_id <> all($6)
+       and ($4::text[] is null or rule_id = any($4)) and ($5::text is null or platform = $5) and rule_id <> all($6)
      order by position limit $7`,
-    [accountId, from ?? 0, through ?? null, ruleId, platform, hidden, removalsMax],
+    [accountId, from ?? 0, through ?? null, ruleIds, platform, hidden, removalsMax],
   );
   const last = removals.at(-1);
   if (!last || removals.length < removalsMax) return { ...page, removals };
@@ -198,7 +200,7 @@ async function readPage(sql: Sql, query: MatchQuery, places: Places): Promise<Ma
   const values: unknown[] = [query.accountId, query.limit, pageBytesMax];
   const selects = selectDays(query, places, (value) => `$${values.push(value)}`);
   if (selects.length === 0) return [];
-  const direction = query.order === 'oldest' ? 'asc' : 'desc';
+  const direction = directionOf(query);
   const parts = selects.map((select) => `(${select} order by position ${direction} limit $2)`);
   const text = pageOf(parts, direction);
   const isKept = new Set(daysIn(places).map(({ day }) => day)).size <= preparedDaysMax;
@@ -241,7 +243,7 @@ function daysIn({ days, after, through }: Places): readonly MatchDay[] {
  * One statement per platform, in the order of its index, over the partitions that have matches in the range. `$1` is the account.
  */
 export function selectMatches(
-  filter: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
+  filter: Pick<MatchQuery, 'ruleIds' | 'since' | 'until'>,
   places: Places,
   parameter: (value: unknown) => string,
 ): string[] {
@@ -255,25 +257,38 @@ export function selectMatches(
   );
 }
 
-/** The same with one statement per platform and day: each is planned for a single partition. */
+/**
+ * The same with one statement per platform and day: each is planned for a single partition. Several rules are read one by one, each by
+ * its index and no further than the page: together they would be sorted, or found among all matches of the account.
+ */
 function selectDays(query: MatchQuery, places: Places, parameter: (value: unknown) => string): string[] {
   const days = daysIn(places);
   if (days.length === 0) return [];
-  const conditions = conditionsOf(query, places, parameter);
-  return days.map(
-    ({ platform, day }) => `select ${columns} from matches
-      where ${conditions} and platform = ${parameter(platform)} and event_day = date '${day}'`,
-  );
+  const { ruleIds } = query;
+  const several = ruleIds !== null && ruleIds.length > 1 ? parameter(ruleIds) : null;
+  const conditions = conditionsOf(several ? { ...query, ruleIds: null } : query, places, parameter);
+  return days.map(({ platform, day }) => {
+    const ofDay = `select ${columns} from matches
+      where ${conditions} and platform = ${parameter(platform)} and event_day = date '${day}'`;
+    if (several === null) return ofDay;
+    return `select found.* from unnest(${several}::text[]) as wanted (id) cross join lateral (
+      ${ofDay} and rule_id = wanted.id order by position ${directionOf(query)} limit $2) as found`;
+  });
 }
 
+const directionOf = ({ order }: Pick<MatchQuery, 'order'>) => (order === 'oldest' ? 'asc' : 'desc');
+
 function conditionsOf(
-  { ruleId, since, until }: Pick<MatchQuery, 'ruleId' | 'since' | 'until'>,
+  { ruleIds, since, until }: Pick<MatchQuery, 'ruleIds' | 'since' | 'until'>,
   { after, through, hidden }: Places,
   parameter: (value: unknown) => string,
 ): string {
+  const isOne = ruleIds?.length === 1;
   return [
     'account_id = $1',
-    ...(ruleId === null ? [] : [`rule_id = ${parameter(ruleId)}`]),
+    ...(ruleIds === null
+      ? []
+      : [isOne ? `rule_id = ${parameter(ruleIds[0])}` : `rule_id = any(${parameter(ruleIds)})`]),
     ...(since === null ? [] : [`created_at >= ${parameter(since)}`]),
     ...(until === null ? [] : [`created_at < ${parameter(until)}`]),
     ...(hidden.length === 0 ? [] : [`rule_id <> all(${parameter(hidden)})`]),

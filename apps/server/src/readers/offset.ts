@@ -2,6 +2,7 @@ import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { MatchFilter } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
+import type { View } from './views.ts';
 
 /**
  * How far a reader has read, and up to which position it knows that retention has removed matches. It gets that error once, and then
@@ -15,8 +16,18 @@ export interface Offset {
 export const start: Offset = { position: 0, knownRemoved: 0 };
 
 /** The same scope as the cursor of a list in the order of the log: readers with the same filter can exchange cursors. */
-export function scopeOfFilter({ accountId, ruleId, platform }: MatchFilter): CursorScope {
-  return { accountId, filter: ['matches', ruleId, platform, null, null, 'oldest'] };
+export function scopeOfFilter(
+  { accountId, ruleId, platform }: MatchFilter,
+  view: Pick<View, 'relevance' | 'hidden'> = showsAll,
+): CursorScope {
+  return { accountId, filter: ['matches', ruleId, platform, null, null, 'oldest', ...scopeOfView(view)] };
+}
+
+const showsAll = { relevance: 'all', hidden: 'exclude' } as const;
+
+/** With another view, a cursor would skip what its first view has hidden. */
+export function scopeOfView({ relevance, hidden }: Pick<View, 'relevance' | 'hidden'>): string[] {
+  return relevance === 'all' && hidden === 'exclude' ? [] : ['view', relevance, hidden];
 }
 
 /** The scope of a named reader, whose filter never changes. */

@@ -1,13 +1,13 @@
-import type { AnswerOf, Platform, Reader, RequestOf } from '@earshot/contract';
+import type { AnswerOf, Platform, Reader, RelevanceFilter, RequestOf } from '@earshot/contract';
 import type { Handler, Principal } from '../accounts/call.ts';
+import { lockAccount } from '../accounts/change.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { Failure } from '../runtime/failure.ts';
-import type { Following } from './follow-matches.ts';
+import type { Following, ReaderQuery } from './follow-matches.ts';
 import type { ListNoticesOptions } from './list-notices.ts';
-import type { MatchQuery } from './match-days.sql.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import {
   formatOffset,
@@ -20,7 +20,8 @@ import {
   start,
 } from './offset.ts';
 import { readOrWait } from './read-or-wait.ts';
-import { toAnswer } from './to-match.ts';
+import { type LogEntry, toAnswer } from './to-match.ts';
+import type { Views } from './views.ts';
 
 export interface ReadMatchesOptions extends ListNoticesOptions {
   readonly database: Database;
@@ -29,6 +30,7 @@ export interface ReadMatchesOptions extends ListNoticesOptions {
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly coverage: ReadCoverage;
   readonly contact: string;
+  readonly views: Pick<Views, 'view'>;
 }
 
 type Request = RequestOf<'ReadMatches'>;
@@ -37,6 +39,7 @@ interface NamedReader {
   readonly reads: Reader['of'];
   readonly ruleId: string | null;
   readonly platform: Platform | null;
+  readonly relevance: RelevanceFilter;
   /** An offset; null while nothing is acknowledged. The reader then starts at the oldest match. */
   readonly place: string | null;
 }
@@ -53,13 +56,13 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
       (await findReader(database.forAccount(accountId), accountId, request.reader)) ??
       (await createReader(options, principal, request));
     refuseOtherFilter(reader, request);
-    const { ruleId, platform } = reader;
+    const { ruleId, platform, relevance } = reader;
     const offset = reader.place === null ? null : parseOffset(reader.place);
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
     if (reader.reads === 'notices')
       return await readNotices(options, { accountId, request, offset, waitMs, signal });
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw ruleIsGone();
-    const query: MatchQuery = {
+    const query: ReaderQuery = {
       accountId,
       ruleId,
       platform,
@@ -71,11 +74,14 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
     };
     const scope = scopeOfReader(accountId, request.reader);
     const jumpedTo = offset ? await refuseOvertaken(options, query, scope, offset) : 0;
-    const { entries, coverage } = await readOrWait(options, query, { waitMs, signal, jumpedTo });
-    const last = entries.at(-1);
+    const view = { relevance, hidden: 'exclude', waits: true } as const;
+    const viewOf = (entries: readonly LogEntry[]) =>
+      options.views.view(accountId, entries, { view, marks: true });
+    const found = await readOrWait(options, query, { waitMs, signal, jumpedTo, viewOf });
+    const { entries, hidden, through: position, coverage } = found;
     return {
-      ...toAnswer(entries),
-      cursor: last ? sealOffset(cursors, scope, { ...(offset ?? start), position: last.position }) : null,
+      ...toAnswer(entries, hidden),
+      cursor: position === null ? null : sealOffset(cursors, scope, { ...(offset ?? start), position }),
       coverage,
     };
   };
@@ -113,7 +119,7 @@ async function findReader(
   name: string,
 ): Promise<NamedReader | null> {
   return await sql.one<NamedReader>(
-    'select reads, rule_id as "ruleId", platform, place from readers where account_id = $1 and name = $2',
+    'select reads, rule_id as "ruleId", platform, relevance, place from readers where account_id = $1 and name = $2',
     [accountId, name],
   );
 }
@@ -131,13 +137,14 @@ async function createReader(
   const { reader: name, of: reads } = request;
   const ruleId = request.rule_id ?? null;
   const platform = request.platform ?? null;
+  const relevance = request.relevance ?? 'all';
   if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
   const readersMax = principal.limits.readers;
   const now = async () =>
     reads === 'notices' ? (await notices.ends(accountId)).last : await following.now();
   const place = request.start === 'now' ? formatOffset({ ...start, position: await now() }) : null;
   return await database.forAccount(accountId).transaction(async (sql) => {
-    await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
+    await lockAccount(sql, accountId);
     const known = await findReader(sql, accountId, name);
     if (known) return known;
     const count = await sql.one<{ used: number }>(
@@ -153,22 +160,26 @@ async function createReader(
       );
     }
     await sql.run(
-      'insert into readers (account_id, name, reads, rule_id, platform, place) values ($1, $2, $3, $4, $5, $6)',
-      [accountId, name, reads, ruleId, platform, place],
+      'insert into readers (account_id, name, reads, rule_id, platform, relevance, place) values ($1, $2, $3, $4, $5, $6, $7)',
+      [accountId, name, reads, ruleId, platform, relevance, place],
     );
-    return { reads, ruleId, platform, place };
+    return { reads, ruleId, platform, relevance, place };
   });
 }
 
 /** A request without a filter uses that of the reader, but must specify matches or notices. With another filter the reader would silently skip matches. */
-function refuseOtherFilter({ reads, ruleId, platform }: NamedReader, request: Request): void {
-  const sameRule = request.rule_id === undefined || request.rule_id === ruleId;
-  if (reads === request.of && sameRule && (request.platform === undefined || request.platform === platform))
-    return;
+function refuseOtherFilter(reader: NamedReader, request: Request): void {
+  const { reads, ruleId, platform, relevance } = reader;
+  const isSame =
+    reads === request.of &&
+    [ruleId, undefined].includes(request.rule_id) &&
+    [platform, undefined].includes(request.platform) &&
+    [relevance, undefined].includes(request.relevance);
+  if (isSame) return;
   throw new Failure(
     'already_exists',
     'The reader has another filter, see details.reader. Choose another name, or omit the filter.',
-    { details: { reader: { of: reads, rule_id: ruleId, platform } } },
+    { details: { reader: { of: reads, rule_id: ruleId, platform, relevance } } },
   );
 }
 

@@ -1,22 +1,29 @@
-import type { Coverage } from '@earshot/contract';
+import type { Coverage, HiddenMatches } from '@earshot/contract';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
-import type { Following } from './follow-matches.ts';
-import type { MatchQuery } from './match-days.sql.ts';
+import { pause } from '../runtime/worker.ts';
+import type { Following, ReaderQuery } from './follow-matches.ts';
 import type { LogEntry } from './to-match.ts';
+import type { Viewed } from './views.ts';
+
+/** What the caller sees of these entries (relevance/views.ts). */
+export type ViewOf = (entries: readonly LogEntry[]) => Viewed | Promise<Viewed>;
 
 export interface WaitOptions {
   readonly waitMs: number;
   readonly signal: AbortSignal;
   /** The last position to which the log is known to have jumped. */
   readonly jumpedTo: number;
+  readonly viewOf: ViewOf;
 }
 
 interface CoveredPage {
   readonly entries: readonly LogEntry[];
+  /** Between these entries and behind them, up to `through`. */
+  readonly hidden: HiddenMatches;
   /** False if these are all. */
   readonly more: boolean;
-  /** Set if more was read than the entries: the last position. Null: there was nothing. */
-  readonly through?: number | null;
+  /** The last position that was read, which may be behind the last entry. Null: nothing was read. */
+  readonly through: number | null;
   /** Null unless a rule or a platform was requested. */
   readonly coverage: Coverage | null;
 }
@@ -26,6 +33,10 @@ interface CoveredPage {
  * matches would use up its requests: one for each commit.
  */
 const lingerMs = 200;
+/** How often a request that waits for a verdict checks for it. */
+const verdictPollMs = 250;
+/** One request reads no more matches than these, however few of them are shown. */
+const readMax = 5_000;
 
 /**
  * A page of the match log, after waiting for the first match or removal if requested. An empty result always comes from the log itself,
@@ -37,27 +48,84 @@ export async function readOrWait(
     following,
     coverage,
   }: { readonly following: Pick<Following, 'follow' | 'page'>; readonly coverage: ReadCoverage },
-  query: MatchQuery,
-  { waitMs, signal, jumpedTo }: WaitOptions,
+  query: ReaderQuery,
+  options: WaitOptions,
 ): Promise<CoveredPage> {
-  if (waitMs > 0) {
-    using follower = following.follow(query, query.from ?? 0, jumpedTo);
-    const entries = await follower.next({ limit: query.limit, waitMs, lingerMs, signal });
-    if (!isCovered(query)) return { entries, more: true, coverage: null };
-    if (entries.length > 0) return { entries, more: true, coverage: await coverage(query) };
+  const found = createCollected(options.viewOf);
+  if (options.waitMs > 0) {
+    await waitForEntries(following, query, options, found);
+    if (!isCovered(query)) return found.page({ more: true, coverage: null });
+    if (found.entries.length > 0) return found.page({ more: true, coverage: await coverage(query) });
   }
   const covered = isCovered(query) ? await coverage(query) : null;
-  return { ...(await following.page(query)), coverage: covered };
+  for (let read = 0; ; ) {
+    const limit = query.limit - found.entries.length;
+    const page = await following.page({ ...query, from: found.through() ?? query.from, limit });
+    read += page.entries.length;
+    const isWaiting = await found.add(page.entries);
+    const isEnough = found.entries.length >= query.limit || read >= readMax || isWaiting;
+    if (isEnough || !page.more) return found.page({ more: page.more || isWaiting, coverage: covered });
+  }
 }
 
-const isCovered = ({ ruleId, platform }: MatchQuery) => ruleId !== null || platform !== null;
+async function waitForEntries(
+  following: Pick<Following, 'follow'>,
+  query: ReaderQuery,
+  { waitMs, signal, jumpedTo }: WaitOptions,
+  found: ReturnType<typeof createCollected>,
+): Promise<void> {
+  const untilMs = performance.now() + waitMs;
+  using follower = following.follow(query, query.from ?? 0, jumpedTo);
+  for (;;) {
+    const leftMs = Math.max(0, untilMs - performance.now());
+    const entries = await follower.next({ limit: query.limit, waitMs: leftMs, lingerMs, signal });
+    if (entries.length === 0) return;
+    let waiting = entries;
+    while (await found.add(waiting)) {
+      const through = found.through();
+      waiting = waiting.filter(({ position }) => through === null || position > through);
+      if (found.entries.length > 0 || signal.aborted || performance.now() >= untilMs) return;
+      await pause(verdictPollMs, signal);
+    }
+    if (found.entries.length > 0 || signal.aborted || performance.now() >= untilMs) return;
+  }
+}
+
+/** Collects what is shown of the entries that are read one after the other. */
+function createCollected(viewOf: ViewOf) {
+  const entries: LogEntry[] = [];
+  const hidden = { muted: 0, not_relevant: 0 };
+  let through: number | null = null;
+  return {
+    entries,
+    through: () => through,
+    /** True if an entry waits for a verdict: it and those behind it are not added. */
+    async add(read: readonly LogEntry[]): Promise<boolean> {
+      const seen = await viewOf(read);
+      for (const entry of seen.entries) entries.push(entry);
+      hidden.muted += seen.hidden.muted;
+      hidden.not_relevant += seen.hidden.not_relevant;
+      through = seen.through ?? through;
+      return seen.waitsUntil !== null;
+    },
+    page: (rest: Pick<CoveredPage, 'more' | 'coverage'>): CoveredPage => ({
+      entries,
+      hidden,
+      through,
+      ...rest,
+    }),
+  };
+}
+
+const isCovered = ({ ruleId, platform }: ReaderQuery) => ruleId !== null || platform !== null;
 
 /** The matches that contain the words. */
 export async function searchPage(
   { following, coverage }: { readonly following: Pick<Following, 'search'>; readonly coverage: ReadCoverage },
-  query: MatchQuery,
-  text: string,
+  query: ReaderQuery,
+  { text, viewOf }: { readonly text: string; readonly viewOf: ViewOf },
 ): Promise<CoveredPage> {
   const covered = isCovered(query) ? await coverage(query) : null;
-  return { ...(await following.search(query, text)), coverage: covered };
+  const { entries, more, through } = await following.search(query, text);
+  return { ...(await viewOf(entries)), more, through, coverage: covered };
 }

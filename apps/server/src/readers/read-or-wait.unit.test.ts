@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import type { Follower } from './follow-matches.ts';
-import type { MatchQuery } from './match-days.sql.ts';
+import type { Follower, ReaderQuery } from './follow-matches.ts';
 import { readOrWait } from './read-or-wait.ts';
 import { type LogEntry, toRemovalEntry } from './to-match.ts';
+import { showAll } from './views.ts';
 
 const at = new Date(0);
 const stored = toRemovalEntry({ position: 1, matchPosition: 0, platform: 'x', reason: 'deleted', at });
+const hidden = { muted: 0, not_relevant: 0 };
 const coverage = { complete_through: at.toISOString(), gaps: [] };
 
 /** A log that stores a match just before its coverage is read. The tail does not have it yet. */
@@ -28,7 +29,7 @@ function growingLog() {
   };
 }
 
-const query: MatchQuery = {
+const query: ReaderQuery = {
   accountId: 'acc_1',
   ruleId: 'rule_1',
   platform: null,
@@ -43,15 +44,19 @@ test.each([0, 30_000])(
   'a page has everything that its coverage reports as complete, after waiting %d ms',
   async (waitMs) => {
     const { signal } = new AbortController();
-    const page = await readOrWait(growingLog(), query, { waitMs, signal, jumpedTo: 0 });
-    expect(page).toEqual({ entries: [stored], more: false, coverage });
+    const page = await readOrWait(growingLog(), query, { waitMs, signal, jumpedTo: 0, viewOf: showAll });
+    expect(page).toEqual({ entries: [stored], hidden, through: 1, more: false, coverage });
   },
 );
 
 test('coverage is read only for a rule or a platform', async () => {
   const { signal } = new AbortController();
-  const page = await readOrWait(growingLog(), { ...query, ruleId: null }, { waitMs: 0, signal, jumpedTo: 0 });
-  expect(page).toEqual({ entries: [], more: false, coverage: null });
+  const page = await readOrWait(
+    growingLog(),
+    { ...query, ruleId: null },
+    { waitMs: 0, signal, jumpedTo: 0, viewOf: showAll },
+  );
+  expect(page).toEqual({ entries: [], hidden, through: null, more: false, coverage: null });
 });
 
 test('an answer with few matches lingers for 200 ms', async () => {
@@ -64,6 +69,6 @@ test('an answer with few matches lingers for 200 ms', async () => {
   const follow = () => ({ ...following.follow(), next });
   const { signal } = new AbortController();
   const options = { following: { ...following, follow }, coverage: readCoverage };
-  await readOrWait(options, query, { waitMs: 30_000, signal, jumpedTo: 0 });
+  await readOrWait(options, query, { waitMs: 30_000, signal, jumpedTo: 0, viewOf: showAll });
   expect(lingered).toEqual([200]);
 });

@@ -5,7 +5,7 @@ import { searchMatches } from './search-matches.ts';
 
 const query: MatchQuery = {
   accountId: 'acc_1',
-  ruleId: null,
+  ruleIds: null,
   platform: null,
   since: null,
   until: null,

@@ -9,6 +9,7 @@ import { type Following, LogRestored } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import { type Offset, openOffset, refuseOvertaken, scopeOfFilter, sealOffset, start } from './offset.ts';
 import { jsonOf, type LogEntry } from './to-match.ts';
+import type { Viewed, Views } from './views.ts';
 
 /** Small, because each stream whose client does not read holds this many in memory. */
 const matchesAtOnceMax = 25;
@@ -20,11 +21,12 @@ export interface StreamMatchesOptions {
   readonly rules: Pick<RuleStore, 'exists'>;
   readonly cursors: Cursors;
   readonly countStream: CountStream;
+  readonly views: Pick<Views, 'view'>;
 }
 
 /** Streams matches and removals as they are stored, from a cursor or from now on. */
 export function streamMatches(options: StreamMatchesOptions) {
-  const { following, rules, cursors, countStream } = options;
+  const { following, rules, cursors, countStream, views } = options;
   const eventsOf = createEventMaker(cursors);
   return async ({ principal, request, lastEventId }: Call<'StreamMatches'>): Promise<EventStream> => {
     const { accountId } = principal;
@@ -34,7 +36,8 @@ export function streamMatches(options: StreamMatchesOptions) {
     stack.use(countStream(principal));
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const filter = { accountId, ruleId, platform };
-    const scope = scopeOfFilter(filter);
+    const view = { relevance: request.relevance ?? 'all', hidden: 'exclude', waits: true } as const;
+    const scope = scopeOfFilter(filter, view);
     // A client that reconnects repeats its first URL, and with it the cursor with which it started.
     const cursor = lastEventId ?? request.cursor;
     const offset =
@@ -44,15 +47,63 @@ export function streamMatches(options: StreamMatchesOptions) {
     const jumpedTo = cursor === undefined ? 0 : await refuseOvertaken(options, filter, scope, offset);
     const follower = stack.use(following.follow(filter, offset.position, jumpedTo));
     const open = stack.move();
-    const toEvents = (entries: readonly LogEntry[]) => eventsOf(entries, scope, offset);
+    const viewed = createViewedTake({
+      take: () => follower.take(matchesAtOnceMax),
+      viewOf: (entries) => views.view(accountId, entries, { view, marks: false }),
+      onMore: follower.onMore,
+    });
+    const toEvents = (seen: Viewed) => eventsOf(seen, scope, offset);
     return {
       take: createTake(sealOffset(cursors, scope, offset), () => {
-        const entries = follower.take(matchesAtOnceMax);
-        return entries instanceof Promise ? entries.then(toEvents) : toEvents(entries);
+        const seen = viewed.take();
+        return seen instanceof Promise ? seen.then(toEvents) : toEvents(seen);
       }),
-      onMore: follower.onMore,
-      [Symbol.dispose]: () => open.dispose(),
+      onMore: (wake) => viewed.onMore(wake),
+      [Symbol.dispose]: () => {
+        viewed[Symbol.dispose]();
+        open.dispose();
+      },
     };
+  };
+}
+
+/** How often a stream checks for the verdict that it waits for. */
+const verdictPollMs = 250;
+
+/** What a stream shows of what it takes. Entries that wait for a verdict are kept, and those behind them. */
+function createViewedTake({
+  take,
+  viewOf,
+  onMore,
+}: {
+  readonly take: () => readonly LogEntry[] | Promise<readonly LogEntry[]>;
+  readonly viewOf: (entries: readonly LogEntry[]) => Viewed | Promise<Viewed>;
+  readonly onMore: (wake: () => void) => void;
+}) {
+  let waiting: readonly LogEntry[] = [];
+  let wakeStream = () => {};
+  let timer: NodeJS.Timeout | undefined;
+  const keep = (entries: readonly LogEntry[], seen: Viewed): Viewed => {
+    const { through, waitsUntil } = seen;
+    waiting = waitsUntil ? entries.filter(({ position }) => through === null || position > through) : [];
+    clearTimeout(timer);
+    if (waitsUntil) timer = setTimeout(() => wakeStream(), verdictPollMs);
+    return seen;
+  };
+  const show = (entries: readonly LogEntry[]): Viewed | Promise<Viewed> => {
+    const seen = viewOf(entries);
+    return seen instanceof Promise ? seen.then((done) => keep(entries, done)) : keep(entries, seen);
+  };
+  return {
+    take(): Viewed | Promise<Viewed> {
+      const entries = waiting.length > 0 ? waiting : take();
+      return entries instanceof Promise ? entries.then(show) : show(entries);
+    },
+    onMore(wake: () => void): void {
+      wakeStream = wake;
+      onMore(wake);
+    },
+    [Symbol.dispose]: () => clearTimeout(timer),
   };
 }
 
@@ -98,13 +149,17 @@ function createEventMaker(cursors: Cursors) {
     readonly LogEntry[],
     { readonly knownRemoved: number; readonly batch: EventBatch }
   >();
-  return (entries: readonly LogEntry[], scope: CursorScope, offset: Offset): EventBatch => {
+  return ({ entries, hidden, through }: Viewed, scope: CursorScope, offset: Offset): EventBatch => {
     const { knownRemoved } = offset;
     const known = made.get(entries);
     // One array has one filter, but the readers' knowledge of retention may differ.
     if (known?.knownRemoved === knownRemoved) return known.batch;
-    const idOf = ({ position }: LogEntry) => sealOffset(cursors, scope, { position, knownRemoved });
-    const batch = { events: entries.map((followed) => toEvent(followed, idOf(followed))) };
+    const idOf = ({ position }: Pick<LogEntry, 'position'>) =>
+      sealOffset(cursors, scope, { position, knownRemoved });
+    const events = entries.map((followed) => toEvent(followed, idOf(followed)));
+    if (through !== null && hidden.muted + hidden.not_relevant > 0)
+      events.push({ id: idOf({ position: through }), event: 'hidden', data: JSON.stringify(hidden) });
+    const batch = { events };
     if (entries.length > 0) made.set(entries, { knownRemoved, batch });
     return batch;
   };

@@ -1,8 +1,8 @@
-import type { Match, Platform, Removal } from '@earshot/contract';
+import type { HiddenMatches, Match, Platform, Removal } from '@earshot/contract';
 import { explainMatch, type ParsedRules } from '../language/explain-match.ts';
 import { createTurns } from '../runtime/concurrency.ts';
 import { matchIdOf } from '../runtime/ids.ts';
-import type { StoredMatch, StoredRemoval } from './match-reader.sql.ts';
+import type { MatchPage, StoredMatch, StoredRemoval } from './match-reader.sql.ts';
 
 /** A match in the form of the API, with its position in the log. */
 export interface MatchEntry {
@@ -21,18 +21,25 @@ export interface RemovalEntry {
 
 export type LogEntry = MatchEntry | RemovalEntry;
 
-/** The form of answers. Without removals, the field is omitted. */
-export function toAnswer(followed: readonly LogEntry[]): { matches: Match[]; removed?: Removal[] } {
+/** The form of answers. Without removals or hidden matches, the field is omitted. */
+export function toAnswer(
+  followed: readonly LogEntry[],
+  hidden: HiddenMatches,
+): { matches: Match[]; removed?: Removal[]; hidden?: HiddenMatches } {
   const matches = followed.flatMap((one) => ('match' in one ? [one.match] : []));
   const removed = followed.flatMap((one) => ('removal' in one ? [one.removal] : []));
-  return { matches, ...(removed.length > 0 && { removed }) };
+  return {
+    matches,
+    ...(removed.length > 0 && { removed }),
+    ...(hidden.muted + hidden.not_relevant > 0 && { hidden }),
+  };
 }
 
 export function toRemovalEntry({ position, platform, ...removed }: StoredRemoval): RemovalEntry {
   return { position, platform, removal: toRemoval(removed) };
 }
 
-export function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason' | 'at'>): Removal {
+function toRemoval(removed: Pick<StoredRemoval, 'matchPosition' | 'reason' | 'at'>): Removal {
   const { matchPosition, reason, at } = removed;
   return { type: 'removed', match_id: matchIdOf(matchPosition), reason, removed_at: at.toISOString() };
 }
@@ -50,6 +57,18 @@ export async function toEntries(
     matches.push({ position: match.position, match: toMatch(parsedRules, match) });
   }
   return matches;
+}
+
+/** A page in its own order. Removals occur only in the order of the log. */
+export async function toLog(
+  parsedRules: ParsedRules,
+  { matches, removals }: Pick<MatchPage, 'matches' | 'removals'>,
+): Promise<LogEntry[]> {
+  const entries = await toEntries(parsedRules, matches);
+  if (removals.length === 0) return entries;
+  return [...entries, ...removals.map(toRemovalEntry)].toSorted(
+    (one, other) => one.position - other.position,
+  );
 }
 
 export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {

@@ -64,6 +64,9 @@ async function removeSome(sql: Sql, target: RemovalTarget): Promise<RemovalCount
   if (gone.length > 0) {
     await writeRemovals(sql, gone, target);
     await takeOutOfBatches(sql, gone);
+    await sql.run('delete from match_relevance where position = any($1)', [
+      gone.map(({ position }) => position),
+    ]);
   }
   const isDone = gone.length < matchesAtOnceMax;
   const items = isDone

@@ -125,8 +125,9 @@ function exampleViolation(judged: JudgedExample): Violation {
 function warningsOf(undecided: readonly JudgedExample[]): Map<Platform, WireDiagnostic[]> {
   const warnings = new Map<Platform, WireDiagnostic[]>();
   for (const judged of undecided) {
-    const all = warnings.get(judged.platform) ?? [];
-    warnings.set(judged.platform, all);
+    const { platform } = judged;
+    const all = warnings.get(platform) ?? [];
+    warnings.set(platform, all);
     all.push({
       severity: 'warning',
       code: 'example_undecided',

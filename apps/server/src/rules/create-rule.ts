@@ -23,7 +23,7 @@ import {
   checkExpiry,
   checkRule,
 } from './check-rule.ts';
-import { placementRefusal } from './refusals.ts';
+import { assertJudge, placementRefusal } from './refusals.ts';
 import type { Completion, NewRule, RuleStore } from './rule-store.sql.ts';
 
 /** A change after which a rule may cost more. */
@@ -55,6 +55,8 @@ export interface CreateRuleOptions {
   readonly checkpoint: Checkpoint;
   readonly telemetry: Telemetry;
   readonly nowMs: () => number;
+  /** The operator has set up a judge. */
+  readonly hasJudge: boolean;
 }
 
 type Request = RequestOf<'CreateRule'>;
@@ -75,6 +77,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
     const premiumRulesMax = principal.limits.rules;
     const { values, warnings } = checkRule(request, options.tiers);
     assertPlanAllows(principal, request.platforms);
+    assertJudge(request.relevance, options);
     const { expiresAt, budget } = limitsOf(request, options.nowMs());
     await addExampleWarnings(accountId, warnings, request);
     const rule: NewRule = {
@@ -87,6 +90,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       budget,
       isTrial: trial !== undefined,
       examples: request.examples ?? null,
+      relevance: request.relevance ?? null,
       managedBy: request.managed_by ?? null,
       allowsEquivalent: request.allow_equivalent ?? true,
       premiumRulesMax,

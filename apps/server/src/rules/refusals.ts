@@ -1,4 +1,5 @@
-import { platforms as platformNames, type Rule } from '@earshot/contract';
+import { platforms as platformNames, type Rule, type RuleRelevance } from '@earshot/contract';
+import type { Sql } from '../engines/database.ts';
 import { Failure } from '../runtime/failure.ts';
 import type { Placement } from '../slots/slot-holding.sql.ts';
 import { platforms } from '../upstream/platforms.ts';
@@ -6,6 +7,19 @@ import { platforms } from '../upstream/platforms.ts';
 /** The same answer, to the byte, for an unknown id, a deleted rule and another account's rule (I7). */
 export function noSuchRule(): Failure {
   return new Failure('not_found', 'The rule does not exist. List your rules to see their ids.');
+}
+
+/** Throws unless the account has all these rules. */
+export async function refuseUnknownRules(
+  sql: Pick<Sql, 'one'>,
+  accountId: string,
+  ruleIds: readonly string[],
+): Promise<void> {
+  const known = await sql.one<{ count: number }>(
+    `select count(*) from rules where id = any($1) and account_id = $2 and state not in ('creating', 'deleted')`,
+    [ruleIds, accountId],
+  );
+  if (known?.count !== ruleIds.length) throw noSuchRule();
 }
 
 /** Makes a check that throws unless the account has the rule. */
@@ -114,4 +128,17 @@ export function placementRefusal(outcome: PlacementRefusal, limit: number, conta
       );
     }
   }
+}
+
+/** A rule that relies on verdicts must not be accepted where there are none. */
+export function assertJudge(
+  relevance: RuleRelevance | null | undefined,
+  { hasJudge, contact }: { readonly hasJudge: boolean; readonly contact: string },
+): void {
+  if (!relevance?.judge || hasJudge) return;
+  throw new Failure(
+    'failed_precondition',
+    `This installation has no judge. Omit "relevance", or ask ${contact} to set EARSHOT_JUDGE_URL.`,
+    { details: { reason: 'not_configured', contact } },
+  );
 }

@@ -1,4 +1,4 @@
-import type { Budget, Platform, PlatformOptions, Rule, RuleExamples } from '@earshot/contract';
+import type { Budget, Platform, PlatformOptions, Rule, RuleExamples, RuleRelevance } from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { RulePricing } from '../billing/prices.ts';
 import type { Database, Sql } from '../engines/database.ts';
@@ -28,6 +28,7 @@ export interface RuleUpdate {
   readonly expiresAt: Date | null | undefined;
   readonly budget?: Budget | null | undefined;
   readonly examples?: RuleExamples | null | undefined;
+  readonly relevance?: RuleRelevance | null | undefined;
   readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly RuleValue[] | undefined;
   /** Platforms that are not named keep their options. */
@@ -75,6 +76,7 @@ export interface LockedRule {
   /** Whether the check of its budgets is due. */
   is_due: boolean;
   examples: RuleExamples | null;
+  relevance: RuleRelevance | null;
   managed_set: string | null;
   managed_key: string | null;
   changing_to: number | null;
@@ -93,7 +95,7 @@ export interface VersionRow {
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
     `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired,
-       trial and version = 1 as is_trial, budget, pause_reason, budget_check_at, coalesce(budget_check_at <= now(), false) as is_due, examples,
+       trial and version = 1 as is_trial, budget, pause_reason, budget_check_at, coalesce(budget_check_at <= now(), false) as is_due, examples, relevance,
        managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],
@@ -183,6 +185,11 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
        managed_set = case when $10 then $11 else managed_set end,
        managed_key = case when $10 then $12 else managed_key end,
        budget = case when $13 then $14::json else budget end,
+       relevance = case when $15 then $16::json else relevance end,
+       judged_position = case when not $15 then judged_position
+         when ($16::json->>'judge')::boolean then coalesce(judged_position, (select last_position from match_log)) end,
+       intent_version = intent_version + case when coalesce($4, intent) <> intent
+         or $15 and ($16::json->'criteria')::text is distinct from (relevance->'criteria')::text then 1 else 0 end,
        pause_reason = case when $7 then null else pause_reason end,
        budget_check_at = case when $7 or $13 then now() else budget_check_at end,
        updated_at = now(), changing_to = null, changing_since = null
@@ -202,6 +209,8 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
       update?.managedBy?.key ?? null,
       update?.budget !== undefined,
       update?.budget ? JSON.stringify(update.budget) : null,
+      update?.relevance !== undefined,
+      update?.relevance ? JSON.stringify(update.relevance) : null,
     ],
   );
   const current = 'select slot_id from rule_versions where rule_id = $1 and version = $2';

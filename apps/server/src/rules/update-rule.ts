@@ -19,7 +19,7 @@ import { type ChangeRuleOptions, changeRule } from './change-rule.ts';
 import { assertExamplesHold, assertPlanAllows, checkExamples, checkExpiry, checkRule } from './check-rule.ts';
 import type { AssertAffordable } from './create-rule.ts';
 import { readRule, valuesOf } from './get-rule.ts';
-import { assertVersion, managedKeyTaken } from './refusals.ts';
+import { assertJudge, assertVersion, managedKeyTaken } from './refusals.ts';
 import {
   type BegunChange,
   type ChangeOutcome,
@@ -43,6 +43,7 @@ export interface UpdateRuleOptions extends ChangeRuleOptions {
   /** How long an old query stays registered beside the new one, which is not effective at once (x.md §3.6). */
   readonly keepOldMs: number;
   readonly tiers: Tiers;
+  readonly hasJudge: boolean;
   readonly assertAffordable: AssertAffordable;
 }
 
@@ -56,6 +57,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
     assertPlanAllows(principal, request.platforms ?? named);
     const before = await readRule(options.store, { accountId, ruleId });
     await assertExamples(before, principal, request);
+    assertJudge(request.relevance, options);
     const premiumRulesMax = principal.limits.rules;
     const update = {
       accountId,
@@ -65,6 +67,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       expiresAt: checkExpiry(request.expires_at),
       budget: request.budget,
       examples: request.examples,
+      relevance: request.relevance,
       managedBy: request.managed_by,
       ifVersion: request.if_version,
       values,
@@ -262,8 +265,10 @@ function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUp
     );
   const sameExpiry = expiresAt?.getTime() === rule.expires_at?.getTime();
   const { examples = rule.examples, managedBy = managedByOf(rule), budget = rule.budget } = update;
+  const { relevance = rule.relevance } = update;
   const sameAsCode =
     isDeepStrictEqual(examples, rule.examples) &&
+    isDeepStrictEqual(relevance, rule.relevance) &&
     isDeepStrictEqual(managedBy, managedByOf(rule)) &&
     isDeepStrictEqual(budget, rule.budget);
   return name === rule.name && intent === rule.intent && sameExpiry && sameValues && sameAsCode;

@@ -1,4 +1,5 @@
 import { type AnswerOf, listedPlatforms } from '@earshot/contract';
+import { checkIntent } from '@earshot/query';
 import type { Call } from '../accounts/call.ts';
 import { checkValue, type Tiers } from '../language/rule-language.ts';
 import { type CheckedExamples, checkExamples } from './check-rule.ts';
@@ -9,16 +10,18 @@ export function validateRule(tiers: Tiers) {
     principal,
     request,
   }: Pick<Call<'ValidateRule'>, 'principal' | 'request'>): Promise<AnswerOf<'ValidateRule'>> => {
-    const { overrides, examples } = request;
+    const { overrides, examples, intent } = request;
     const platforms = listedPlatforms(request);
     const checked: AnswerOf<'ValidateRule'>['platforms'] = {};
     for (const platform of platforms) {
       const { valid, canonical, diagnostics } = checkValue(platform, overrides[platform] ?? '', tiers);
       checked[platform] = { valid, translated_value: canonical, diagnostics: [...diagnostics] };
     }
-    if (!examples) return { platforms: checked };
+    const hints = intent === undefined ? {} : { intent_hints: checkIntent(intent) };
+    if (!examples) return { platforms: checked, ...hints };
     const invalid = new Set(platforms.filter((platform) => checked[platform]?.translated_value === null));
-    return withExamples(checked, await checkExamples(principal.accountId, overrides, examples, invalid));
+    const found = await checkExamples(principal.accountId, overrides, examples, invalid);
+    return { ...withExamples(checked, found), ...hints };
   };
 }
 

@@ -223,7 +223,8 @@ export function retryAfterMs(
   return reset === null ? null : bounded(reset * 1_000 - nowMs);
 }
 
-class BodyRefused extends Error {}
+/** The body of an answer exceeds a limit of size, depth or time. */
+export class BodyRefused extends Error {}
 
 export interface ReadJsonOptions {
   readonly bytesMax?: number | undefined;

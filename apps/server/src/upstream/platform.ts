@@ -1,6 +1,7 @@
 import type { Platform, Removal } from '@earshot/contract';
 import type { Language, Tier } from '@earshot/query';
 import type { Item, Reading } from './item.ts';
+import type { LocalRules } from './local-rules.ts';
 import type { Protocol } from './protocol.ts';
 import type { UpstreamRules } from './upstream-rules.ts';
 import type { UpstreamStream, WireItem } from './upstream-stream.ts';
@@ -27,6 +28,8 @@ export interface PlatformDescriptor<Settings> {
   readonly newRuleId: () => string;
   /** Whether an open stream is never silent for long. If so, silence means that items may be lost. */
   readonly sendsKeepAlives: boolean;
+  /** Whether the stream reports items that their authors deleted. */
+  readonly reportsDeletions: boolean;
   readonly readItem: (sourceId: string, item: WireItem) => Reading;
   /** Removes what can be left out of an item that is too large for the event log; null if nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
@@ -39,8 +42,8 @@ export interface PlatformDescriptor<Settings> {
   readonly stopsWithinMs: number;
   /** One per credential in the settings; null if the platform has no counts. */
   readonly openCounts: ((settings: Settings, stack: AsyncDisposableStack) => ItemCounts[]) | null;
-  /** One source per credential in the settings; the stack closes them. */
-  readonly openSources: (settings: Settings, stack: AsyncDisposableStack) => Source[];
+  /** One source per credential in the settings; the stack closes them. `rules` are for platforms that do not match. */
+  readonly openSources: (settings: Settings, stack: AsyncDisposableStack, rules: LocalRules) => Source[];
 }
 
 /** The most that can be included with an item and billed, for estimates. */

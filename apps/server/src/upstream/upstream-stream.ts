@@ -23,6 +23,17 @@ export type StreamFrame =
   | ({ readonly kind: 'item' } & WireItem)
   /** A keep-alive. */
   | { readonly kind: 'alive' }
+  /** Everything up to this id was received, and none of it since the last frame matched. For platforms that Earshot matches. */
+  | { readonly kind: 'passed'; readonly upstreamId: string }
+  /** The author deleted an item. `key` is that of the item. */
+  | {
+      readonly kind: 'deleted';
+      readonly upstreamId: string;
+      readonly platformPostId: string;
+      readonly key: string;
+    }
+  /** The platform no longer has earlier items, so it does not replay them. */
+  | { readonly kind: 'lost'; readonly before: Date }
   /** Longer than any accepted item; its content was skipped. */
   | { readonly kind: 'too_large'; readonly upstreamId: string | null };
 

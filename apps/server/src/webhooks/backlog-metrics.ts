@@ -16,7 +16,7 @@ const candidatesMax = 20;
 
 interface WaitingRow {
   readonly account_id: string;
-  readonly rule_id: string | null;
+  readonly rule_ids: string[] | null;
   readonly platform: Platform | null;
   readonly position: number;
   /** When it was due. Null if a working webhook is not due; then the time of its oldest unsent match counts. */
@@ -44,7 +44,7 @@ export async function showBacklog({ database, reader, metrics }: BacklogOptions)
  */
 async function triedThroughMs(database: Database, reader: MatchReader, nowMs: number): Promise<number> {
   const due = await database.many<WaitingRow>(
-    `select account_id, rule_id, platform, position,
+    `select account_id, rule_ids, platform, position,
        case when next_attempt_at <= now() then greatest(next_attempt_at, ${windowOverAt}) else ${windowOverAt} end as due_at
      from webhooks
      where ${isFree} and not troubled and coalesce(${windowOverAt} <= now(), true) and 'matches' = any(events)
@@ -53,8 +53,8 @@ async function triedThroughMs(database: Database, reader: MatchReader, nowMs: nu
     [candidatesMax],
   );
   let through = nowMs;
-  for (const { account_id: accountId, rule_id: ruleId, platform, position: from, due_at } of due) {
-    const filter = { accountId, ruleId, platform, since: null, until: null };
+  for (const { account_id: accountId, rule_ids: ruleIds, platform, position: from, due_at } of due) {
+    const filter = { accountId, ruleIds, platform, since: null, until: null };
     const { matches } = await reader.read({ ...filter, order: 'oldest', from, limit: 1 });
     const storedMs = matches[0]?.createdAt.getTime();
     // Only matches of deleted rules are left, which the sender skips.

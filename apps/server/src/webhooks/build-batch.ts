@@ -1,7 +1,8 @@
 import type { ParsedRules } from '../language/explain-match.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { MatchReader, StoredMatch, StoredRemoval } from '../readers/match-reader.sql.ts';
-import { toMatch, toRemoval } from '../readers/to-match.ts';
+import { type LogEntry, toLog } from '../readers/to-match.ts';
+import { countHidden, type HiddenEntry, type Views } from '../readers/views.ts';
 import { createTurns } from '../runtime/concurrency.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
@@ -13,6 +14,7 @@ export interface BuildOptions {
   readonly reader: MatchReader;
   readonly parsedRules: ParsedRules;
   readonly store: Pick<DeliveryStore, 'ruleNames'>;
+  readonly views: Pick<Views, 'view' | 'hides'>;
   readonly traces?: Traces | null;
 }
 
@@ -24,20 +26,33 @@ export interface BuiltBatch {
   readonly storedMs: number;
 }
 
-/** Builds a batch for a program: as many matches as fit. Null if there is nothing to send. */
-export async function buildBatch(options: BuildOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
+/** Nothing can be sent. */
+export interface NothingToSend {
+  /** Everything up to here is not for the webhook. */
+  readonly through: number;
+  /** What follows waits for a verdict. */
+  readonly isWaiting: boolean;
+}
+
+export type Built = { readonly built: BuiltBatch } | NothingToSend;
+
+/** Builds a batch for a program: as many matches as fit. */
+export async function buildBatch(options: BuildOptions, leased: LeasedWebhook): Promise<Built> {
   const body = createBatchBody(leased.webhookId);
   const nextTurn = createTurns();
-  const entries: (StoredMatch | StoredRemoval)[] = [];
-  for await (const entry of entriesAfter(options.reader, leased)) {
+  const entries: Entry[] = [];
+  const source = openEntries(options, leased);
+  for await (const entry of source.entries()) {
     await nextTurn();
-    const fits =
-      'payload' in entry ? body.add(toMatch(options.parsedRules, entry)) : body.addRemoval(toRemoval(entry));
-    if (!fits) break;
+    const { shown } = entry;
+    if (!('match' in shown ? body.add(shown.match) : body.addRemoval(shown.removal))) break;
     if (entries.push(entry) === leased.state.batchMax) break;
   }
-  const positions = entries.map(({ position }) => position);
-  return built(options, leased, { entries, positions, body: body.text() });
+  if (entries.length === 0) return source.nothing();
+  const positions = entries.map(({ shown }) => shown.position);
+  return {
+    built: built(options, leased, { entries, positions, body: body.text(source.hiddenBefore(positions)) }),
+  };
 }
 
 /** Maximum number of matches that one chat message counts; the rest follows a window later. */
@@ -45,44 +60,54 @@ const countedMax = 10_000;
 
 /**
  * Builds a batch for a chat: all waiting matches. The first ones are shown and the others counted, so that a busy
- * rule does not flood the chat. While a refused batch is being split, it is as small as for a program. Null if there
- * is nothing to send.
+ * rule does not flood the chat. While a refused batch is being split, it is as small as for a program.
  */
-export async function buildChatBatch(
-  options: BuildOptions,
-  leased: LeasedWebhook,
-): Promise<BuiltBatch | null> {
-  const { accountId, ruleId, platform, webhookId, state } = leased;
+export async function buildChatBatch(options: BuildOptions, leased: LeasedWebhook): Promise<Built> {
+  const { accountId, ruleIds, platform, relevance, webhookId, state } = leased;
   const most = state.batchMax < batchMatchesMax ? state.batchMax : countedMax;
-  const entries: (StoredMatch | StoredRemoval)[] = [];
+  const hides = await options.views.hides(accountId, relevance);
+  const entries: Entry[] = [];
+  const counted: Entry[] = [];
   let removals = 0;
-  for await (const entry of entriesAfter(options.reader, leased)) {
-    if ('payload' in entry && entries.length - removals === chatItemsMax) break;
-    if (!('payload' in entry)) removals += 1;
-    if (entries.push(entry) === most) break;
+  const source = openEntries(options, leased);
+  for await (const entry of source.entries()) {
+    const isMatch = 'match' in entry.shown;
+    const isFull = entries.length - removals === chatItemsMax;
+    if (isMatch && isFull && !hides) break;
+    // Positions do not show what is hidden, so these are read to be counted.
+    if (isFull) counted.push(entry);
+    else entries.push(entry);
+    if (!isMatch && !isFull) removals += 1;
+    if (entries.length + counted.length === most) break;
   }
-  const from = entries.at(-1)?.position;
-  if (from === undefined) return null;
-  const filter = { accountId, ruleId, platform, since: null, until: null };
-  const limit = most - entries.length;
-  const rest = limit === 0 ? [] : await options.reader.positions({ ...filter, order: 'oldest', from, limit });
-  const shown = entries.filter((entry) => 'payload' in entry);
-  const names = await options.store.ruleNames([...new Set(shown.map((match) => match.ruleId))]);
+  const from = entries.at(-1)?.shown.position;
+  if (from === undefined) return source.nothing();
+  const filter = { accountId, ruleIds, platform, since: null, until: null };
+  const limit = hides ? 0 : most - entries.length;
+  const rest =
+    limit === 0
+      ? counted.map(({ shown }) => ({ position: shown.position, isRemoval: 'removal' in shown }))
+      : await options.reader.positions({ ...filter, order: 'oldest', from, limit });
+  const shown = entries.flatMap((entry) => ('match' in entry.shown ? [entry.shown.match] : []));
+  const names = await options.store.ruleNames([...new Set(shown.map((match) => match.rule_id))]);
+  const positions = [
+    ...entries.map((entry) => entry.shown.position),
+    ...rest.map(({ position }) => position),
+  ];
+  const hidden = source.hiddenBefore(positions);
   const body: ChatBatch = {
     type: 'matches',
     webhook_id: webhookId,
-    matches: shown.map((match) =>
-      chatItemOf(toMatch(options.parsedRules, match), names.get(match.ruleId) ?? ''),
-    ),
+    matches: shown.map((match) => chatItemOf(match, names.get(match.rule_id) ?? '')),
     more: rest.filter(({ isRemoval }) => !isRemoval).length,
     removals: removals + rest.filter(({ isRemoval }) => isRemoval).length,
+    ...(hidden && { hidden }),
   };
-  const positions = [...entries, ...rest].map(({ position }) => position);
-  return built(options, leased, { entries, positions, body: JSON.stringify(body) });
+  return { built: built(options, leased, { entries, positions, body: JSON.stringify(body) }) };
 }
 
 interface BatchParts {
-  readonly entries: readonly (StoredMatch | StoredRemoval)[];
+  readonly entries: readonly Entry[];
   readonly positions: readonly number[];
   readonly body: string;
 }
@@ -91,17 +116,16 @@ function built(
   { traces }: BuildOptions,
   { webhookId, epoch }: LeasedWebhook,
   { entries, positions, body }: BatchParts,
-): BuiltBatch | null {
-  const [firstPosition] = positions;
-  const lastPosition = positions.at(-1);
-  if (firstPosition === undefined || lastPosition === undefined) return null;
-  const range = { firstPosition, lastPosition };
+): BuiltBatch {
+  const range = { firstPosition: positions[0] ?? 0, lastPosition: positions.at(-1) ?? 0 };
   const messageId = messageIdOf({ webhookId, epoch, ...range, body });
-  const times = entries.map((entry) => ('payload' in entry ? entry.createdAt : entry.at).getTime());
+  const times = entries.map(({ stored }) => ('payload' in stored ? stored.createdAt : stored.at).getTime());
   return {
     batch: { ...range, messageId, matchCount: positions.length, attempts: 0, body },
     positions,
-    matches: traces ? entries.flatMap((entry) => ('payload' in entry ? [withoutContent(entry)] : [])) : [],
+    matches: traces
+      ? entries.flatMap(({ stored }) => ('payload' in stored ? [withoutContent(stored)] : []))
+      : [],
     storedMs: Math.min(...times),
   };
 }
@@ -113,21 +137,51 @@ const withoutContent = ({ position, ruleId, platform, eventKey }: StoredMatch): 
   eventKey,
 });
 
-/** Yields all entries in log order. */
-async function* entriesAfter(
-  reader: MatchReader,
-  leased: LeasedWebhook,
-): AsyncGenerator<StoredMatch | StoredRemoval> {
-  const { accountId, ruleId, platform, state } = leased;
-  let from = state.suspects.at(-1) ?? state.position;
-  for (;;) {
-    const filter = { accountId, ruleId, platform, since: null, until: null };
-    const page = await reader.read({ ...filter, order: 'oldest', from, limit: state.batchMax });
-    const entries = [...page.matches, ...page.removals].toSorted(
-      (one, other) => one.position - other.position,
-    );
-    yield* entries;
-    if (!page.more) return;
-    from = entries.at(-1)?.position ?? from;
+/** An entry of the log, as it is stored and as the webhook gets it. */
+interface Entry {
+  readonly stored: StoredMatch | StoredRemoval;
+  readonly shown: LogEntry;
+}
+
+/** One lease reads no more entries than these, however few of them are shown. */
+const readMax = 5_000;
+
+/** What the webhook gets, in log order, and what it does not get. */
+function openEntries({ reader, parsedRules, views }: BuildOptions, leased: LeasedWebhook) {
+  const { accountId, ruleIds, platform, relevance, state } = leased;
+  const view = { relevance, hidden: 'exclude', waits: true } as const;
+  const hiddenAt: HiddenEntry[] = [];
+  let through = state.suspects.at(-1) ?? state.position;
+  let isWaiting = false;
+  async function* entries(): AsyncGenerator<Entry> {
+    for (let read = 0; read < readMax; ) {
+      const filter = { accountId, ruleIds, platform, since: null, until: null };
+      const page = await reader.read({ ...filter, order: 'oldest', from: through, limit: state.batchMax });
+      const log = await toLog(parsedRules, page);
+      read += log.length;
+      const seen = await views.view(accountId, log, { view, marks: relevance !== 'all' });
+      hiddenAt.push(...seen.hiddenAt);
+      const storedAt = new Map([...page.matches, ...page.removals].map((one) => [one.position, one]));
+      for (const shown of seen.entries) {
+        const one = storedAt.get(shown.position);
+        if (one) yield { stored: one, shown };
+      }
+      through = seen.through ?? through;
+      isWaiting = seen.waitsUntil !== null;
+      if (isWaiting) return;
+      if (page.more) continue;
+      through = Math.max(through, leased.logEnd);
+      return;
+    }
   }
+  return {
+    entries,
+    nothing: (): NothingToSend => ({ through, isWaiting }),
+    /** How many were left out before the last of these positions; undefined if none were. */
+    hiddenBefore(positions: readonly number[]) {
+      const last = positions.at(-1) ?? 0;
+      const before = hiddenAt.filter(({ position }) => position < last);
+      return before.length > 0 ? countHidden(before) : undefined;
+    },
+  };
 }

@@ -2,50 +2,57 @@ import {
   type AnswerOf,
   isChatFormat,
   type Platform,
+  type RelevanceFilter,
   type Webhook,
   type WebhookFormat,
   windowSecondsDefault,
 } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import { type Change, recordChange } from '../accounts/change.ts';
+import { type Change, lockAccount, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
-import { noSuchRule } from '../rules/refusals.ts';
-import type { RuleStore } from '../rules/rule-store.sql.ts';
+import { refuseUnknownRules } from '../rules/refusals.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { newId } from '../runtime/ids.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import type { UrlProblem } from './public-address.ts';
 import { nameTaken, noSecretsKey } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
-import { auditOf, lockAccount, noticesEndOf, shown, toWebhook, type WebhookRow } from './webhooks.sql.ts';
+import { auditOf, noticesEndOf, shown, toWebhook, type WebhookRow } from './webhooks.sql.ts';
 
 export function createWebhook(options: {
   readonly database: Database;
-  readonly rules: Pick<RuleStore, 'exists'>;
   readonly urlProblem: UrlProblem;
   /** Null if the operator has not configured a key for secrets. */
   readonly secretBox: SecretBox | null;
   readonly contact: string;
 }): Handler<'CreateWebhook'> {
-  const { database, rules, urlProblem, secretBox, contact } = options;
+  const { database, urlProblem, secretBox, contact } = options;
   return async ({ principal, request, change }) => {
     if (secretBox === null) throw noSecretsKey(contact);
     const { accountId } = principal;
     const { name, url, format, events = ['matches'] } = request;
-    const ruleId = request.rule_id ?? null;
+    const ruleIds = request.rule_ids ?? null;
     const platform = request.platform ?? null;
+    const relevance = request.relevance ?? 'all';
     const windowSeconds = isChatFormat(format) ? (request.window_seconds ?? windowSecondsDefault) : null;
     const problem = urlProblem(url);
     if (problem !== null) throw badField('url', problem);
-    if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const id = newId('whk');
     const secret = newSecret();
     const target = { id, name, url, format, windowSeconds };
-    const webhook = { ...target, ruleId, platform, events, sealedSecret: secretBox.seal(id, secret) };
+    const webhook = {
+      ...target,
+      ruleIds,
+      platform,
+      relevance,
+      events,
+      sealedSecret: secretBox.seal(id, secret),
+    };
     const limit = { webhooksMax: principal.limits.webhooks, contact };
-    const answer = await database
-      .forAccount(accountId)
-      .transaction((sql) => insertWebhook(sql, change, webhook, limit));
+    const answer = await database.forAccount(accountId).transaction(async (sql) => {
+      await refuseUnknownRules(sql, accountId, ruleIds ?? []);
+      return await insertWebhook(sql, change, webhook, limit);
+    });
     // Messages for a chat are not signed. The secret is kept for the case that the format changes.
     return { ...answer, secret: isChatFormat(format) ? null : secret };
   };
@@ -57,8 +64,9 @@ interface NewWebhook {
   readonly url: string;
   readonly format: WebhookFormat;
   readonly windowSeconds: number | null;
-  readonly ruleId: string | null;
+  readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
+  readonly relevance: RelevanceFilter;
   readonly events: readonly Webhook['events'][number][];
   readonly sealedSecret: Buffer;
 }
@@ -71,7 +79,8 @@ export async function insertWebhook(
   { webhooksMax, contact }: { readonly webhooksMax: number; readonly contact: string },
 ): Promise<AnswerOf<'CreateWebhook'>> {
   const { accountId } = change;
-  const { id, name, url, format, windowSeconds, ruleId, platform, events, sealedSecret } = webhook;
+  const { id, name, url, format, windowSeconds, ruleIds, platform, relevance, events, sealedSecret } =
+    webhook;
   await lockAccount(sql, accountId);
   const count = await sql.one<{ used: number; taken: boolean }>(
     `select count(*) as used, coalesce(bool_or(name = $2), false) as taken from webhooks where account_id = $1`,
@@ -87,22 +96,23 @@ export async function insertWebhook(
     );
   }
   const row = await sql.one<WebhookRow>(
-    `insert into webhooks (id, account_id, name, url, rule_id, platform, secret, state, batch_max, next_attempt_at, position,
-       events, format, window_seconds, notice_position)
-     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, ${noticesEndOf('$2')}
+    `insert into webhooks (id, account_id, name, url, rule_ids, platform, secret, state, batch_max, next_attempt_at, position,
+       events, format, window_seconds, relevance, notice_position)
+     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, $12, ${noticesEndOf('$2')}
      from match_log returning ${shown}`,
     [
       id,
       accountId,
       name,
       url,
-      ruleId,
+      ruleIds,
       platform,
       sealedSecret,
       batchMatchesMax,
       events,
       format,
       windowSeconds,
+      relevance,
     ],
   );
   if (!row) throw new Error('there is no match log');

@@ -89,8 +89,9 @@ async function traceAttempt(
 async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): Promise<BuiltBatch | null> {
   const { store, random } = options;
   const { state } = leased;
-  const built = await (isChatFormat(leased.format) ? buildChatBatch : buildBatch)(options, leased);
-  if (built !== null) {
+  const found = await (isChatFormat(leased.format) ? buildChatBatch : buildBatch)(options, leased);
+  if ('built' in found) {
+    const { built } = found;
     if (await store.begin(leased, built.batch, built.positions)) {
       options.telemetry.webhookFirstTried(leased.nowMs() - Math.max(built.storedMs, leased.dueAt.getTime()));
       return built;
@@ -98,8 +99,10 @@ async function nextBatch(options: DeliverBatchOptions, leased: LeasedWebhook): P
     await store.release(leased);
   } else if (state.suspects.length > 0) {
     await store.finish(leased, afterNothingToTry(state, random), null);
+  } else if (found.isWaiting) {
+    await store.waitForVerdict(leased, found.through);
   } else {
-    await store.skipTo(leased, leased.logEnd);
+    await store.skipTo(leased, found.through);
   }
   return null;
 }

@@ -15,8 +15,9 @@ function leasedOf(webhookId: string): LeasedWebhook {
     format: 'standard',
     dueAt: new Date(0),
     nowMs: () => 0,
-    ruleId: null,
+    ruleIds: null,
     platform: null,
+    relevance: 'all',
     secrets: [],
     state: {
       position: 0,

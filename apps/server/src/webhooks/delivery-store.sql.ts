@@ -1,4 +1,4 @@
-import { isChatFormat, type Platform, type WebhookFormat } from '@earshot/contract';
+import { isChatFormat, type Platform, type RelevanceFilter, type WebhookFormat } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { clockFrom } from '../engines/database-time.ts';
@@ -63,16 +63,25 @@ export function createDeliveryStore(database: Database) {
       );
       if (skipped === 0) await release(database, leased);
     },
+    /** Skips to the position. What follows waits for a verdict, so the next attempt is soon. Ends the lease. */
+    async waitForVerdict(leased: LeasedWebhook, position: number): Promise<void> {
+      const waiting = await database.run(
+        `update webhooks set position = greatest(position, $4), next_attempt_at = now() + interval '500 ms', ${noLease}
+         where ${isOurs}`,
+        [...keyOf(leased), position],
+      );
+      if (waiting === 0) await release(database, leased);
+    },
     release: (leased: LeasedWebhook) => release(database, leased),
     /** The matches of a stored batch, without removed ones. */
-    matchesOf({ accountId, ruleId, platform }: LeasedWebhook, batch: WebhookBatch) {
+    matchesOf({ accountId, ruleIds, platform }: LeasedWebhook, batch: WebhookBatch) {
       const { firstPosition, lastPosition } = batch;
       const limit = Math.min(batch.matchCount, batchMatchesMax);
       return database.many<DeliveredMatch>(
         `select position, rule_id as "ruleId", platform, event_key as "eventKey" from matches
-         where account_id = $1 and position between $2 and $3 and ($4::text is null or rule_id = $4)
+         where account_id = $1 and position between $2 and $3 and ($4::text[] is null or rule_id = any($4))
            and ($5::text is null or platform = $5) order by position limit $6`,
-        [accountId, firstPosition, lastPosition, ruleId, platform, limit],
+        [accountId, firstPosition, lastPosition, ruleIds, platform, limit],
       );
     },
     async ruleNames(ruleIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -99,8 +108,9 @@ interface DueRow {
   readonly format: WebhookFormat;
   readonly due_at: Date;
   readonly leased_at: Date;
-  readonly rule_id: string | null;
+  readonly rule_ids: string[] | null;
   readonly platform: Platform | null;
+  readonly relevance: RelevanceFilter;
   readonly position: number;
   readonly epoch: number;
   /** The driver returns int8 inside an array as text. */
@@ -125,8 +135,11 @@ export const isFree = `state = 'active' and lease_until < now()
 /** SQL: a stored match of the webhook's rules is not delivered yet. */
 export const hasMatchesWaiting = `exists (
   select from heads where heads.account_id = webhooks.account_id
-    and heads.rule_id = coalesce(webhooks.rule_id, '') and heads.last_position > webhooks.position
+    and heads.rule_id = any(coalesce(webhooks.rule_ids, '{""}')) and heads.last_position > webhooks.position
     and (webhooks.platform is null or heads.platform = webhooks.platform))`;
+
+/** SQL: a match or a stored batch is not delivered yet. */
+export const hasUnsent = `(${hasMatchesWaiting} or id in (select webhook_id from webhook_batches))`;
 
 /** SQL: when a chat may get its next message with matches; null for other formats. */
 export const windowOverAt = `message_at + make_interval(secs => window_seconds)`;
@@ -154,13 +167,13 @@ async function leaseDue(
        select id from webhooks
        where ${isFree} and troubled = $3 and next_attempt_at <= now()
          and ('matches' = any(events) and coalesce(${windowOverAt} <= now(), true) and position < (select last_position from match_log)
-           and (${hasMatchesWaiting} or id in (select webhook_id from webhook_batches))
+           and ${hasUnsent}
            or ${noticesEnd} is not null)
        order by next_attempt_at limit $2 for update skip locked
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
-     returning webhooks.id, account_id, name, url, format, ${dueAt} as due_at, now() as leased_at, rule_id, platform, position, epoch, suspects, batch_max, failures,
+     returning webhooks.id, account_id, name, url, format, ${dueAt} as due_at, now() as leased_at, rule_ids, platform, relevance, position, epoch, suspects, batch_max, failures,
        extract(epoch from now() - failing_since)::float8 * 1000 as failing_ms, next_attempt_at, troubled, (select last_position from match_log) as log_end,
        notice_position, notice_refusals, ${noticesEnd} as notices_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
@@ -188,8 +201,9 @@ function toLeased(row: DueRow, lease: string, batch: WebhookBatch | null): Lease
     format: row.format,
     dueAt: row.due_at,
     nowMs: clockFrom(row.leased_at),
-    ruleId: row.rule_id,
+    ruleIds: row.rule_ids,
     platform: row.platform,
+    relevance: row.relevance,
     secrets: row.secrets,
     state: {
       position: row.position,

@@ -1,4 +1,4 @@
-import type { Platform, WebhookFormat } from '@earshot/contract';
+import type { Platform, RelevanceFilter, WebhookFormat } from '@earshot/contract';
 import type { StoredMatch } from '../readers/match-reader.sql.ts';
 import type { EndpointState, NoticeState } from './endpoint-state.ts';
 
@@ -15,8 +15,9 @@ export interface LeasedWebhook {
   readonly dueAt: Date;
   /** The time of the database, extrapolated from the lease. */
   readonly nowMs: () => number;
-  readonly ruleId: string | null;
+  readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
+  readonly relevance: RelevanceFilter;
   /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
   readonly state: EndpointState;

@@ -1,26 +1,26 @@
 import {
   isChatFormat,
   type Platform,
+  type RelevanceFilter,
   type Webhook,
   type WebhookFormat,
   windowOnlyForChats,
   windowSecondsDefault,
 } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
-import { type Change, recordChange } from '../accounts/change.ts';
+import { type Change, lockAccount, recordChange } from '../accounts/change.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
-import { noSuchRule } from '../rules/refusals.ts';
-import type { RuleStore } from '../rules/rule-store.sql.ts';
+import { refuseUnknownRules } from '../rules/refusals.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { badField } from '../runtime/failure.ts';
+import { hasUnsent } from './delivery-store.sql.ts';
 import type { UrlProblem } from './public-address.ts';
 import { nameTaken, neededByDigest, noSecretsKey, noSuchWebhook, notSigned } from './refusals.ts';
 import { newSecret, type SecretBox } from './secrets.ts';
 import {
   auditOf,
   discardBatch,
-  lockAccount,
   noticesEndOf,
   retryNow,
   shown,
@@ -51,19 +51,17 @@ export function listWebhooks({
 
 export function updateWebhook(options: {
   readonly database: Database;
-  readonly rules: Pick<RuleStore, 'exists'>;
   readonly urlProblem: UrlProblem;
 }): Handler<'UpdateWebhook'> {
-  const { database, rules, urlProblem } = options;
+  const { database, urlProblem } = options;
   return async ({ principal: { accountId }, request, change }) => {
-    const { webhook_id, rule_id, window_seconds, ...changes } = request;
+    const { webhook_id, rule_ids, window_seconds, ...changes } = request;
     const problem = changes.url === undefined ? null : urlProblem(changes.url);
     if (problem !== null) throw badField('url', problem);
-    if (typeof rule_id === 'string' && !(await rules.exists(accountId, rule_id))) throw noSuchRule();
     return await database
       .forAccount(accountId)
       .transaction((sql) =>
-        update(sql, change, webhook_id, { ...changes, ruleId: rule_id, windowSeconds: window_seconds }),
+        update(sql, change, webhook_id, { ...changes, ruleIds: rule_ids, windowSeconds: window_seconds }),
       );
   };
 }
@@ -74,8 +72,9 @@ interface WebhookChanges {
   readonly url?: string | undefined;
   readonly format?: WebhookFormat | undefined;
   readonly windowSeconds?: number | undefined;
-  readonly ruleId?: string | null | undefined;
+  readonly ruleIds?: readonly string[] | null | undefined;
   readonly platform?: Platform | null | undefined;
+  readonly relevance?: RelevanceFilter | undefined;
   readonly events?: Webhook['events'] | undefined;
   readonly state?: 'active' | 'paused' | undefined;
 }
@@ -97,8 +96,17 @@ function targetOf(before: WebhookRow, changes: WebhookChanges) {
 }
 
 /**
- * A new filter or format discards the stored batch. A new URL or a resume triggers the next attempt at once. So does
- * setting an active webhook to active, which is how owners request a retry.
+ * Whether the webhook still gets all matches that it got before. Its stored batch then stays, because every attempt sends the same
+ * bytes.
+ */
+function isWider(ruleIds: readonly string[] | null, before: readonly string[] | null): boolean {
+  return ruleIds === null || (before?.every((id) => ruleIds.includes(id)) ?? false);
+}
+
+/**
+ * A new filter or format discards the stored batch, unless only rules are added. A webhook that has sent everything gets the matches
+ * of a new filter from now on. Another one continues where it stopped, so that it misses nothing. A new URL or a resume triggers the
+ * next attempt at once. So does setting an active webhook to active, which is how owners request a retry.
  */
 async function update(
   sql: Sql,
@@ -115,8 +123,12 @@ async function update(
   if (!before) throw noSuchWebhook();
   const name = changes.name ?? before.name;
   const { url, format, windowSeconds } = targetOf(before, changes);
-  const ruleId = changes.ruleId === undefined ? before.rule_id : changes.ruleId;
+  const ruleIds = changes.ruleIds === undefined ? before.rule_ids : changes.ruleIds;
+  // A rule may have been deleted since it was chosen.
+  const added = ruleIds?.filter((id) => !before.rule_ids?.includes(id)) ?? [];
+  await refuseUnknownRules(sql, accountId, added);
   const platform = changes.platform === undefined ? before.platform : changes.platform;
+  const relevance = changes.relevance ?? before.relevance;
   const events = changes.events ?? before.events;
   const state = changes.state ?? before.state;
   const namesake = await sql.one('select 1 from webhooks where account_id = $1 and name = $2 and id <> $3', [
@@ -127,22 +139,28 @@ async function update(
   if (namesake) throw nameTaken(name);
   const begins = (event: 'matches' | 'notices') => events.includes(event) && !before.events.includes(event);
   const newMatches = begins('matches') || !events.includes('matches');
-  const newFilter =
-    ruleId !== before.rule_id || platform !== before.platform || format !== before.format || newMatches;
+  const keepsMatches = isWider(ruleIds, before.rule_ids);
+  const newRules = !keepsMatches || !isWider(before.rule_ids, ruleIds);
+  const newMessages =
+    platform !== before.platform || relevance !== before.relevance || format !== before.format || newMatches;
+  const newFilter = newRules || newMessages;
+  const startsOver = newMessages || !keepsMatches;
+  const logEnd = '(select last_position from match_log)';
+  const position = begins('matches') ? logEnd : `case when ${hasUnsent} then position else ${logEnd} end`;
   const isFresh = url !== before.url || (state === 'active' && before.state !== 'active');
   const row = await sql.one<WebhookRow>(
-    `update webhooks set name = $2, url = $3, rule_id = $4, platform = $5, state = $6, events = $7, format = $8,
-       window_seconds = $9, updated_at = now()
-       ${begins('matches') ? ', position = (select last_position from match_log)' : ''}
+    `update webhooks set name = $2, url = $3, rule_ids = $4, platform = $5, state = $6, events = $7, format = $8,
+       window_seconds = $9, relevance = $10, updated_at = now()
+       ${newFilter ? `, position = ${position}` : ''}
        ${begins('notices') ? `, notice_position = ${noticesEndOf('webhooks.account_id')}` : ''}
-       ${newFilter ? `, ${startOver}` : ''}
+       ${startsOver ? `, ${startOver}` : newFilter ? ', epoch = epoch + 1' : ''}
        ${isFresh ? ', failures = 0, failing_since = null, troubled = false' : ''}
        ${isFresh || changes.state === 'active' ? `, ${retryNow}` : ''}
        ${state === 'disabled' ? '' : ', disabled_reason = null'}
      where id = $1 returning ${shown}`,
-    [webhookId, name, url, ruleId, platform, state, events, format, windowSeconds],
+    [webhookId, name, url, ruleIds, platform, state, events, format, windowSeconds, relevance],
   );
-  if (newFilter) await discardBatch(sql, webhookId);
+  if (startsOver) await discardBatch(sql, webhookId);
   const answer = toWebhook(row ?? before);
   const after = auditOf(row ?? before);
   await recordChange(sql, change, { targetId: webhookId, before: auditOf(before), after, answer });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Match, Notice, Removal } from '@earshot/contract';
+import type { HiddenMatches, Match, Notice, Removal } from '@earshot/contract';
 import type { ChatBatch } from './formats/chat-content.ts';
 
 export const batchBytesMax = 1024 * 1024;
@@ -16,7 +16,7 @@ export type SentMatch = Match & { readonly truncated?: true };
 export function createBatchBody(webhookId: string) {
   const head = `{"type":"matches","webhook_id":${JSON.stringify(webhookId)},"matches":[`;
   const beforeRemovals = '],"removed":[';
-  const tail = ']}';
+  const tail = '],"hidden":{"muted":1000000,"not_relevant":1000000}}';
   const matches: string[] = [];
   const removals: string[] = [];
   let bytes = Buffer.byteLength(head + beforeRemovals + tail);
@@ -38,8 +38,11 @@ export function createBatchBody(webhookId: string) {
       );
     },
     addRemoval: (removal: Removal) => take(JSON.stringify(removal), removals),
-    text: () =>
-      head + matches.join(',') + (removals.length > 0 ? beforeRemovals + removals.join(',') : '') + tail,
+    /** `hidden`: how many matches were left out. */
+    text(hidden?: HiddenMatches): string {
+      const removed = removals.length > 0 ? beforeRemovals + removals.join(',') : '';
+      return `${head}${matches.join(',')}${removed}]${hidden ? `,"hidden":${JSON.stringify(hidden)}` : ''}}`;
+    },
   };
 }
 

@@ -21,7 +21,7 @@ export function replayWebhook(options: {
       matches: [first],
     } = await reader.read({
       accountId,
-      ruleId: target.ruleId,
+      ruleIds: target.ruleIds,
       platform: target.platform,
       since: from === undefined ? null : new Date(from),
       until: null,

@@ -1,11 +1,17 @@
-import { isChatFormat, type Platform, type Webhook, type WebhookFormat } from '@earshot/contract';
+import {
+  isChatFormat,
+  type Platform,
+  type RelevanceFilter,
+  type Webhook,
+  type WebhookFormat,
+} from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import { withoutMatches } from './message.ts';
 
 /** The columns of a `WebhookRow`. */
-export const shown = `id, name, url, format, window_seconds, rule_id, platform, events, state, disabled_reason as reason, failing_since, failures, next_attempt_at,
+export const shown = `id, name, url, format, window_seconds, rule_ids, platform, relevance, events, state, disabled_reason as reason, failing_since, failures, next_attempt_at,
   created_at, updated_at`;
 
 export interface WebhookRow {
@@ -14,8 +20,9 @@ export interface WebhookRow {
   readonly url: string;
   readonly format: WebhookFormat;
   readonly window_seconds: number | null;
-  readonly rule_id: string | null;
+  readonly rule_ids: string[] | null;
   readonly platform: Platform | null;
+  readonly relevance: RelevanceFilter;
   readonly events: Webhook['events'];
   readonly state: Webhook['state'];
   readonly reason: Webhook['reason'];
@@ -46,16 +53,8 @@ export function shownUrl({ url, format }: Pick<WebhookRow, 'url' | 'format'>): s
 
 /** The settings of the owner for the audit log, without secrets. */
 export function auditOf(row: WebhookRow): object {
-  const { name, format, window_seconds, rule_id, platform, events, state } = row;
-  return { name, url: shownUrl(row), format, window_seconds, rule_id, platform, events, state };
-}
-
-/**
- * Locks the account while names and counts are checked, so that two requests cannot both create the last allowed
- * webhook.
- */
-export async function lockAccount(sql: Sql, accountId: string): Promise<void> {
-  await sql.one('select 1 from accounts where id = $1 for update', [accountId]);
+  const { name, format, window_seconds, rule_ids, platform, relevance, events, state } = row;
+  return { name, url: shownUrl(row), format, window_seconds, rule_ids, platform, relevance, events, state };
 }
 
 /** SQL: the end of an account's notices. */
@@ -108,7 +107,7 @@ export async function takeOutOfBatches(
 interface WebhookTarget {
   readonly url: string;
   readonly format: WebhookFormat;
-  readonly ruleId: string | null;
+  readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
@@ -123,7 +122,7 @@ export async function findWebhook(
   webhookId: string,
 ): Promise<WebhookTarget | null> {
   return await database.forAccount(accountId).one<WebhookTarget>(
-    `select url, format, rule_id as "ruleId", platform, now() as "foundAt",
+    `select url, format, rule_ids as "ruleIds", platform, now() as "foundAt",
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets
      from webhooks where account_id = $1 and id = $2`,
     [accountId, webhookId],

@@ -1,11 +1,12 @@
 import type { Answers, Match } from '@earshot/sdk';
 import { writeCoverage } from './coverage.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { fenced } from './fence.ts';
 import { createLegend, type Legend, type RuleNames } from './legend.ts';
 import { chooseSizes } from './share-tokens.ts';
 import type { ExcerptSize } from './untrusted.ts';
 import { writeLine } from './write-line.ts';
-import { fenced, writeMatch } from './write-match.ts';
+import { writeMatch } from './write-match.ts';
 
 type ListAnswer = Answers['ListMatches'];
 
@@ -16,6 +17,7 @@ export interface MatchPage {
   readonly cursor: string | null;
   readonly coverage: ListAnswer['coverage'];
   readonly removed?: ListAnswer['removed'];
+  readonly hidden?: ListAnswer['hidden'];
 }
 
 export interface AnswerOptions {

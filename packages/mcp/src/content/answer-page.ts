@@ -1,5 +1,5 @@
 import { type AnswerOptions, answerMatches, type MatchesAnswer, type MatchPage } from './answer-matches.ts';
-import { newNonce } from './nonce.ts';
+import { newNonce } from './fence.ts';
 
 export interface AnswerPageOptions extends AnswerOptions {
   /** Reads the page with at most this many matches. Only the first call may wait. */

@@ -1,4 +1,5 @@
 import type { Match } from '@earshot/sdk';
+import { fenced } from './fence.ts';
 import { type ExcerptSize, excerptOf, type UntrustedContent } from './untrusted.ts';
 import { visible } from './visible.ts';
 
@@ -11,10 +12,6 @@ export function writeMatch(match: Match, size: ExcerptSize, nonce: string): stri
     `${id} ${matchedAt} ${platform}${via === 'search' ? '/search' : ''} ${ruleId} v${version}${notes}`,
     ...fenced(linesOf(content), nonce),
   ];
-}
-
-export function fenced(lines: readonly string[], nonce: string): string[] {
-  return [`<untrusted-content-${nonce}>`, ...lines, `</untrusted-content-${nonce}>`];
 }
 
 const undecidedMax = 3;

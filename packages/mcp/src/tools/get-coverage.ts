@@ -22,7 +22,7 @@ export const getCoverage = defineTool({
     rule_id: ruleId.optional(),
     platform: platform.optional(),
     from: time.optional(),
-    to: z.string().optional().meta({ description: 'Default: now' }),
+    to: z.string().optional(),
   }),
   output: z.object({
     from: z.string(),
@@ -33,16 +33,7 @@ export const getCoverage = defineTool({
       .meta({ description: 'Complete up to here, except gaps; null: nothing' }),
     gaps: z.int().meta({ description: 'Not repaired' }),
     left_out: z.record(z.string(), z.int()).meta({ description: 'Not shown, by state' }),
-    intervals: z.array(
-      z.object({
-        platform: z.string(),
-        state: z.string(),
-        from: z.string(),
-        to: z.string().nullable(),
-        reason: z.string().nullable(),
-        repair: z.looseObject({}).nullable(),
-      }),
-    ),
+    intervals: z.array(z.looseObject({ platform: z.string(), state: z.string() })),
   }),
   async run(args, { earshot, signal }) {
     const { intervals, ...answer } = await earshot.getCoverage(readTimes(args, ['from', 'to'], 'past'), {

@@ -24,7 +24,7 @@ export const listNotices = defineTool({
         id: z.string(),
         type: z.string(),
         severity: z.string(),
-        subject: z.object({ kind: z.string(), id: z.string(), name: z.string() }),
+        subject: z.looseObject({}),
         what_to_do: z.string(),
         untrusted: z
           .object({ message: z.string() })

@@ -18,21 +18,12 @@ const listed = z.object({
   name: z.string(),
   intent: z.string(),
   state: z.string(),
-  platforms: z.record(
-    z.string(),
-    z.object({
-      status: z.string(),
-      listening: z.string(),
-      translated_value: z.string(),
-      match_count: z.int(),
-      last_match_at: z.string().nullable(),
-    }),
-  ),
+  platforms: z.record(z.string(), z.looseObject({ listening: z.string() })),
 });
 
 const output = z.object({
   shown: z.int(),
-  next_cursor: z.string().nullable().meta({ description: 'Null: that is all' }),
+  next_cursor: z.string().nullable(),
   rules: z.array(listed),
 });
 
@@ -44,7 +35,7 @@ export const listRules = defineTool({
   operation: 'ListRules',
   input: requestObject({
     limit: integer(1, 100).default(20),
-    cursor: z.string().optional().meta({ description: 'next_cursor of the last answer' }),
+    cursor: z.string().optional(),
     max_tokens: maxTokens,
   }),
   output,

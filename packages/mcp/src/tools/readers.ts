@@ -16,15 +16,7 @@ const listReaders = defineTool({
   input: requestObject({}),
   output: z.object({
     left_out: z.int(),
-    readers: z.array(
-      z.object({
-        name: z.string(),
-        of: z.string(),
-        rule_id: z.string().nullable(),
-        platform: z.string().nullable(),
-        used_at: z.string(),
-      }),
-    ),
+    readers: z.array(z.looseObject({ name: z.string(), used_at: z.string() })),
   }),
   async run(_, call) {
     const readers = await allReaders(call);
@@ -56,7 +48,7 @@ export async function allReaders({ earshot, signal }: ToolCall): Promise<Readers
 const deleteReader = defineTool({
   name: 'delete_reader',
   title: 'Delete a reader',
-  description: 'Delete a reader and its position, to make room for another. Its matches stay.',
+  description: 'With its position, to make room for another. Its matches stay.',
   annotations: { ...readsOnly, readOnlyHint: false, destructiveHint: true },
   operation: 'DeleteReader',
   input: requestObject({ reader: z.string() }),

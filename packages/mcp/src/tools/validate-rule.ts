@@ -2,7 +2,7 @@ import { requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { findingSchema, firstFindings, toFinding } from '../finding.ts';
 import { perPlatform } from '../per-platform.ts';
-import { draftOverrides, examples, platforms, readExamples } from '../rule-fields.ts';
+import { draftExamples, draftOverrides, platforms, readExamples } from '../rule-fields.ts';
 import { defineTool, readsOnly } from '../tool.ts';
 
 export const validateRule = defineTool({
@@ -15,7 +15,8 @@ export const validateRule = defineTool({
   input: requestObject({
     platforms: platforms.optional(),
     overrides: draftOverrides,
-    examples: examples.optional(),
+    intent: z.string().optional(),
+    examples: draftExamples.optional(),
   }),
   output: z.object({
     platforms: z.record(
@@ -26,16 +27,19 @@ export const validateRule = defineTool({
         findings: z.array(findingSchema),
       }),
     ),
+    intent_hints: z.array(z.string()).optional(),
     example_violations: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
   }),
   async run(args, { earshot, signal }) {
-    const { platforms: checked, ...answer } = await earshot.validateRule(
-      { ...args, examples: readExamples(args.examples) },
-      { signal },
-    );
+    const {
+      platforms: checked,
+      intent_hints: hints,
+      ...answer
+    } = await earshot.validateRule({ ...args, examples: readExamples(args.examples) }, { signal });
     return {
       structured: {
         ...answer,
+        intent_hints: hints?.map(({ message }) => message),
         platforms: perPlatform(checked, ({ valid, translated_value, diagnostics }, name) => ({
           valid,
           translated_value,

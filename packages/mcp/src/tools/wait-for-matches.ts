@@ -1,4 +1,4 @@
-import { integer, requestObject } from '@earshot/contract';
+import { integer, relevanceFilters, requestObject } from '@earshot/contract';
 import { z } from 'zod';
 import { answerWithMatches, expand, maxTokens } from '../match-answers.ts';
 import { platform } from '../per-platform.ts';
@@ -22,8 +22,9 @@ export const waitForMatches = defineTool({
     platform: platform.optional(),
     start: z.enum(['oldest', 'now']).optional().meta({
       description:
-        'For a new reader, and then fixed like rule_id and platform. Default: oldest (all stored matches) with a rule_id, else now',
+        'For a new reader, and then fixed like rule_id, platform and relevance. Default: oldest (all stored matches) with a rule_id, else now',
     }),
+    relevance: z.enum(relevanceFilters).optional(),
     wait_seconds: integer(0, 30).default(20),
     limit: integer(1, pageMax).default(20),
     max_tokens: maxTokens,
@@ -31,12 +32,13 @@ export const waitForMatches = defineTool({
   }),
   async run(args, call) {
     const { earshot, signal } = call;
-    const { reader, ack: cursor, rule_id, platform: only, start, wait_seconds } = args;
+    const { reader, ack: cursor, rule_id, platform: only, relevance, start, wait_seconds } = args;
     const ack = () => (cursor === undefined ? undefined : earshot.ackMatches({ reader, cursor }, { signal }));
     // Matches to expand are read first, because acknowledged matches are not listed again.
     const isExpanding = args.expand.length > 0;
     if (!isExpanding) await ack();
-    const filter = { reader, rule_id, platform: only, start: start ?? (rule_id ? 'oldest' : 'now') } as const;
+    const from = start ?? (rule_id ? 'oldest' : 'now');
+    const filter = { reader, rule_id, platform: only, relevance, start: from } as const;
     const page = (limit: number, wait: number) =>
       earshot.readMatches({ ...filter, limit, wait_seconds: wait }, { signal });
     let waits = wait_seconds;

@@ -9,6 +9,7 @@ import {
   NodeOperationError,
 } from 'n8n-workflow';
 import { callEarshot } from '../call-earshot.ts';
+import { searchRules } from '../choose-rules.ts';
 import { properties } from './properties.ts';
 
 /** The server's limit for one page. */
@@ -17,7 +18,7 @@ const matchesPerPage = 100;
 type Run = (context: IExecuteFunctions, index: number) => Promise<IDataObject[]>;
 
 const textOf = (context: IExecuteFunctions, name: string, index: number): string =>
-  String(context.getNodeParameter(name, index, '')).trim();
+  String(context.getNodeParameter(name, index, '', { extractValue: true })).trim();
 
 const changeRule =
   (operation: 'PauseRule' | 'ResumeRule' | 'DeleteRule'): Run =>
@@ -29,9 +30,10 @@ async function createRule(context: IExecuteFunctions, index: number): Promise<ID
   const queries = [
     ['x', textOf(context, 'xQuery', index)],
     ['firehose', textOf(context, 'firehoseQuery', index)],
+    ['bluesky', textOf(context, 'blueskyQuery', index)],
   ].filter(([, query]) => query !== '');
   if (queries.length === 0) {
-    const message = 'The rule has no query. Add a query for X, Firehose or both.';
+    const message = 'The rule has no query. Add a query for at least one platform.';
     throw new NodeOperationError(context.getNode(), message, { itemIndex: index });
   }
   const rule = {
@@ -96,6 +98,8 @@ export class Earshot implements INodeType {
     credentials: [{ name: 'earshotApi', required: true }],
     properties,
   };
+
+  methods = { listSearch: { searchRules } };
 
   async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
     const output: INodeExecutionData[] = [];

@@ -1,4 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { ruleModes } from '../choose-rules.ts';
 
 const forRules = (...operation: string[]) => ({ show: { resource: ['rule'], operation } });
 const forMatches = { show: { resource: ['match'], operation: ['getAll'] } };
@@ -92,20 +93,30 @@ export const properties: INodeProperties[] = [
     description: 'In the syntax of Firehose, where a space means "or". Leave empty to not watch web pages.',
   },
   {
-    displayName: 'Rule ID',
-    name: 'ruleId',
+    displayName: 'Query on Bluesky',
+    name: 'blueskyQuery',
     type: 'string',
-    required: true,
     default: '',
-    placeholder: 'rule_…',
+    placeholder: '"heat pump" recall lang:en',
+    displayOptions: forRules('create'),
+    description:
+      'In the syntax of Bluesky, where a space means "and". Only if the server has Bluesky. Leave empty to not watch it.',
+  },
+  {
+    displayName: 'Rule',
+    name: 'ruleId',
+    type: 'resourceLocator',
+    required: true,
+    default: { mode: 'list', value: '' },
+    modes: ruleModes,
     displayOptions: forRules('delete', 'pause', 'resume'),
   },
   {
-    displayName: 'Rule ID',
+    displayName: 'Rule',
     name: 'ruleFilter',
-    type: 'string',
-    default: '',
-    placeholder: 'rule_…',
+    type: 'resourceLocator',
+    default: { mode: 'list', value: '' },
+    modes: ruleModes,
     displayOptions: forMatches,
     description: 'Only matches of this rule. Leave empty for all rules.',
   },
@@ -115,6 +126,7 @@ export const properties: INodeProperties[] = [
     type: 'options',
     options: [
       { name: 'Any', value: 'any' },
+      { name: 'Bluesky', value: 'bluesky' },
       { name: 'Firehose', value: 'firehose' },
       { name: 'X', value: 'x' },
     ],

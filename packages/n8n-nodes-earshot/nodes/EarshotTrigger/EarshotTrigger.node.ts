@@ -9,6 +9,7 @@ import {
   NodeOperationError,
 } from 'n8n-workflow';
 import { callEarshot } from '../call-earshot.ts';
+import { listRuleOptions } from '../choose-rules.ts';
 import { isGenuine } from './verify-message.ts';
 
 /** The static data that n8n stores between activations. */
@@ -21,7 +22,7 @@ interface Webhook {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly rule_id: string | null;
+  readonly rule_ids: readonly string[] | null;
   readonly platform: string | null;
   readonly state: string;
 }
@@ -32,16 +33,20 @@ interface Message {
   readonly removed?: IDataObject[];
 }
 
+/** The chosen rules; empty for all. An expression may be one id. */
+const ruleIdsOf = (context: IHookFunctions): string[] =>
+  [context.getNodeParameter('ruleIds', [])].flat().map(String);
+
 /** The wanted webhook. Its name identifies the node, because each node of n8n has its own URL. */
 function wantedOf(context: IHookFunctions) {
   const url = context.getNodeWebhookUrl('default');
   if (url === undefined) throw new NodeOperationError(context.getNode(), 'n8n has no URL for this webhook.');
-  const ruleId = String(context.getNodeParameter('ruleId', '')).trim();
+  const ruleIds = ruleIdsOf(context);
   const platform = String(context.getNodeParameter('platform', 'any'));
   return {
     name: `n8n ${url}`.slice(0, 200),
     url,
-    ...(ruleId !== '' && { rule_id: ruleId }),
+    ...(ruleIds.length > 0 && { rule_ids: ruleIds }),
     ...(platform !== 'any' && { platform }),
   };
 }
@@ -71,7 +76,7 @@ export class EarshotTrigger implements INodeType {
     icon: { light: 'file:../../icons/earshot.svg', dark: 'file:../../icons/earshot.dark.svg' },
     group: ['trigger'],
     version: 1,
-    subtitle: '={{$parameter["ruleId"] || "every rule"}}',
+    subtitle: '={{[$parameter["ruleIds"]].flat().join(", ") || "every rule"}}',
     description: 'Starts the workflow on every match of your rules on X and the live web',
     defaults: { name: 'Earshot Trigger' },
     inputs: [],
@@ -86,12 +91,13 @@ export class EarshotTrigger implements INodeType {
         default: '',
       },
       {
-        displayName: 'Rule ID',
-        name: 'ruleId',
-        type: 'string',
-        default: '',
-        placeholder: 'rule_…',
-        description: 'Only matches of this rule. Leave empty for all rules.',
+        displayName: 'Rule Names or IDs',
+        name: 'ruleIds',
+        type: 'multiOptions',
+        typeOptions: { loadOptionsMethod: 'listRuleOptions' },
+        default: [],
+        description:
+          'Only matches of these rules. Leave empty for all rules. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
       },
       {
         displayName: 'Platform',
@@ -99,6 +105,7 @@ export class EarshotTrigger implements INodeType {
         type: 'options',
         options: [
           { name: 'Any', value: 'any' },
+          { name: 'Bluesky', value: 'bluesky' },
           { name: 'Firehose', value: 'firehose' },
           { name: 'X', value: 'x' },
         ],
@@ -115,17 +122,19 @@ export class EarshotTrigger implements INodeType {
     ],
   };
 
+  methods = { loadOptions: { listRuleOptions } };
+
   webhookMethods = {
     default: {
       async checkExists(this: IHookFunctions): Promise<boolean> {
         const { webhookId, secret } = registeredBy(this);
         if (webhookId === undefined || secret === undefined) return false;
-        const { url, rule_id = null, platform = null } = wantedOf(this);
+        const { url, rule_ids = null, platform = null } = wantedOf(this);
         return (await listWebhooks(this)).some(
           (webhook) =>
             webhook.id === webhookId &&
             webhook.url === url &&
-            webhook.rule_id === rule_id &&
+            webhook.rule_ids?.join() === rule_ids?.join() &&
             webhook.platform === platform &&
             webhook.state === 'active',
         );

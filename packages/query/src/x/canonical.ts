@@ -1,15 +1,18 @@
 import type { Node } from '../ast.ts';
 import type { Parsed } from '../language.ts';
-import { implied, ofPlaces } from './exclusions.ts';
+import type { Dialect } from './dialect.ts';
+import { ofPlaces } from './exclusions.ts';
 import { printLeaf } from './print.ts';
-import { lengthMax } from './tables.ts';
 
 /**
  * One text for equal rules: values are folded, aliases and redundant quotes replaced, groups flattened, negations
  * pushed down to the clauses, duplicates and absorbed parts dropped (`a (a OR b)` is `a`), the rest sorted. No rewrite
  * changes what matches. X compares rules by their text, so this is the text that is registered.
  */
-export function canonical({ text: written, root, diagnostics }: Omit<Parsed, 'tokens'>): string | null {
+export function canonical(
+  { text: written, root, diagnostics }: Omit<Parsed, 'tokens'>,
+  { lengthMax }: Dialect,
+): string | null {
   if (root === null || diagnostics.some(({ severity }) => severity === 'error')) return null;
   const { text } = normalise(root);
   const limit = written.length <= lengthMax.standard ? lengthMax.standard : lengthMax.enterprise;
@@ -19,12 +22,12 @@ export function canonical({ text: written, root, diagnostics }: Omit<Parsed, 'to
 }
 
 /** Whether a part of the rule requires what it excludes, once groups are flattened and negations pushed down. */
-export function isContradictory(root: Node): boolean {
-  return clashes(normalise(root));
+export function isContradictory(root: Node, { implied }: Dialect): boolean {
+  return clashes(normalise(root), implied);
 }
 
-function clashes({ kind, parts }: Printed): boolean {
-  if (parts.some(clashes)) return true;
+function clashes({ kind, parts }: Printed, implied: Dialect['implied']): boolean {
+  if (parts.some((part) => clashes(part, implied))) return true;
   if (kind !== 'and') return false;
   const texts = new Set(parts.map(({ text }) => text));
   const given = new Set(parts.flatMap(({ text }) => implied.get(text) ?? []));

@@ -1,7 +1,6 @@
 import type { LeafNode, Node } from '../ast.ts';
 import { leavesOf } from '../explain.ts';
 import { xLanguage } from './language.ts';
-import { parse } from './parser.ts';
 import { printNode } from './print.ts';
 import { isStreamOnly } from './search.ts';
 
@@ -22,7 +21,7 @@ export type CountsQuery =
 
 /** Only what widens the query is left out, so that what is counted is never less than a part of the rule says. */
 export function countsQuery(value: string): CountsQuery {
-  const { root } = parse(value);
+  const { root } = xLanguage.parse(value);
   if (root === null) return { countable: false, why: 'the value is empty' };
   const clauses = root.kind === 'and' ? root.children : [root];
   const sample = clauses.find((clause) => clause.kind === 'leaf' && clause.field === 'sample');

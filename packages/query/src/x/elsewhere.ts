@@ -8,6 +8,8 @@ export interface Elsewhere {
   readonly instead?: string;
   /** Where the replacement may not be what was meant. Default `certain`. */
   readonly certainty?: 'guess';
+  /** Leaving it out changes nothing when it is negated. Without a dash the rule could never match. */
+  readonly isNeverTrue?: true;
   /** How a value is written there; another value has no replacement. */
   readonly rewrite?: readonly [from: RegExp, to: string];
 }

@@ -1,7 +1,10 @@
 import { guideMarkdown } from '../guide.ts';
 import type { SyntaxGuide } from '../language.ts';
+import { depthMax } from './dialect.ts';
 import { currentLanguages } from './languages.ts';
-import { depthMax, lengthMax, operators } from './tables.ts';
+import { xDialect } from './tables.ts';
+
+const { lengthMax, operators } = xDialect;
 
 const pitfalls: SyntaxGuide['pitfalls'] = [
   { wrong: 'glacier AND lake', right: 'glacier lake', why: 'a space already means AND' },
@@ -54,13 +57,13 @@ const examples: SyntaxGuide['examples'] = [
     intent: 'Follow a brand',
     value:
       '("northwind traders" OR @northwindhq OR #northwindtraders OR (northwind (app OR order OR orders OR support OR refund))) lang:en -from:northwindhq -is:retweet',
-    explanation: 'Name, handle and tag; the short name only beside a word of the trade',
+    explanation: 'Name, handle and tag; the short name only with a word of the trade',
   },
   {
     intent: "Watch a competitor's pricing page",
     value:
       '(url:"contoso.example/pricing" OR ((contoso OR @contoso) ("price increase" OR "new pricing" OR "new prices" OR "raised prices"))) -is:retweet',
-    explanation: 'Links to the page, or the name beside a phrase',
+    explanation: 'Links to the page, or the name with a phrase',
   },
   {
     intent: 'Notice outages in a region',

@@ -1,17 +1,16 @@
 import type { LeafNode, Test } from '../ast.ts';
 import { foldValue } from './characters.ts';
-import { languageCode } from './languages.ts';
+import { type Dialect, isImplied } from './dialect.ts';
 import type { Lexeme } from './lexer.ts';
 import type { ValueKind } from './operator.ts';
-import { findOperator, isImplied } from './tables.ts';
 
 /** One clause as a leaf. A value that its operator cannot parse becomes `opaque`; validation reports why. */
-export function leafOf(text: string, lexeme: Lexeme): LeafNode {
+export function leafOf(text: string, lexeme: Lexeme, dialect: Dialect): LeafNode {
   const value = text.slice(lexeme.valueStart, lexeme.valueEnd);
   const span = [lexeme.start, lexeme.end] as const;
   const valueSpan = [lexeme.valueStart, lexeme.valueEnd] as const;
   const { kind } = lexeme;
-  if (kind === 'operator') return { kind: 'leaf', ...operatorTest(lexeme, value), span, valueSpan };
+  if (kind === 'operator') return { kind: 'leaf', ...operatorTest(lexeme, value, dialect), span, valueSpan };
   const field = kind === 'hashtag' || kind === 'cashtag' || kind === 'mention' ? kind : 'keyword';
   const test: Test =
     kind === 'phrase' ? phrase(value, Math.max(0, lexeme.slop)) : { type: 'term', value: foldValue(value) };
@@ -29,23 +28,27 @@ function splitWords(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== '');
 }
 
-function operatorTest(lexeme: Lexeme, value: string): { field: string; test: Test } {
+function operatorTest(lexeme: Lexeme, value: string, dialect: Dialect): { field: string; test: Test } {
   const { name, quoted } = lexeme;
   if (name === 'is' || name === 'has' || name === 'filter') {
     const key = `${name}:${value.toLowerCase()}`;
-    const operator = findOperator(key);
+    const operator = dialect.findOperator(key);
     return { field: operator?.name ?? key, test: { type: 'flag' } };
   }
-  const operator = findOperator(name);
+  const operator = dialect.findOperator(name);
   if (operator === undefined || isImplied(operator)) {
     // X has no operator `keyword:`; the colon distinguishes it from the leaf of a plain word.
     const field = operator === undefined ? name : `${name}:`;
     return { field, test: quoted ? phrase(value, 0) : { type: 'opaque', value } };
   }
-  return { field: operator.name, test: valueTest(operator.value, value, quoted) };
+  const test: Test =
+    operator.value === 'lang'
+      ? { type: 'term', value: dialect.languageCode(value) }
+      : valueTest(operator.value, value, quoted);
+  return { field: operator.name, test };
 }
 
-function valueTest(kind: ValueKind, value: string, quoted: boolean): Test {
+function valueTest(kind: Exclude<ValueKind, 'lang'>, value: string, quoted: boolean): Test {
   switch (kind) {
     case 'words':
     case 'tag':
@@ -55,8 +58,6 @@ function valueTest(kind: ValueKind, value: string, quoted: boolean): Test {
     case 'id':
     case 'country':
       return { type: 'term', value: value.trim().toLowerCase() };
-    case 'lang':
-      return { type: 'term', value: languageCode(value) ?? value };
     case 'context':
       return /^(\d{1,20}|\*)\.(\d{1,20}|\*)$/.test(value) && value !== '*.*'
         ? { type: 'term', value }

@@ -1,7 +1,7 @@
 import { certain, type Diagnostic, error, replacement, warning } from '../diagnostics.ts';
 import { isNameCode, isSpace } from './characters.ts';
+import { type Dialect, isOperatorName } from './dialect.ts';
 import { isCurly, type Quotes, readQuoted, type Value } from './quotes.ts';
-import { isOperatorName } from './tables.ts';
 
 type LexemeKind =
   | 'open'
@@ -47,8 +47,8 @@ const quote = 0x22;
 const colon = 0x3a;
 
 /** Splits a rule into clauses in linear time, whatever the input. */
-export function lex(text: string): Lexed {
-  const lexer: Lexer = { text, lexemes: [], diagnostics: [], at: 0, apostropheUnclosed: false };
+export function lex(text: string, dialect: Dialect): Lexed {
+  const lexer: Lexer = { text, dialect, lexemes: [], diagnostics: [], at: 0, apostropheUnclosed: false };
   for (;;) {
     const from = lexer.at;
     skipSpace(lexer);
@@ -108,7 +108,7 @@ function push(lexer: Lexer, lexeme: Lexeme): void {
     before.kind !== 'open' &&
     before.kind !== 'minus'
   ) {
-    const message = 'X separates clauses by spaces. Put a space here.';
+    const message = `${lexer.dialect.name} separates clauses by spaces. Put a space here.`;
     const fix = certain(replacement('Insert a space', [lexeme.start, lexeme.start], ' '));
     lexer.diagnostics.push(warning('missing_space', message, [lexeme.start, lexeme.end], [fix]));
   }
@@ -120,7 +120,7 @@ function isWrongDash(lexer: Lexer, code: number): boolean {
   if (code !== 0x2013 && code !== 0x2014 && code !== 0x2212) return false;
   const next = lexer.text.charCodeAt(lexer.at + 1);
   if (Number.isNaN(next) || isSpace(next)) return false;
-  const message = 'This is a typographic dash. X negates with a plain hyphen: -word.';
+  const message = `This is a typographic dash. ${lexer.dialect.name} negates with a plain hyphen: -word.`;
   const fix = certain(replacement('Use a hyphen', [lexer.at, lexer.at + 1], '-'));
   lexer.diagnostics.push(error('wrong_dash', message, [lexer.at, lexer.at + 1], [fix]));
   return true;
@@ -246,7 +246,7 @@ function reportMissingValue(lexer: Lexer, start: number, gap: number, found: Val
   const message = `No space may stand between ${name} and its value.`;
   const cut = replacement('Remove the space', [gap, found.open], '');
   // In prose a word may end with a colon; the name of an operator does not.
-  const fix = isOperatorName(lexer.text.slice(start, gap - 1)) ? certain(cut) : cut;
+  const fix = isOperatorName(lexer.text.slice(start, gap - 1), lexer.dialect) ? certain(cut) : cut;
   lexer.diagnostics.push(error('space_after_colon', message, [start, gap], [fix]));
 }
 

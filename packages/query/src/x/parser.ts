@@ -2,13 +2,14 @@ import type { Node, NotNode, Span } from '../ast.ts';
 import { certain, type Diagnostic, error, type Fix, replacement, warning } from '../diagnostics.ts';
 import type { Parsed, Token, TokenKind } from '../language.ts';
 import { cutting } from './cut.ts';
+import { type Dialect, depthMax, parseLengthMax } from './dialect.ts';
 import { leafOf } from './leaf.ts';
 import { type Lexeme, lex } from './lexer.ts';
 import { outerFilters } from './outer-filters.ts';
-import { depthMax, parseLengthMax } from './tables.ts';
 
 interface Parser {
   readonly text: string;
+  readonly dialect: Dialect;
   readonly lexemes: readonly Lexeme[];
   readonly diagnostics: Diagnostic[];
   at: number;
@@ -21,18 +22,18 @@ export interface Rule extends Omit<Parsed, 'tokens'> {
 }
 
 /** rule = ws , or , ws */
-export function readRule(text: string): Rule {
+export function readRule(text: string, dialect: Dialect): Rule {
   if (text.length > parseLengthMax)
-    return { text, root: null, diagnostics: [hopelesslyLong(text)], lexemes: [] };
-  const { lexemes, diagnostics } = lex(text);
-  const parser: Parser = { text, lexemes, diagnostics, at: 0, tooDeep: false };
+    return { text, root: null, diagnostics: [hopelesslyLong(text, dialect)], lexemes: [] };
+  const { lexemes, diagnostics } = lex(text, dialect);
+  const parser: Parser = { text, dialect, lexemes, diagnostics, at: 0, tooDeep: false };
   const root = parseOr(parser, 0);
   if (lexemes.length === 0) diagnostics.push(emptyRule(text));
   return { text, root, diagnostics, lexemes };
 }
 
-export function parse(text: string): Parsed {
-  const { root, diagnostics, lexemes } = readRule(text);
+export function parse(text: string, dialect: Dialect): Parsed {
+  const { root, diagnostics, lexemes } = readRule(text, dialect);
   return { text, root, diagnostics, tokens: tokensOf(lexemes) };
 }
 
@@ -113,7 +114,7 @@ function checkDashes(parser: Parser, first: Lexeme, primary: Lexeme, dashes: num
     parser.diagnostics.push(error('space_after_minus', message, [first.start, lastEnd], [fix]));
   }
   if (dashes === 1) return;
-  const message = 'X reads several dashes as one: the clause is excluded. Write one dash, or none.';
+  const message = `${parser.dialect.name} reads several dashes as one: the clause is excluded. Write one dash, or none.`;
   const fixes = [replacement('Use one dash', [first.start, lastEnd], '-')];
   parser.diagnostics.push(warning('double_negation', message, [first.start, lastEnd], fixes));
 }
@@ -121,7 +122,7 @@ function checkDashes(parser: Parser, first: Lexeme, primary: Lexeme, dashes: num
 /** primary = "(" , ws , or , ws , ")" | clause */
 function parsePrimary(parser: Parser, next: Lexeme, depth: number): Node | null {
   parser.at += 1;
-  if (next.kind !== 'open') return leafOf(parser.text, next);
+  if (next.kind !== 'open') return leafOf(parser.text, next, parser.dialect);
   if (depth >= depthMax) return skipGroup(parser, next);
   const inner = parseOr(parser, depth + 1);
   const close = parser.lexemes[parser.at];
@@ -148,14 +149,14 @@ function unclosedGroup(parser: Parser, open: Lexeme, inner: Node | null): Node |
   const fixes =
     inner === null
       ? [replacement('Remove (', [open.start, open.end], '')]
-      : closingFixes(parser.text, inner, last);
+      : closingFixes(parser, inner, last);
   parser.diagnostics.push(error('unclosed_parenthesis', message, [open.start, open.end], fixes));
   return inner === null ? null : withSpan(inner, [open.start, last.end]);
 }
 
 /** Filters at the end were probably meant for the whole group: `(a OR b lang:en` is closed before `lang:en` first. */
-function closingFixes(text: string, inner: Node, last: Lexeme): Fix[] {
-  const early = outerFilters(inner)?.coreEnd ?? last.end;
+function closingFixes({ text, dialect }: Parser, inner: Node, last: Lexeme): Fix[] {
+  const early = outerFilters(inner, dialect)?.coreEnd ?? last.end;
   const fixes = early < last.end ? [replacement('Close it before the filters', [early, early], ')')] : [];
   const openQuote = last.quoted && text.slice(last.valueEnd, last.end).trim() === '';
   if (!openQuote) return [...fixes, replacement('Close it at the end', [last.end, last.end], ')')];
@@ -198,8 +199,8 @@ function emptyRule(text: string): Diagnostic {
   return error('empty_rule', message, [0, text.length]);
 }
 
-function hopelesslyLong(text: string): Diagnostic {
-  const message = `The rule has ${text.length} characters, far above what X accepts. Split it into several rules.`;
+function hopelesslyLong(text: string, { name }: Dialect): Diagnostic {
+  const message = `The rule has ${text.length} characters, far above what ${name} accepts. Split it into several rules.`;
   return error('too_long', message, [0, text.length]);
 }
 

@@ -1,6 +1,7 @@
 import type { Span } from '../ast.ts';
 import { type Diagnostic, error, type Fix, replace } from '../diagnostics.ts';
 import { isSpace } from './characters.ts';
+import type { Dialect } from './dialect.ts';
 
 /** A value in the rule text: without its quotes from `start` to `end`, with them from `open` to `after`. */
 export interface Value {
@@ -13,6 +14,7 @@ export interface Value {
 
 export interface Quotes {
   readonly text: string;
+  readonly dialect: Dialect;
   readonly diagnostics: Diagnostic[];
   /** Set once no closing apostrophe was found up to the end, so that the search is not repeated. */
   apostropheUnclosed: boolean;
@@ -94,10 +96,10 @@ interface ForeignQuotes {
 }
 
 const foreignMessages = {
-  curly_quotes: 'X knows straight double quotes only. Replace the curly quotes.',
-  escaped_quotes:
+  curly_quotes: (name: string) => `${name} knows straight double quotes only. Replace the curly quotes.`,
+  escaped_quotes: () =>
     'These quotes carry a backslash, as in JSON source. In the rule itself a phrase has plain quotes.',
-  single_quotes: 'X knows double quotes only. Replace the single quotes.',
+  single_quotes: (name: string) => `${name} knows double quotes only. Replace the single quotes.`,
 } as const;
 
 function foreignPhrase(quotes: Quotes, { open, width, close, code }: ForeignQuotes): Value {
@@ -119,7 +121,7 @@ function foreignPhrase(quotes: Quotes, { open, width, close, code }: ForeignQuot
             ],
           },
         ];
-  quotes.diagnostics.push(error(code, foreignMessages[code], [open, after], fixes));
+  quotes.diagnostics.push(error(code, foreignMessages[code](quotes.dialect.name), [open, after], fixes));
   return { open, start: open + width, end, after, quoted: true };
 }
 

@@ -1,6 +1,6 @@
 import type { LeafNode } from '../ast.ts';
 import { leavesOf } from '../explain.ts';
-import { parse } from './parser.ts';
+import { xLanguage } from './language.ts';
 
 /** Recent search accepts shorter queries than the stream accepts rules, except for Enterprise. */
 export const searchLengthMax = 512;
@@ -41,7 +41,7 @@ export type Searchability =
 /** Whether the value of a rule can be used as a query of search. */
 export function searchability(value: string, lengthMax = searchLengthMax): Searchability {
   if (value.length > lengthMax) return { searchable: false, why: 'too_long', operator: null };
-  const { root } = parse(value);
+  const { root } = xLanguage.parse(value);
   const leaves = root === null ? [] : leavesOf(root);
   const lacking = leaves.find(isStreamOnly);
   if (lacking) return { searchable: false, why: 'operator_not_searchable', operator: lacking.field };

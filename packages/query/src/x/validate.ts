@@ -2,8 +2,8 @@ import type { LeafNode, Node, NotNode } from '../ast.ts';
 import { type Diagnostic, inTextOrder } from '../diagnostics.ts';
 import { fullWidth } from '../full-width.ts';
 import type { Parsed, Tier } from '../language.ts';
+import type { Dialect } from './dialect.ts';
 import type { ValueKind } from './operator.ts';
-import { findOperator } from './tables.ts';
 import { breadth } from './validate/breadth.ts';
 import { contradiction, nestedContradiction, valueConflict } from './validate/conflicts.ts';
 import { geo } from './validate/geo.ts';
@@ -29,10 +29,18 @@ import { ambiguousAnd, emptyPhrase, lowercaseOr, notWord, proximity, sentence } 
 
 const textRules: readonly TextRule[] = [ruleLength, badCharacter, list];
 
-const valueRules: Readonly<Record<ValueKind, readonly LeafRule[]>> = {
+/** The checks of a value, by its kind. */
+export type ValueRules = Readonly<Partial<Record<ValueKind, readonly LeafRule[]>>>;
+
+/** What an operator of words, tags or texts accepts is a part of the grammar. */
+export const commonValueRules: ValueRules = {
   words: [ambiguousAnd, lowercaseOr, notWord, unquotedPunctuation, quotedValue, quotedSyntax, proximity],
   tag: [tagName],
   text: [quotedValue],
+};
+
+export const xValueRules: ValueRules = {
+  ...commonValueRules,
   handle: [handle],
   id: [postId],
   lang: [knownLanguage],
@@ -45,19 +53,33 @@ const valueRules: Readonly<Record<ValueKind, readonly LeafRule[]>> = {
   box: [geo],
   context: [contextValue],
   sentence: [embeddingText],
-  none: [],
 };
 
+export interface Checks {
+  readonly dialect: Dialect;
+  readonly valueRules: ValueRules;
+  readonly tier: Tier;
+}
+
 /** The diagnostics of the parser and of every validation rule, in text order. */
-export function diagnose(parsed: Omit<Parsed, 'tokens'>, tier: Tier): readonly Diagnostic[] {
+export function diagnose(
+  parsed: Omit<Parsed, 'tokens'>,
+  { dialect, valueRules, tier }: Checks,
+): readonly Diagnostic[] {
   const { root, text } = parsed;
   if (root === null) return inTextOrder(parsed.diagnostics);
   const found: Diagnostic[] = [...parsed.diagnostics];
-  const view: View = { text, tier, lists: listsOf(text), report: (diagnostic) => found.push(diagnostic) };
+  const view: View = {
+    text,
+    dialect,
+    tier,
+    lists: listsOf(text),
+    report: (diagnostic) => found.push(diagnostic),
+  };
   for (const rule of textRules) rule(view);
   fullWidth(text, (found) => view.report(found));
   const wanted = new Set<TreeRule>();
-  checkNode(root, { view, wanted }, null, null);
+  checkNode(root, { view, valueRules, wanted }, null, null);
   if (positiveClause(root, view)) breadth(root, view);
   for (const rule of wanted) rule(root, view);
   if (text.includes('(') && found.every(({ severity }) => severity !== 'error'))
@@ -67,6 +89,7 @@ export function diagnose(parsed: Omit<Parsed, 'tokens'>, tier: Tier): readonly D
 
 interface Walk {
   readonly view: View;
+  readonly valueRules: ValueRules;
   /** Rules about the whole tree that apply only when their operator occurs. */
   readonly wanted: Set<TreeRule>;
 }
@@ -94,13 +117,13 @@ function checkNode(node: Node, walk: Walk, parent: Node | null, negation: NotNod
   for (const child of node.children) checkNode(child, walk, node, negation);
 }
 
-function checkLeaf(leaf: LeafNode, { view, wanted }: Walk, negation: NotNode | null): void {
-  const operator = findOperator(leaf.field);
+function checkLeaf(leaf: LeafNode, { view, valueRules, wanted }: Walk, negation: NotNode | null): void {
+  const operator = view.dialect.findOperator(leaf.field);
   if (operator === undefined) return unknownOperator(leaf, view, negation);
   if (operator.negation !== undefined) negationAllowed(leaf, view, negation);
   if (operator.tier !== undefined) tierAvailable(leaf, view, negation);
   if (operator.value === 'sample') wanted.add(samplePlacement);
   if (operator.value === 'fraction') wanted.add(embeddingThreshold);
   emptyPhrase(leaf, view, negation);
-  for (const rule of valueRules[operator.value]) rule(leaf, view, negation);
+  for (const rule of valueRules[operator.value] ?? []) rule(leaf, view, negation);
 }

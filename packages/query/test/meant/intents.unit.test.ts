@@ -1,12 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import {
-  applyFix,
-  corrected,
-  type Diagnostic,
-  type Edit,
-  languages,
-  type Platform,
-} from '../../src/index.ts';
+import { applyFix, corrected, type Diagnostic, type Edit, languages } from '../../src/index.ts';
+
+type Platform = 'x' | 'firehose';
 
 interface Intent {
   readonly intent: string;

@@ -144,7 +144,7 @@ function blankText(text: string, ranges: readonly (readonly [number, number] | n
   }).join('');
 }
 
-const rounds = lengthOf({ always: 6_000, nightly: 30_000 });
+const rounds = lengthOf({ always: 2_000, nightly: 30_000 });
 
 test('the verdict equals the evaluator’s, and the witness alone keeps the match', {
   timeout: 120_000,

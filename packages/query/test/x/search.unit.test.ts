@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { searchability } from '../../src/index.ts';
-import { operators } from '../../src/x/tables.ts';
+import { xDialect } from '../../src/x/tables.ts';
 
 test('a query of words, tags and accounts can be searched for', () => {
   expect(searchability('(glacier OR "blue ice") lang:en -is:retweet')).toEqual({
@@ -26,7 +26,7 @@ test.each([
 });
 
 test('every operator is listed as searchable or not', () => {
-  const lacking = operators
+  const lacking = xDialect.operators
     .map(({ name, example }) => [name, searchability(example)] as const)
     .filter(([, verdict]) => !verdict.searchable)
     .map(([name]) => name);

@@ -1,11 +1,20 @@
+import { blueskyScope } from '../bluesky/frame-writer.ts';
 import type { Deps } from '../deps.ts';
-import { type Fault, type Faults, faultKinds, isFaultKind, isInScope, textParam } from '../faults.ts';
+import {
+  type Fault,
+  type Faults,
+  faultKinds,
+  isFaultKind,
+  isInScope,
+  platforms,
+  textParam,
+} from '../faults.ts';
 import { dropRule } from '../firehose/tap.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { sendJson } from '../http/exchange.ts';
 import { isJsonObject, type JsonObject } from '../http/json.ts';
 import type { Route } from '../http/router.ts';
-import { applyToFirehoseStream, applyToXStream } from '../stream-faults.ts';
+import { applyToBlueskyStream, applyToFirehoseStream, applyToXStream } from '../stream-faults.ts';
 import { badRequest, readOneOrMany } from './answers.ts';
 
 export const faultsControlRoutes: readonly Route<Deps>[] = [
@@ -35,11 +44,11 @@ function clearFaults({ response }: Exchange, { faults }: Deps): void {
 
 function readFault(given: unknown): Parameters<Faults['arm']>[0] {
   if (!isJsonObject(given)) throw badRequest('A fault is an object.');
-  const { kind, platform, token, count = 1, ...params } = given;
+  const { kind, platform: platformName, token, count = 1, ...params } = given;
   if (!isFaultKind(kind)) throw badRequest(`kind is one of ${Object.keys(faultKinds).join(', ')}.`);
-  if (platform !== undefined && platform !== 'x' && platform !== 'firehose') {
-    throw badRequest('platform is x or firehose.');
-  }
+  const platform = platforms.find((one) => one === platformName);
+  if (platformName !== undefined && platform === undefined)
+    throw badRequest(`platform is one of ${platforms.join(', ')}.`);
   if (token !== undefined && typeof token !== 'string') throw badRequest('token is a string.');
   if (count !== null && (typeof count !== 'number' || count < 1)) {
     throw badRequest('count is at least 1, or null for no limit.');
@@ -53,7 +62,7 @@ function toWire({ id, kind, platform, token, remaining, fired, params }: Fault):
 }
 
 /** Acts on everything in scope and counts every stream or rule that it hits. */
-function fireNow(fault: Fault, { apps, organization }: Deps): void {
+function fireNow(fault: Fault, { apps, organization, bluesky }: Deps): void {
   const appsHit = [...apps.values()].filter(({ token }) => isInScope(fault, { platform: 'x', token }));
   const tapsHit = [...organization.taps.values()].filter(({ token }) =>
     isInScope(fault, { platform: 'firehose', token }),
@@ -68,6 +77,12 @@ function fireNow(fault: Fault, { apps, organization }: Deps): void {
     }
     return;
   }
+  const isBlueskyHit = isInScope(fault, blueskyScope);
+  if (fault.kind === 'cursor_too_old') {
+    if (isBlueskyHit) bluesky.log.raiseFloor();
+    fault.fired += isBlueskyHit ? 1 : 0;
+    return;
+  }
   for (const app of appsHit) {
     for (const connection of app.connections.open()) {
       applyToXStream(fault, app, connection);
@@ -76,6 +91,10 @@ function fireNow(fault: Fault, { apps, organization }: Deps): void {
   }
   for (const connection of tapsHit.flatMap((tap) => [...tap.connections])) {
     applyToFirehoseStream(fault, connection);
+    fault.fired += 1;
+  }
+  for (const connection of isBlueskyHit ? bluesky.connections : []) {
+    applyToBlueskyStream(fault, connection);
     fault.fired += 1;
   }
 }

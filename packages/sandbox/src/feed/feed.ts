@@ -22,7 +22,6 @@ const tickMs = 100;
 export function createFeed(options: FeedOptions) {
   const { organization, clock, random, nextId } = options;
   let rates: FeedRates = options.rates ?? { postsPerSecond: 0, pagesPerSecond: 0 };
-  let timer: NodeJS.Timeout | undefined;
   const writePost = createPostWriter(random, () => nextId(clock.nowMs()));
   const writePage = createPageWriter(random);
 
@@ -50,6 +49,13 @@ export function createFeed(options: FeedOptions) {
     change: (wanted: FeedRates) => {
       rates = wanted;
     },
+    ...createTicker(tick),
+  };
+}
+
+export function createTicker(tick: () => void) {
+  let timer: NodeJS.Timeout | undefined;
+  return {
     start: () => {
       timer = setInterval(tick, tickMs).unref();
     },
@@ -58,7 +64,7 @@ export function createFeed(options: FeedOptions) {
 }
 
 /** How many items one tick publishes: the mean, with its fraction rounded up or down at random. */
-function itemsInTick(perSecond: number, random: Random): number {
+export function itemsInTick(perSecond: number, random: Random): number {
   const mean = (perSecond * tickMs) / 1_000;
   const whole = Math.floor(mean);
   return whole + (random.chance(mean - whole) ? 1 : 0);

@@ -51,7 +51,7 @@ function pickReaction(random: Random): Reaction | undefined {
   return place < shares.retweeted + shares.quoted + shares.replied_to ? 'replied_to' : undefined;
 }
 
-function pickAuthor(random: Random, topic: Topic): Person {
+export function pickAuthor(random: Random, topic: Topic): Person {
   const [first, ...others] = people.filter(
     ({ lang, topics }) =>
       topic.posts[lang] !== undefined && (topics === 'news' || topics.includes(topic.name)),
@@ -60,7 +60,7 @@ function pickAuthor(random: Random, topic: Topic): Person {
   return random.pick([first, ...others]);
 }
 
-function writeText(random: Random, topic: Topic, lang: string): string {
+export function writeText(random: Random, topic: Topic, lang: string): string {
   const templates = topic.posts[lang] ?? topic.posts['en'];
   const sentence = createFiller(random)(random.pick(templates ?? [topic.name]));
   const tag = random.chance(0.45) ? ` #${random.pick(topic.hashtags)}` : '';
@@ -70,7 +70,7 @@ function writeText(random: Random, topic: Topic, lang: string): string {
   return `${sentence}${tag}${link}`;
 }
 
-const repliesByLang: Record<string, readonly [string, ...string[]]> = {
+export const repliesByLang: Record<string, readonly [string, ...string[]]> = {
   en: [
     'Same here, since this morning.',
     'Source?',

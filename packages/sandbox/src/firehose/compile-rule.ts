@@ -1,6 +1,5 @@
-import { type LeafNode, languages } from '@earshot/query';
-import type { Compiled } from '../match/matcher.ts';
-import { requiredKeys } from '../match/required-keys.ts';
+import { type LeafNode, languages, requiredKeys } from '@earshot/query';
+import type { Compiled } from '../match/compiled.ts';
 import { longestWordOf } from '../match/words.ts';
 import type { FirehoseKnobs } from './knobs.ts';
 import type { FirehosePage } from './page.ts';

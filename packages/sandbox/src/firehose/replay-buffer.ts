@@ -1,3 +1,5 @@
+import { lowerBound } from '../lower-bound.ts';
+
 /** One matched page in the replay buffer of a tap. */
 export interface BufferedEvent {
   readonly offset: number;
@@ -66,17 +68,4 @@ export function createReplayBuffer({ firstOffset, nextStep, retentionMs, nowMs }
 /** `<partition>-<offset>`; only partition 0 has been observed. */
 export function toEventId(offset: number): string {
   return `0-${offset}`;
-}
-
-/** Index of the first element that passes; every element after it must pass too. */
-function lowerBound<T>(items: readonly T[], test: (item: T) => boolean): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const item = items[middle];
-    if (item !== undefined && test(item)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

@@ -1,7 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
+import { createRuleIndex, type Matcher, type RuleIndex } from '@earshot/query';
 import type { Clock } from '../clock.ts';
-import type { Matcher } from '../match/matcher.ts';
-import { createRuleIndex, type RuleIndex } from '../match/rule-index.ts';
 import { createSlidingWindow, type SlidingWindow } from '../rate-limit.ts';
 import type { StreamPipe } from '../stream-pipe.ts';
 import { createTapMeter, type TapMeter } from './metering.ts';

@@ -16,10 +16,11 @@ export type Handler<Deps> = (exchange: Exchange, deps: Deps) => void | Promise<v
 /** Thrown by a handler that refuses a request; the server sends it as the response. */
 export class Refusal extends Error {
   readonly status: number;
-  readonly body: object;
+  /** A string is sent as plain text. */
+  readonly body: object | string;
   readonly headers: OutgoingHttpHeaders;
 
-  constructor(status: number, body: object, headers: OutgoingHttpHeaders = {}) {
+  constructor(status: number, body: object | string, headers: OutgoingHttpHeaders = {}) {
     super(`refused with ${status}`);
     this.name = 'Refusal';
     this.status = status;
@@ -41,13 +42,27 @@ export function sendJson(
   body: object,
   headers: OutgoingHttpHeaders = {},
 ): void {
+  const type = { 'content-type': 'application/json; charset=utf-8' };
+  sendBytes(response, status, Buffer.from(JSON.stringify(body)), { ...type, ...headers });
+}
+
+export function sendRefusal(response: ServerResponse, { status, body, headers }: Refusal): void {
+  if (typeof body === 'object') sendJson(response, status, body, headers);
+  else
+    sendBytes(response, status, Buffer.from(`${body}\n`), {
+      'content-type': 'text/plain; charset=utf-8',
+      ...headers,
+    });
+}
+
+function sendBytes(
+  response: ServerResponse,
+  status: number,
+  bytes: Buffer,
+  headers: OutgoingHttpHeaders,
+): void {
   if (response.destroyed || response.headersSent) return;
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': bytes.length,
-  });
+  response.writeHead(status, { ...headers, 'content-length': bytes.length });
   response.end(bytes);
 }
 

@@ -1,17 +1,40 @@
-import { createServer } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
-import { type Exchange, openExchange, Refusal, sendJson } from './exchange.ts';
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http';
+import { type AddressInfo, type Server, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type Exchange, openExchange, Refusal, sendJson, sendRefusal } from './exchange.ts';
 import { findRoute, type Route } from './router.ts';
+
+/** The handler takes the socket over, or throws a refusal before it does. */
+export type SocketRoute<Deps> = readonly [
+  path: string,
+  handler: (exchange: Exchange, socket: Socket, head: Buffer, deps: Deps) => void,
+];
 
 /** Listens on loopback by default, because the control API has no authentication. */
 export async function startServer<Deps>(
   { host, port = 0 }: { readonly host?: string; readonly port?: number },
-  routes: readonly Route<Deps>[],
+  { routes, socketRoutes }: { routes: readonly Route<Deps>[]; socketRoutes: readonly SocketRoute<Deps>[] },
   deps: Deps,
 ) {
-  const server = createServer((request, response) => {
+  const socketHandler = ({ url }: IncomingMessage) =>
+    socketRoutes.find(([path]) => path === url?.split('?')[0])?.[1];
+  const shouldUpgradeCallback = (request: IncomingMessage) => socketHandler(request) !== undefined;
+  const server = createServer({ shouldUpgradeCallback }, (request, response) => {
     request.socket.setNoDelay(true);
     void answer(openExchange(request, response), routes, deps);
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    if (!(socket instanceof Socket)) throw new TypeError('the sandbox upgrades TCP sockets only');
+    socket.setNoDelay(true);
+    const response = new ServerResponse(request);
+    try {
+      socketHandler(request)?.(openExchange(request, response), socket, head, deps);
+    } catch (error) {
+      response.shouldKeepAlive = false;
+      response.assignSocket(socket);
+      response.once('finish', () => socket.end());
+      sendFailure(response, error);
+    }
   });
   // Longer than callers keep a connection that they do not use: one that is closed just as it is used again loses a request.
   server.keepAliveTimeout = 65_000;
@@ -32,13 +55,14 @@ async function answer<Deps>(exchange: Exchange, routes: readonly Route<Deps>[], 
     if (handler === undefined) throw new Refusal(404, notFound(exchange));
     await handler(exchange, deps);
   } catch (error) {
-    if (error instanceof Refusal) {
-      sendJson(exchange.response, error.status, error.body, error.headers);
-      return;
-    }
-    // A bug of the sandbox: report it to the caller and keep serving.
-    sendJson(exchange.response, 500, { message: `sandbox failure: ${String(error)}` });
+    sendFailure(exchange.response, error);
   }
+}
+
+function sendFailure(response: ServerResponse, error: unknown): void {
+  if (error instanceof Refusal) sendRefusal(response, error);
+  // A bug of the sandbox: report it to the caller and keep serving.
+  else sendJson(response, 500, { message: `sandbox failure: ${String(error)}` });
 }
 
 function notFound({ method, path }: Exchange): object {

@@ -13,7 +13,7 @@ export interface Archived {
 
 /**
  * All posts, whether or not a rule matched them, for search, counts and recovery. Only counts include the history, which is written
- * when it is first counted.
+ * by `prepare`, or when it is first counted.
  */
 export function createArchive(writeHistory: () => readonly Archived[]) {
   const posts: Archived[] = [];
@@ -21,7 +21,9 @@ export function createArchive(writeHistory: () => readonly Archived[]) {
   const takenDown = new Map<string, string>();
   /** Created at or after `fromMs` and before `toMs`, in no order and with those that were taken down. */
   const written = (fromMs: number, toMs: number) => posts.filter(isWithin(fromMs, toMs));
+  const prepare = () => (history ??= writeHistory());
   return {
+    prepare,
     add(more: readonly XPost[]): void {
       for (const post of more)
         posts.push({ post, createdMs: Date.parse(String(post.data['created_at'])), standsFor: 1 });
@@ -34,10 +36,10 @@ export function createArchive(writeHistory: () => readonly Archived[]) {
     /** Why the post is not there any more; undefined while it is. */
     takenDown: (id: string) => takenDown.get(id),
     /** As `written`, with the history. */
-    counted: (fromMs: number, toMs: number): readonly Archived[] => {
-      history ??= writeHistory();
-      return [...history.filter(isWithin(fromMs, toMs)), ...written(fromMs, toMs)];
-    },
+    counted: (fromMs: number, toMs: number): readonly Archived[] => [
+      ...prepare().filter(isWithin(fromMs, toMs)),
+      ...written(fromMs, toMs),
+    ],
     /** Those of `written` that can still be found, oldest first. */
     between: (fromMs: number, toMs: number): XPost[] =>
       written(fromMs, toMs)

@@ -1,7 +1,14 @@
-import { type LeafNode, languages, leavesOf, type Node, type Tier, upstreamDetails } from '@earshot/query';
+import {
+  type LeafNode,
+  languages,
+  leavesOf,
+  type Node,
+  requiredKeys,
+  type Tier,
+  upstreamDetails,
+} from '@earshot/query';
 import { hashOf } from '../hash.ts';
-import type { Compiled } from '../match/matcher.ts';
-import { requiredKeys } from '../match/required-keys.ts';
+import type { Compiled } from '../match/compiled.ts';
 import { longestWordOf } from '../match/words.ts';
 import type { XKnobs } from './knobs.ts';
 import type { XPost } from './post.ts';

@@ -1,4 +1,4 @@
-import { createRuleIndex } from '../match/rule-index.ts';
+import { createRuleIndex } from '@earshot/query';
 import type { XKnobs } from './knobs.ts';
 import type { XPost } from './post.ts';
 import type { XRule } from './rule-set.ts';

@@ -1,4 +1,5 @@
-import type { Compiled, Matcher } from '../match/matcher.ts';
+import type { Matcher } from '@earshot/query';
+import type { Compiled } from '../match/compiled.ts';
 import type { XKnobs } from './knobs.ts';
 import type { XPost } from './post.ts';
 

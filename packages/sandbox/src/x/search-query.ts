@@ -1,6 +1,5 @@
-import { languages, leavesOf } from '@earshot/query';
+import { languages, leavesOf, requiredKeys } from '@earshot/query';
 import { isJsonObject } from '../http/json.ts';
-import { requiredKeys } from '../match/required-keys.ts';
 import { foldCase } from '../match/words.ts';
 import { keyOf } from './compile-rule.ts';
 import type { XPost } from './post.ts';

@@ -134,6 +134,23 @@ export function followerScenarios(): Scenario[] {
       observed: [item(1), { removed: 'mat_0' }, item(3), item(1), item(3)],
     },
     {
+      name: 'a follower sends its relevance, and resumes behind matches that are left out',
+      answers: () => [
+        (response) => {
+          stream('c0', [1], 'stay')(response, Object());
+          send(response, 'c5', 'hidden', { muted: 0, not_relevant: 4 });
+          response.end();
+        },
+        stream('c5', [6], 'stay'),
+      ],
+      steps: [follow([2], { relevance: 'not_irrelevant' })],
+      observed: [item(1), item(6)],
+      received: [undefined, 'c5'].map((cursor) => ({
+        url: '/matches/stream?relevance=not_irrelevant',
+        ...(cursor !== undefined && { cursor }),
+      })),
+    },
+    {
       name: 'a follower reads characters that are split, and line separators in a text',
       answers: () => [
         (response) => {

@@ -8,6 +8,7 @@ export function readerScenarios(): Scenario[] {
     json(200, { matches: ids.map((id) => ({ id })), cursor, coverage: null, ...more });
   const acknowledged = json(200, { reader: 'r', moved: true });
   const reading = { url: '/api.ReadMatches', body: { reader: 'r', limit: 2, wait_seconds: 0 } };
+  const judged = { ...reading, body: { ...reading.body, relevance: 'not_irrelevant' } };
   const acknowledging = { url: '/api.AckMatches', body: { reader: 'r', cursor: 'c2' } };
   return [
     {
@@ -36,6 +37,25 @@ export function readerScenarios(): Scenario[] {
       answers: () => [page('c9', ['mat_9']), restored, page('c6', ['mat_6']), acknowledged, page(null, [])],
       steps: [{ do: 'consume', request: {} }],
       observed: [{ item: 'mat_9' }, { restored: 'out_of_range', cursor: 'c5' }, { item: 'mat_6' }],
+    },
+    {
+      name: 'a reader sends its relevance, and continues behind a page whose matches are all left out',
+      answers: () => [
+        page('c2', [], { hidden: { muted: 0, not_relevant: 2 } }),
+        acknowledged,
+        page('c3', ['mat_3']),
+        acknowledged,
+        page(null, []),
+      ],
+      steps: [{ do: 'consume', request: { relevance: 'not_irrelevant', limit: 2 } }],
+      observed: [{ item: 'mat_3' }],
+      received: [
+        judged,
+        acknowledging,
+        judged,
+        { ...acknowledging, body: { reader: 'r', cursor: 'c3' } },
+        judged,
+      ],
     },
     {
       name: 'a reader reports removals before it acknowledges them',

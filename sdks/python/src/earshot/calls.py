@@ -31,7 +31,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "CreateRule": Operation("POST", "/api.CreateRule", changes=True, nullable=frozenset({"expires_at"})),
     "ListRules": Operation("GET", "/api.ListRules", changes=False),
     "GetRule": Operation("POST", "/api.GetRule", changes=False),
-    "UpdateRule": Operation("POST", "/api.UpdateRule", changes=True, nullable=frozenset({"expires_at", "budget", "examples", "managed_by"})),
+    "UpdateRule": Operation("POST", "/api.UpdateRule", changes=True, nullable=frozenset({"expires_at", "budget", "examples", "relevance", "managed_by"})),
     "PauseRule": Operation("POST", "/api.PauseRule", changes=True),
     "ResumeRule": Operation("POST", "/api.ResumeRule", changes=True),
     "DeleteRule": Operation("POST", "/api.DeleteRule", changes=True),
@@ -39,6 +39,12 @@ OPERATIONS: Mapping[str, Operation] = {
     "ListMatches": Operation("POST", "/matches", changes=False),
     "GetMatch": Operation("POST", "/api.GetMatch", changes=False),
     "CountMatches": Operation("POST", "/api.CountMatches", changes=False),
+    "LabelMatches": Operation("POST", "/api.LabelMatches", changes=True, nullable=frozenset({"label"})),
+    "ListLabels": Operation("POST", "/api.ListLabels", changes=False),
+    "MuteMatches": Operation("POST", "/api.MuteMatches", changes=True),
+    "ListMutes": Operation("POST", "/api.ListMutes", changes=False),
+    "DeleteMute": Operation("POST", "/api.DeleteMute", changes=True),
+    "GetRelevance": Operation("POST", "/api.GetRelevance", changes=False),
     "GetCoverage": Operation("POST", "/api.GetCoverage", changes=False),
     "GetUsage": Operation("POST", "/api.GetUsage", changes=False),
     "ListSources": Operation("POST", "/api.ListSources", changes=False),
@@ -56,17 +62,17 @@ OPERATIONS: Mapping[str, Operation] = {
     "ListKeys": Operation("POST", "/api.ListKeys", changes=False),
     "RevokeKey": Operation("POST", "/api.RevokeKey", changes=True),
     "ListAudit": Operation("POST", "/api.ListAudit", changes=False),
-    "CreateWebhook": Operation("POST", "/api.CreateWebhook", changes=True),
+    "CreateWebhook": Operation("POST", "/api.CreateWebhook", changes=True, nullable=frozenset({"rule_ids"})),
     "ListWebhooks": Operation("POST", "/api.ListWebhooks", changes=False),
-    "UpdateWebhook": Operation("POST", "/api.UpdateWebhook", changes=True, nullable=frozenset({"rule_id", "platform"})),
+    "UpdateWebhook": Operation("POST", "/api.UpdateWebhook", changes=True, nullable=frozenset({"rule_ids", "platform"})),
     "DeleteWebhook": Operation("POST", "/api.DeleteWebhook", changes=True),
     "RotateWebhookSecret": Operation("POST", "/api.RotateWebhookSecret", changes=True),
     "TestWebhook": Operation("POST", "/api.TestWebhook", changes=True),
     "ListDeliveries": Operation("POST", "/api.ListDeliveries", changes=False),
     "ReplayWebhook": Operation("POST", "/api.ReplayWebhook", changes=True),
-    "CreateDigest": Operation("POST", "/api.CreateDigest", changes=True),
+    "CreateDigest": Operation("POST", "/api.CreateDigest", changes=True, nullable=frozenset({"rule_ids"})),
     "ListDigests": Operation("POST", "/api.ListDigests", changes=False),
-    "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True),
+    "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True, nullable=frozenset({"rule_ids"})),
     "DeleteDigest": Operation("POST", "/api.DeleteDigest", changes=True),
 }
 
@@ -88,7 +94,7 @@ class Calls:
         *,
         name: str,
         intent: str,
-        platforms: Sequence[Literal["x", "firehose"]],
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]],
         overrides: types.Overrides,
         options: types.Options | None = None,
         accept_suspicious: bool | None = None,
@@ -98,6 +104,7 @@ class Calls:
         accept_estimate: bool | None = None,
         allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
+        relevance: types.CreateRuleRequestRelevance | None = None,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -132,6 +139,8 @@ class Calls:
                 account has the same queries.
             examples: Example items for the rule. They are checked before anything is
                 registered, and again when the value changes; one that fails is a violation.
+            relevance: Whether a judge, a model that the operator set up, checks the matches
+                of the rule.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
                 only rules of the set in its file. Only one rule at a time can have a pair.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -151,6 +160,7 @@ class Calls:
             "accept_estimate": accept_estimate,
             "allow_equivalent": allow_equivalent,
             "examples": examples,
+            "relevance": relevance,
             "managed_by": managed_by,
         }
         answer: types.CreatedRule = self._call("CreateRule", request, timeout, idempotency_key)
@@ -206,7 +216,7 @@ class Calls:
         rule_id: str,
         name: str | None = None,
         intent: str | None = None,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
         overrides: types.Overrides | None = None,
         options: types.Options | None = None,
         accept_suspicious: bool | None = None,
@@ -214,6 +224,7 @@ class Calls:
         budget: types.NewBudget | None | Omitted = OMITTED,
         accept_estimate: bool | None = None,
         examples: types.NewRuleExamples | None | Omitted = OMITTED,
+        relevance: types.CreateRuleRequestRelevance | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None | Omitted = OMITTED,
         if_version: int | None = None,
         idempotency_key: str | None = None,
@@ -248,6 +259,8 @@ class Calls:
                 rule, the key or the account.
             examples: Replaces the current ones; null for none. If missing, the current ones
                 are checked.
+            relevance: Replaces the current one; null: the judge no longer checks its matches.
+                Verdicts stay.
             managed_by: Gives the rule to a set of rules that are kept as code; null takes it
                 out.
             if_version: Only if the rule still has this version; otherwise
@@ -268,6 +281,7 @@ class Calls:
             "budget": budget,
             "accept_estimate": accept_estimate,
             "examples": examples,
+            "relevance": relevance,
             "managed_by": managed_by,
             "if_version": if_version,
         }
@@ -360,7 +374,7 @@ class Calls:
         self,
         *,
         overrides: types.Overrides,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
         options: types.Options | None = None,
         rule_id: str | None = None,
         days: int | None = None,
@@ -396,13 +410,15 @@ class Calls:
         self,
         *,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: Literal["newest", "oldest"] | None = None,
         query: str | None = None,
         from_: str | None = None,
         to: str | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        hidden: Literal["exclude", "include", "only"] | None = None,
         wait_seconds: int | None = None,
         timeout: float | None = None,
     ) -> types.ListMatchesAnswer:
@@ -424,6 +440,11 @@ class Calls:
                 "newest"`.
             from_: Only matches created at or after this time.
             to: Only matches created before this time.
+            relevance: Default `all`. `not_irrelevant` leaves out matches that are
+                `not_relevant` by label or judge, `relevant` also those that are `unsure`.
+                Matches without a verdict are never left out.
+            hidden: Matches that a mute or `relevance` hides: leave them out and count them
+                (the default), list them too, or list only them.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
                 `order: "oldest"`.
             timeout: Seconds for all attempts together.
@@ -437,6 +458,8 @@ class Calls:
             "query": query,
             "from": from_,
             "to": to,
+            "relevance": relevance,
+            "hidden": hidden,
             "wait_seconds": wait_seconds,
         }
         answer: types.ListMatchesAnswer = self._call("ListMatches", request, timeout)
@@ -470,16 +493,16 @@ class Calls:
         to: str,
         step: int,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         by: Literal["rule", "platform"] | None = None,
         timeout: float | None = None,
     ) -> types.CountMatchesAnswer:
         """Count matches.
 
         Counts stored matches by the time at which they were created, in steps of equal
-        length: what `POST /matches` lists between the same `from` and `to`. Earshot refuses
-        to count more than 1,000,000 matches, or for too long: request a shorter time or one
-        rule.
+        length: what `POST /matches` lists between the same `from` and `to`, with the hidden
+        ones. Earshot refuses to count more than 1,000,000 matches, or for too long: request a
+        shorter time or one rule.
 
         Args:
             from_: Where the first step begins.
@@ -501,11 +524,170 @@ class Calls:
         answer: types.CountMatchesAnswer = self._call("CountMatches", request, timeout)
         return answer
 
+    def label_matches(
+        self,
+        *,
+        match_ids: Sequence[str],
+        label: Literal["relevant", "not_relevant"] | None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.LabelMatchesAnswer:
+        """Label matches.
+
+        Says whether matches are relevant to the intent of their rule. A match has one label;
+        a new one replaces it. Labels stay when the rule changes, and are deleted with the
+        rule or the item.
+
+        Args:
+            match_ids: At most 100 matches of the account.
+            label: Null removes the label.
+            note: Why, for people and for the judge.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "match_ids": match_ids,
+            "label": label,
+            "note": note,
+        }
+        answer: types.LabelMatchesAnswer = self._call("LabelMatches", request, timeout, idempotency_key)
+        return answer
+
+    def list_labels(
+        self,
+        *,
+        rule_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListLabelsAnswer:
+        """List labels.
+
+        Lists the labels of the account, by match, the newest match first.
+
+        Args:
+            rule_id: Only matches of this rule.
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "rule_id": rule_id,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListLabelsAnswer = self._call("ListLabels", request, timeout)
+        return answer
+
+    def mute_matches(
+        self,
+        *,
+        rule_id: str | None = None,
+        author: str | None = None,
+        domain: str | None = None,
+        phrase: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MuteMatchesAnswer:
+        """Mute an author, site or phrase.
+
+        Lists, streams, readers and deliveries leave out matching items, past and future, and
+        count them. The items are still stored and billed: to save their price, exclude them
+        in the query. DeleteMute shows them again.
+
+        Args:
+            rule_id: Only matches of this rule.
+            author: Author by handle or by id on the platform.
+            domain: Site of the item: this domain and its subdomains.
+            phrase: Words in this order in the text or title, in upper or lower case.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "rule_id": rule_id,
+            "author": author,
+            "domain": domain,
+            "phrase": phrase,
+        }
+        answer: types.MuteMatchesAnswer = self._call("MuteMatches", request, timeout, idempotency_key)
+        return answer
+
+    def list_mutes(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListMutesAnswer:
+        """List mutes.
+
+        Lists the mutes of the account.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListMutesAnswer = self._call("ListMutes", request, timeout)
+        return answer
+
+    def delete_mute(
+        self,
+        *,
+        mute_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteMuteAnswer:
+        """Delete a mute.
+
+        The matches that it left out are listed again. Streams and deliveries do not repeat
+        them.
+
+        Args:
+            mute_id: Id of the mute.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "mute_id": mute_id,
+        }
+        answer: types.DeleteMuteAnswer = self._call("DeleteMute", request, timeout, idempotency_key)
+        return answer
+
+    def get_relevance(
+        self,
+        *,
+        rule_id: str,
+        timeout: float | None = None,
+    ) -> types.GetRelevanceAnswer:
+        """Get the relevance of a rule.
+
+        How well the matches of a rule fit its intent, and how much the judge wrongly rejects,
+        estimated from your labels. Each share has its 95% interval (Wilson).
+
+        Args:
+            rule_id: Id of the rule.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "rule_id": rule_id,
+        }
+        answer: types.GetRelevanceAnswer = self._call("GetRelevance", request, timeout)
+        return answer
+
     def get_coverage(
         self,
         *,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         from_: str | None = None,
         to: str | None = None,
         planned_ends: bool | None = None,
@@ -539,7 +721,7 @@ class Calls:
         self,
         *,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         from_: str | None = None,
         to: str | None = None,
         by: Literal["day", "rule"] | None = None,
@@ -592,7 +774,8 @@ class Calls:
         reader: str,
         of: Literal["matches", "notices"] | None = None,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         start: Literal["oldest", "now"] | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -609,6 +792,7 @@ class Calls:
             of: What it reads, sent each time. A reader of notices reads all of them.
             rule_id: At the first use: only matches of this rule.
             platform: At the first use: only matches on this platform.
+            relevance: At the first use: what to leave out, as in ListMatches. Default: `all`.
             start: At the first use: start with new matches, or with the oldest stored match.
             limit: Number of matches to return; fewer when they are large: an answer ends at
                 about 1 MiB.
@@ -620,6 +804,7 @@ class Calls:
             "of": of,
             "rule_id": rule_id,
             "platform": platform,
+            "relevance": relevance,
             "start": start,
             "limit": limit,
             "wait_seconds": wait_seconds,
@@ -740,7 +925,8 @@ class Calls:
         self,
         *,
         overrides: types.Overrides,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
+        intent: str | None = None,
         examples: types.NewRuleExamples | None = None,
         timeout: float | None = None,
     ) -> types.ValidateRuleAnswer:
@@ -752,6 +938,7 @@ class Calls:
         Args:
             overrides: One query for each listed platform.
             platforms: Platforms of the rule. Default: the platforms that `overrides` names.
+            intent: Returns hints about it. Never an error.
             examples: Example items for the rule. They are checked before anything is
                 registered, and again when the value changes; one that fails is a violation.
             timeout: Seconds for all attempts together.
@@ -759,6 +946,7 @@ class Calls:
         request: dict[str, object] = {
             "overrides": overrides,
             "platforms": platforms,
+            "intent": intent,
             "examples": examples,
         }
         answer: types.ValidateRuleAnswer = self._call("ValidateRule", request, timeout)
@@ -767,7 +955,7 @@ class Calls:
     def platform_syntax(
         self,
         *,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
         timeout: float | None = None,
     ) -> types.PlatformSyntaxAnswer:
         """Get platform syntax.
@@ -788,7 +976,7 @@ class Calls:
         self,
         *,
         name: str | None = None,
-        scopes: Sequence[Literal["rules:read", "rules:write", "matches:read", "readers:write", "keys:write", "audit:read", "webhooks:read", "webhooks:write"]] | None = None,
+        scopes: Sequence[Literal["rules:read", "rules:write", "matches:read", "matches:label", "readers:write", "keys:write", "audit:read", "webhooks:read", "webhooks:write"]] | None = None,
         expires_at: str | None = None,
         budget: types.NewBudget | None = None,
         idempotency_key: str | None = None,
@@ -913,8 +1101,9 @@ class Calls:
         url: str,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
-        rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -934,8 +1123,10 @@ class Calls:
                 the URL of an incoming webhook of the chat.
             window_seconds: Seconds. A chat gets at most one message with matches in this
                 time. 60 by default; not for `standard` and `cloudevents`.
-            rule_id: Only matches of this rule.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
+            relevance: Which matches are left out, as in ListMatches. A match waits for its
+                verdict for 30 s at the most. `all` by default.
             events: What is posted; `matches` by default.
             idempotency_key: Your own key, so that several runs of your program make the
                 change only once.
@@ -946,8 +1137,9 @@ class Calls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
-            "rule_id": rule_id,
+            "rule_ids": rule_ids,
             "platform": platform,
+            "relevance": relevance,
             "events": events,
         }
         answer: types.CreatedWebhook = self._call("CreateWebhook", request, timeout, idempotency_key)
@@ -984,8 +1176,9 @@ class Calls:
         url: str | None = None,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
-        rule_id: str | None | Omitted = OMITTED,
-        platform: Literal["x", "firehose"] | None | Omitted = OMITTED,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         state: Literal["active", "paused"] | None = None,
         idempotency_key: str | None = None,
@@ -1005,8 +1198,12 @@ class Calls:
                 also send a `url`, then rotate the secret to get one.
             window_seconds: Seconds. A chat gets at most one message with matches in this
                 time.
-            rule_id: Only this rule; null: every rule.
+            rule_ids: Only matches of these rules; null: of every rule. Matches of an added
+                rule are posted from now on, or from where the webhook stopped if it has not
+                sent everything.
             platform: Only this platform; null: every platform.
+            relevance: Which matches are left out, as in ListMatches. A match waits for its
+                verdict for 30 s at the most.
             events: Which events are posted from now on.
             state: `active` also enables a disabled webhook. It continues where it stopped.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -1019,8 +1216,9 @@ class Calls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
-            "rule_id": rule_id,
+            "rule_ids": rule_ids,
             "platform": platform,
+            "relevance": relevance,
             "events": events,
             "state": state,
         }
@@ -1167,8 +1365,9 @@ class Calls:
         name: str,
         schedule: types.DigestSchedule,
         recipients: types.DigestRecipients,
-        rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         min_matches: int | None = None,
         empty: Literal["skip", "send"] | None = None,
         max_matches: int | None = None,
@@ -1178,14 +1377,16 @@ class Calls:
         """Create a digest.
 
         Sends the matches from now on, on a schedule, to a webhook or by e-mail. Each match is
-        in one digest message. The filter cannot be changed later.
+        in one digest message.
 
         Args:
             name: A name that no other digest of the account has.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
-            rule_id: Only matches of this rule.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
+            relevance: Which matches are not shown, as in ListMatches. They are counted. `all`
+                by default.
             min_matches: The digest is sent only if at least this many matches are waiting;
                 fewer wait for the next time. Default: 1.
             empty: What to do if nothing has matched: `skip` (the default) sends nothing.
@@ -1199,8 +1400,9 @@ class Calls:
             "name": name,
             "schedule": schedule,
             "recipients": recipients,
-            "rule_id": rule_id,
+            "rule_ids": rule_ids,
             "platform": platform,
+            "relevance": relevance,
             "min_matches": min_matches,
             "empty": empty,
             "max_matches": max_matches,
@@ -1237,6 +1439,8 @@ class Calls:
         *,
         digest_id: str,
         name: str | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         schedule: types.DigestSchedule | None = None,
         recipients: types.DigestRecipients | None = None,
         min_matches: int | None = None,
@@ -1253,6 +1457,9 @@ class Calls:
         Args:
             digest_id: Id of the digest.
             name: A name that no other digest of the account has.
+            rule_ids: Only matches of these rules; null: of every rule. Applies to every
+                digest message that is not sent yet.
+            relevance: Which matches are not shown, as in ListMatches. They are counted.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
             min_matches: The digest is sent only if at least this many matches are waiting;
@@ -1267,6 +1474,8 @@ class Calls:
         request: dict[str, object] = {
             "digest_id": digest_id,
             "name": name,
+            "rule_ids": rule_ids,
+            "relevance": relevance,
             "schedule": schedule,
             "recipients": recipients,
             "min_matches": min_matches,
@@ -1318,7 +1527,7 @@ class AsyncCalls:
         *,
         name: str,
         intent: str,
-        platforms: Sequence[Literal["x", "firehose"]],
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]],
         overrides: types.Overrides,
         options: types.Options | None = None,
         accept_suspicious: bool | None = None,
@@ -1328,6 +1537,7 @@ class AsyncCalls:
         accept_estimate: bool | None = None,
         allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
+        relevance: types.CreateRuleRequestRelevance | None = None,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1362,6 +1572,8 @@ class AsyncCalls:
                 account has the same queries.
             examples: Example items for the rule. They are checked before anything is
                 registered, and again when the value changes; one that fails is a violation.
+            relevance: Whether a judge, a model that the operator set up, checks the matches
+                of the rule.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
                 only rules of the set in its file. Only one rule at a time can have a pair.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -1381,6 +1593,7 @@ class AsyncCalls:
             "accept_estimate": accept_estimate,
             "allow_equivalent": allow_equivalent,
             "examples": examples,
+            "relevance": relevance,
             "managed_by": managed_by,
         }
         answer: types.CreatedRule = await self._call("CreateRule", request, timeout, idempotency_key)
@@ -1436,7 +1649,7 @@ class AsyncCalls:
         rule_id: str,
         name: str | None = None,
         intent: str | None = None,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
         overrides: types.Overrides | None = None,
         options: types.Options | None = None,
         accept_suspicious: bool | None = None,
@@ -1444,6 +1657,7 @@ class AsyncCalls:
         budget: types.NewBudget | None | Omitted = OMITTED,
         accept_estimate: bool | None = None,
         examples: types.NewRuleExamples | None | Omitted = OMITTED,
+        relevance: types.CreateRuleRequestRelevance | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None | Omitted = OMITTED,
         if_version: int | None = None,
         idempotency_key: str | None = None,
@@ -1478,6 +1692,8 @@ class AsyncCalls:
                 rule, the key or the account.
             examples: Replaces the current ones; null for none. If missing, the current ones
                 are checked.
+            relevance: Replaces the current one; null: the judge no longer checks its matches.
+                Verdicts stay.
             managed_by: Gives the rule to a set of rules that are kept as code; null takes it
                 out.
             if_version: Only if the rule still has this version; otherwise
@@ -1498,6 +1714,7 @@ class AsyncCalls:
             "budget": budget,
             "accept_estimate": accept_estimate,
             "examples": examples,
+            "relevance": relevance,
             "managed_by": managed_by,
             "if_version": if_version,
         }
@@ -1590,7 +1807,7 @@ class AsyncCalls:
         self,
         *,
         overrides: types.Overrides,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
         options: types.Options | None = None,
         rule_id: str | None = None,
         days: int | None = None,
@@ -1626,13 +1843,15 @@ class AsyncCalls:
         self,
         *,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: Literal["newest", "oldest"] | None = None,
         query: str | None = None,
         from_: str | None = None,
         to: str | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        hidden: Literal["exclude", "include", "only"] | None = None,
         wait_seconds: int | None = None,
         timeout: float | None = None,
     ) -> types.ListMatchesAnswer:
@@ -1654,6 +1873,11 @@ class AsyncCalls:
                 "newest"`.
             from_: Only matches created at or after this time.
             to: Only matches created before this time.
+            relevance: Default `all`. `not_irrelevant` leaves out matches that are
+                `not_relevant` by label or judge, `relevant` also those that are `unsure`.
+                Matches without a verdict are never left out.
+            hidden: Matches that a mute or `relevance` hides: leave them out and count them
+                (the default), list them too, or list only them.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
                 `order: "oldest"`.
             timeout: Seconds for all attempts together.
@@ -1667,6 +1891,8 @@ class AsyncCalls:
             "query": query,
             "from": from_,
             "to": to,
+            "relevance": relevance,
+            "hidden": hidden,
             "wait_seconds": wait_seconds,
         }
         answer: types.ListMatchesAnswer = await self._call("ListMatches", request, timeout)
@@ -1700,16 +1926,16 @@ class AsyncCalls:
         to: str,
         step: int,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         by: Literal["rule", "platform"] | None = None,
         timeout: float | None = None,
     ) -> types.CountMatchesAnswer:
         """Count matches.
 
         Counts stored matches by the time at which they were created, in steps of equal
-        length: what `POST /matches` lists between the same `from` and `to`. Earshot refuses
-        to count more than 1,000,000 matches, or for too long: request a shorter time or one
-        rule.
+        length: what `POST /matches` lists between the same `from` and `to`, with the hidden
+        ones. Earshot refuses to count more than 1,000,000 matches, or for too long: request a
+        shorter time or one rule.
 
         Args:
             from_: Where the first step begins.
@@ -1731,11 +1957,170 @@ class AsyncCalls:
         answer: types.CountMatchesAnswer = await self._call("CountMatches", request, timeout)
         return answer
 
+    async def label_matches(
+        self,
+        *,
+        match_ids: Sequence[str],
+        label: Literal["relevant", "not_relevant"] | None,
+        note: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.LabelMatchesAnswer:
+        """Label matches.
+
+        Says whether matches are relevant to the intent of their rule. A match has one label;
+        a new one replaces it. Labels stay when the rule changes, and are deleted with the
+        rule or the item.
+
+        Args:
+            match_ids: At most 100 matches of the account.
+            label: Null removes the label.
+            note: Why, for people and for the judge.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "match_ids": match_ids,
+            "label": label,
+            "note": note,
+        }
+        answer: types.LabelMatchesAnswer = await self._call("LabelMatches", request, timeout, idempotency_key)
+        return answer
+
+    async def list_labels(
+        self,
+        *,
+        rule_id: str | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListLabelsAnswer:
+        """List labels.
+
+        Lists the labels of the account, by match, the newest match first.
+
+        Args:
+            rule_id: Only matches of this rule.
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "rule_id": rule_id,
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListLabelsAnswer = await self._call("ListLabels", request, timeout)
+        return answer
+
+    async def mute_matches(
+        self,
+        *,
+        rule_id: str | None = None,
+        author: str | None = None,
+        domain: str | None = None,
+        phrase: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.MuteMatchesAnswer:
+        """Mute an author, site or phrase.
+
+        Lists, streams, readers and deliveries leave out matching items, past and future, and
+        count them. The items are still stored and billed: to save their price, exclude them
+        in the query. DeleteMute shows them again.
+
+        Args:
+            rule_id: Only matches of this rule.
+            author: Author by handle or by id on the platform.
+            domain: Site of the item: this domain and its subdomains.
+            phrase: Words in this order in the text or title, in upper or lower case.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "rule_id": rule_id,
+            "author": author,
+            "domain": domain,
+            "phrase": phrase,
+        }
+        answer: types.MuteMatchesAnswer = await self._call("MuteMatches", request, timeout, idempotency_key)
+        return answer
+
+    async def list_mutes(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListMutesAnswer:
+        """List mutes.
+
+        Lists the mutes of the account.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListMutesAnswer = await self._call("ListMutes", request, timeout)
+        return answer
+
+    async def delete_mute(
+        self,
+        *,
+        mute_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteMuteAnswer:
+        """Delete a mute.
+
+        The matches that it left out are listed again. Streams and deliveries do not repeat
+        them.
+
+        Args:
+            mute_id: Id of the mute.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "mute_id": mute_id,
+        }
+        answer: types.DeleteMuteAnswer = await self._call("DeleteMute", request, timeout, idempotency_key)
+        return answer
+
+    async def get_relevance(
+        self,
+        *,
+        rule_id: str,
+        timeout: float | None = None,
+    ) -> types.GetRelevanceAnswer:
+        """Get the relevance of a rule.
+
+        How well the matches of a rule fit its intent, and how much the judge wrongly rejects,
+        estimated from your labels. Each share has its 95% interval (Wilson).
+
+        Args:
+            rule_id: Id of the rule.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "rule_id": rule_id,
+        }
+        answer: types.GetRelevanceAnswer = await self._call("GetRelevance", request, timeout)
+        return answer
+
     async def get_coverage(
         self,
         *,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         from_: str | None = None,
         to: str | None = None,
         planned_ends: bool | None = None,
@@ -1769,7 +2154,7 @@ class AsyncCalls:
         self,
         *,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
         from_: str | None = None,
         to: str | None = None,
         by: Literal["day", "rule"] | None = None,
@@ -1822,7 +2207,8 @@ class AsyncCalls:
         reader: str,
         of: Literal["matches", "notices"] | None = None,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         start: Literal["oldest", "now"] | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -1839,6 +2225,7 @@ class AsyncCalls:
             of: What it reads, sent each time. A reader of notices reads all of them.
             rule_id: At the first use: only matches of this rule.
             platform: At the first use: only matches on this platform.
+            relevance: At the first use: what to leave out, as in ListMatches. Default: `all`.
             start: At the first use: start with new matches, or with the oldest stored match.
             limit: Number of matches to return; fewer when they are large: an answer ends at
                 about 1 MiB.
@@ -1850,6 +2237,7 @@ class AsyncCalls:
             "of": of,
             "rule_id": rule_id,
             "platform": platform,
+            "relevance": relevance,
             "start": start,
             "limit": limit,
             "wait_seconds": wait_seconds,
@@ -1970,7 +2358,8 @@ class AsyncCalls:
         self,
         *,
         overrides: types.Overrides,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
+        intent: str | None = None,
         examples: types.NewRuleExamples | None = None,
         timeout: float | None = None,
     ) -> types.ValidateRuleAnswer:
@@ -1982,6 +2371,7 @@ class AsyncCalls:
         Args:
             overrides: One query for each listed platform.
             platforms: Platforms of the rule. Default: the platforms that `overrides` names.
+            intent: Returns hints about it. Never an error.
             examples: Example items for the rule. They are checked before anything is
                 registered, and again when the value changes; one that fails is a violation.
             timeout: Seconds for all attempts together.
@@ -1989,6 +2379,7 @@ class AsyncCalls:
         request: dict[str, object] = {
             "overrides": overrides,
             "platforms": platforms,
+            "intent": intent,
             "examples": examples,
         }
         answer: types.ValidateRuleAnswer = await self._call("ValidateRule", request, timeout)
@@ -1997,7 +2388,7 @@ class AsyncCalls:
     async def platform_syntax(
         self,
         *,
-        platforms: Sequence[Literal["x", "firehose"]] | None = None,
+        platforms: Sequence[Literal["x", "firehose", "bluesky"]] | None = None,
         timeout: float | None = None,
     ) -> types.PlatformSyntaxAnswer:
         """Get platform syntax.
@@ -2018,7 +2409,7 @@ class AsyncCalls:
         self,
         *,
         name: str | None = None,
-        scopes: Sequence[Literal["rules:read", "rules:write", "matches:read", "readers:write", "keys:write", "audit:read", "webhooks:read", "webhooks:write"]] | None = None,
+        scopes: Sequence[Literal["rules:read", "rules:write", "matches:read", "matches:label", "readers:write", "keys:write", "audit:read", "webhooks:read", "webhooks:write"]] | None = None,
         expires_at: str | None = None,
         budget: types.NewBudget | None = None,
         idempotency_key: str | None = None,
@@ -2143,8 +2534,9 @@ class AsyncCalls:
         url: str,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
-        rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2164,8 +2556,10 @@ class AsyncCalls:
                 the URL of an incoming webhook of the chat.
             window_seconds: Seconds. A chat gets at most one message with matches in this
                 time. 60 by default; not for `standard` and `cloudevents`.
-            rule_id: Only matches of this rule.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
+            relevance: Which matches are left out, as in ListMatches. A match waits for its
+                verdict for 30 s at the most. `all` by default.
             events: What is posted; `matches` by default.
             idempotency_key: Your own key, so that several runs of your program make the
                 change only once.
@@ -2176,8 +2570,9 @@ class AsyncCalls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
-            "rule_id": rule_id,
+            "rule_ids": rule_ids,
             "platform": platform,
+            "relevance": relevance,
             "events": events,
         }
         answer: types.CreatedWebhook = await self._call("CreateWebhook", request, timeout, idempotency_key)
@@ -2214,8 +2609,9 @@ class AsyncCalls:
         url: str | None = None,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
-        rule_id: str | None | Omitted = OMITTED,
-        platform: Literal["x", "firehose"] | None | Omitted = OMITTED,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         state: Literal["active", "paused"] | None = None,
         idempotency_key: str | None = None,
@@ -2235,8 +2631,12 @@ class AsyncCalls:
                 also send a `url`, then rotate the secret to get one.
             window_seconds: Seconds. A chat gets at most one message with matches in this
                 time.
-            rule_id: Only this rule; null: every rule.
+            rule_ids: Only matches of these rules; null: of every rule. Matches of an added
+                rule are posted from now on, or from where the webhook stopped if it has not
+                sent everything.
             platform: Only this platform; null: every platform.
+            relevance: Which matches are left out, as in ListMatches. A match waits for its
+                verdict for 30 s at the most.
             events: Which events are posted from now on.
             state: `active` also enables a disabled webhook. It continues where it stopped.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -2249,8 +2649,9 @@ class AsyncCalls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
-            "rule_id": rule_id,
+            "rule_ids": rule_ids,
             "platform": platform,
+            "relevance": relevance,
             "events": events,
             "state": state,
         }
@@ -2397,8 +2798,9 @@ class AsyncCalls:
         name: str,
         schedule: types.DigestSchedule,
         recipients: types.DigestRecipients,
-        rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         min_matches: int | None = None,
         empty: Literal["skip", "send"] | None = None,
         max_matches: int | None = None,
@@ -2408,14 +2810,16 @@ class AsyncCalls:
         """Create a digest.
 
         Sends the matches from now on, on a schedule, to a webhook or by e-mail. Each match is
-        in one digest message. The filter cannot be changed later.
+        in one digest message.
 
         Args:
             name: A name that no other digest of the account has.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
-            rule_id: Only matches of this rule.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
+            relevance: Which matches are not shown, as in ListMatches. They are counted. `all`
+                by default.
             min_matches: The digest is sent only if at least this many matches are waiting;
                 fewer wait for the next time. Default: 1.
             empty: What to do if nothing has matched: `skip` (the default) sends nothing.
@@ -2429,8 +2833,9 @@ class AsyncCalls:
             "name": name,
             "schedule": schedule,
             "recipients": recipients,
-            "rule_id": rule_id,
+            "rule_ids": rule_ids,
             "platform": platform,
+            "relevance": relevance,
             "min_matches": min_matches,
             "empty": empty,
             "max_matches": max_matches,
@@ -2467,6 +2872,8 @@ class AsyncCalls:
         *,
         digest_id: str,
         name: str | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         schedule: types.DigestSchedule | None = None,
         recipients: types.DigestRecipients | None = None,
         min_matches: int | None = None,
@@ -2483,6 +2890,9 @@ class AsyncCalls:
         Args:
             digest_id: Id of the digest.
             name: A name that no other digest of the account has.
+            rule_ids: Only matches of these rules; null: of every rule. Applies to every
+                digest message that is not sent yet.
+            relevance: Which matches are not shown, as in ListMatches. They are counted.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
             min_matches: The digest is sent only if at least this many matches are waiting;
@@ -2497,6 +2907,8 @@ class AsyncCalls:
         request: dict[str, object] = {
             "digest_id": digest_id,
             "name": name,
+            "rule_ids": rule_ids,
+            "relevance": relevance,
             "schedule": schedule,
             "recipients": recipients,
             "min_matches": min_matches,

@@ -37,7 +37,8 @@ class _Client(Generic[Matches, Notices, Consumed]):
         self,
         *,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         cursor: str | None = None,
         on_removed: RemovalListener | None = None,
         on_restored: RestoreListener | None = None,
@@ -51,6 +52,7 @@ class _Client(Generic[Matches, Notices, Consumed]):
         Args:
             rule_id: Only matches of this rule.
             platform: Only matches on this platform.
+            relevance: What to leave out, as in `list_matches`.
             cursor: Where to begin: the `cursor` of an earlier loop with the same filter.
             on_removed: A match was removed: delete your copy. Called in the order of the log, also for matches that this loop
                 never yielded.
@@ -61,7 +63,7 @@ class _Client(Generic[Matches, Notices, Consumed]):
         following = Following(
             self._connection,
             "StreamMatches",
-            {"rule_id": rule_id, "platform": platform},
+            {"rule_id": rule_id, "platform": platform, "relevance": relevance},
             cursor=cursor,
             item="match",
             id_of=match_id,
@@ -89,7 +91,8 @@ class _Client(Generic[Matches, Notices, Consumed]):
         *,
         reader: str,
         rule_id: str | None = None,
-        platform: Literal["x", "firehose"] | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
         start: Literal["oldest", "now"] | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -107,6 +110,7 @@ class _Client(Generic[Matches, Notices, Consumed]):
             reader: Name of the reader, chosen by you. The first use creates it, with its filter and start.
             rule_id: At the first use: only matches of this rule.
             platform: At the first use: only matches on this platform.
+            relevance: At the first use: what to leave out, as in `list_matches`.
             start: At the first use: start with new matches (the default), or with the oldest stored match.
             limit: Matches per page. 50 by default.
             wait_seconds: How long a request waits for a match. 30 by default.
@@ -119,6 +123,7 @@ class _Client(Generic[Matches, Notices, Consumed]):
             "reader": reader,
             "rule_id": rule_id,
             "platform": platform,
+            "relevance": relevance,
             "start": start,
             "limit": limit,
             "wait_seconds": wait_seconds,

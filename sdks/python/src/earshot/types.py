@@ -129,7 +129,7 @@ class ExamplePayload(TypedDict):
 
 
 class RuleExample(TypedDict):
-    platform: Literal["x", "firehose"]
+    platform: Literal["x", "firehose", "bluesky"]
     """Where the item is from."""
 
     payload: ExamplePayload
@@ -148,6 +148,26 @@ class RuleExamples(TypedDict):
 
     must_not_match: list[RuleExample]
     """Items that the rule must not match."""
+
+
+class RuleRelevance(TypedDict):
+    """Whether a judge, a model that the operator set up, checks the matches of the rule."""
+
+    judge: bool
+    """Whether the judge says of each new match if it is relevant to the intent."""
+
+    criteria: list[str]
+    """What the judge checks besides the intent."""
+
+    accept_unproven: bool
+    """Leave out what the judge rejects although the rule has fewer than 60 matches labelled
+    `relevant`: nothing then shows how much of it is wrongly rejected.
+    """
+
+    usd_per_day: float | None
+    """The most that the judge may cost for this rule per UTC day; null: only the limit of the
+    operator.
+    """
 
 
 class ManagedBy(TypedDict):
@@ -208,7 +228,9 @@ class RulePlatform(TypedDict):
     """Whether Earshot receives the items that match the rule right now."""
 
     rule_type: Literal["premium", "regular"]
-    """Premium rules (`x`) are limited by the plan; regular rules (`firehose`) are not."""
+    """Premium rules (`x`) are limited by the plan; regular rules (`firehose`, `bluesky`) are
+    not.
+    """
 
     last_match_at: str | None
     """When its last match was stored; null before the first."""
@@ -225,6 +247,9 @@ class RulePlatforms(TypedDict):
 
     firehose: NotRequired[RulePlatform]
     """On `firehose`; absent unless the rule, or the request, names it."""
+
+    bluesky: NotRequired[RulePlatform]
+    """On `bluesky`; absent unless the rule, or the request, names it."""
 
 
 class Rule(TypedDict):
@@ -267,6 +292,9 @@ class Rule(TypedDict):
 
     examples: RuleExamples | None
     """Example items for the rule."""
+
+    relevance: RuleRelevance | None
+    """Null: the judge does not check its matches."""
 
     managed_by: ManagedBy | None
     """Null for a rule that is not kept as code."""
@@ -376,6 +404,24 @@ class Why(TypedDict):
     """Clauses of the rule that the item does not decide, each with the reason."""
 
 
+class MatchRelevance(TypedDict):
+    """Whether the item is relevant; absent while it is neither labelled nor judged."""
+
+    verdict: Literal["relevant", "not_relevant", "unsure", "unjudged"]
+    """Whether the item is relevant to the intent of the rule. `unjudged`: the judge gave no
+    verdict; no filter hides it.
+    """
+
+    by: Literal["label", "judge"]
+    """A label goes before the verdict of the judge."""
+
+    reason: str | None
+    """Note of the label, or what the judge says: untrusted, since it may repeat the item."""
+
+    intent_version: int | None
+    """Grows when the intent or the criteria change; null for a label."""
+
+
 class Match(TypedDict):
     """One item that matched one rule."""
 
@@ -391,11 +437,13 @@ class Match(TypedDict):
     created_at: str
     """When the match was stored."""
 
-    platform: Literal["x", "firehose"]
+    platform: Literal["x", "firehose", "bluesky"]
     """Where the item is from."""
 
     platform_post_id: str
-    """Per platform: the post's id on `x`; the page's URL on `firehose`."""
+    """Per platform: the post's id on `x`; the page's URL on `firehose`; the post's AT URI on
+    `bluesky`.
+    """
 
     via: Literal["stream", "search"]
     """`search`: it was missed by the stream and found when the gap was repaired."""
@@ -406,12 +454,18 @@ class Match(TypedDict):
     why: Why
     """Why the item matched."""
 
+    relevance: NotRequired[MatchRelevance]
+    """Whether the item is relevant; absent while it is neither labelled nor judged."""
+
+    muted_by: NotRequired[str]
+    """Id of the mute that hides the match; absent if none does."""
+
 
 Gap = TypedDict(
     "Gap",
     {
         # The platform that Earshot did not receive from.
-        "platform": "Literal['x', 'firehose']",
+        "platform": "Literal['x', 'firehose', 'bluesky']",
         # When it began.
         "from": "str",
         # Null while the gap lasts.
@@ -485,7 +539,9 @@ class SyntaxGuide(TypedDict):
     """The rule language of one platform, generated from the parser's own tables."""
 
     rule_type: Literal["premium", "regular"]
-    """Premium rules (`x`) are limited by the plan; regular rules (`firehose`) are not."""
+    """Premium rules (`x`) are limited by the plan; regular rules (`firehose`, `bluesky`) are
+    not.
+    """
 
     summary: str
     """The language in a sentence."""
@@ -602,6 +658,7 @@ class Key(TypedDict):
         "rules:read",
         "rules:write",
         "matches:read",
+        "matches:label",
         "readers:write",
         "keys:write",
         "audit:read",
@@ -683,14 +740,19 @@ class Webhook(TypedDict):
     formats.
     """
 
-    rule_id: str | None
-    """Only matches of this rule; null: of every rule."""
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
 
-    platform: Literal["x", "firehose"] | None
+    platform: Literal["x", "firehose", "bluesky"] | None
     """Only matches on this platform; null: on every platform."""
 
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches are left out, as in ListMatches. A match waits for its verdict for 30 s at
+    the most.
+    """
+
     events: list[Literal["matches", "notices"]]
-    """What is posted: `matches`, narrowed by `rule_id` and `platform`; `notices`: all of the
+    """What is posted: `matches`, narrowed by `rule_ids` and `platform`; `notices`: all of the
     account, one in each message.
     """
 
@@ -783,8 +845,11 @@ class Reader(TypedDict):
     rule_id: str | None
     """Only matches of this rule; null: of every rule."""
 
-    platform: Literal["x", "firehose"] | None
+    platform: Literal["x", "firehose", "bluesky"] | None
     """Only matches on this platform; null: on every platform."""
+
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches it leaves out, as in ListMatches."""
 
     created_at: str
     """When it was first used."""
@@ -800,6 +865,9 @@ class Overrides(TypedDict):
     """The rule in the platform's own syntax."""
 
     firehose: NotRequired[str]
+    """The rule in the platform's own syntax."""
+
+    bluesky: NotRequired[str]
     """The rule in the platform's own syntax."""
 
 
@@ -874,6 +942,26 @@ class NewRuleExamples(TypedDict):
     """Items that the rule must not match."""
 
 
+class CreateRuleRequestRelevance(TypedDict):
+    """Whether a judge, a model that the operator set up, checks the matches of the rule."""
+
+    judge: bool
+    """Whether the judge says of each new match if it is relevant to the intent."""
+
+    criteria: NotRequired[list[str]]
+    """What the judge checks besides the intent."""
+
+    accept_unproven: NotRequired[bool]
+    """Leave out what the judge rejects although the rule has fewer than 60 matches labelled
+    `relevant`: nothing then shows how much of it is wrongly rejected.
+    """
+
+    usd_per_day: NotRequired[float | None]
+    """The most that the judge may cost for this rule per UTC day; null: only the limit of the
+    operator.
+    """
+
+
 class DigestSchedule(TypedDict):
     """When it is sent: by `cron`, or every `window_seconds`."""
 
@@ -906,8 +994,11 @@ class ErrorReader(TypedDict):
     rule_id: str | None
     """Only matches of this rule; null: of every rule."""
 
-    platform: Literal["x", "firehose"] | None
+    platform: Literal["x", "firehose", "bluesky"] | None
     """Only matches on this platform; null: on every platform."""
+
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches it leaves out, as in ListMatches."""
 
 
 class EstimatedMatches(TypedDict):
@@ -983,6 +1074,9 @@ class Estimates(TypedDict):
     firehose: NotRequired[Estimate]
     """On `firehose`; absent unless the rule, or the request, names it."""
 
+    bluesky: NotRequired[Estimate]
+    """On `bluesky`; absent unless the rule, or the request, names it."""
+
 
 class ErrorDetails(TypedDict):
     """For programs; the fields depend on the code."""
@@ -1044,6 +1138,7 @@ class ErrorDetails(TypedDict):
         "rules:read",
         "rules:write",
         "matches:read",
+        "matches:label",
         "readers:write",
         "keys:write",
         "audit:read",
@@ -1058,7 +1153,7 @@ class ErrorDetails(TypedDict):
     plan: NotRequired[str]
     """The plan of the account."""
 
-    platform: NotRequired[Literal["x", "firehose"]]
+    platform: NotRequired[Literal["x", "firehose", "bluesky"]]
     """The platform that the error is about."""
 
     limit: NotRequired[float]
@@ -1107,7 +1202,9 @@ class CreatedRulePlatform(TypedDict):
     """Whether Earshot receives the items that match the rule right now."""
 
     rule_type: Literal["premium", "regular"]
-    """Premium rules (`x`) are limited by the plan; regular rules (`firehose`) are not."""
+    """Premium rules (`x`) are limited by the plan; regular rules (`firehose`, `bluesky`) are
+    not.
+    """
 
     last_match_at: str | None
     """When its last match was stored; null before the first."""
@@ -1127,6 +1224,9 @@ class CreatedRulePlatforms(TypedDict):
 
     firehose: NotRequired[CreatedRulePlatform]
     """On `firehose`; absent unless the rule, or the request, names it."""
+
+    bluesky: NotRequired[CreatedRulePlatform]
+    """On `bluesky`; absent unless the rule, or the request, names it."""
 
 
 class CreatedRule(TypedDict):
@@ -1168,6 +1268,9 @@ class CreatedRule(TypedDict):
     examples: RuleExamples | None
     """Example items for the rule."""
 
+    relevance: RuleRelevance | None
+    """Null: the judge does not check its matches."""
+
     managed_by: ManagedBy | None
     """Null for a rule that is not kept as code."""
 
@@ -1207,11 +1310,13 @@ class PreviewMatch(TypedDict):
     created_at: str
     """When the match was stored."""
 
-    platform: Literal["x", "firehose"]
+    platform: Literal["x", "firehose", "bluesky"]
     """Where the item is from."""
 
     platform_post_id: str
-    """Per platform: the post's id on `x`; the page's URL on `firehose`."""
+    """Per platform: the post's id on `x`; the page's URL on `firehose`; the post's AT URI on
+    `bluesky`.
+    """
 
     payload: MatchPayload
     """The matching item, in the same form for every platform."""
@@ -1289,6 +1394,9 @@ class PlatformPreviews(TypedDict):
     firehose: NotRequired[PlatformPreview]
     """On `firehose`; absent unless the rule, or the request, names it."""
 
+    bluesky: NotRequired[PlatformPreview]
+    """On `bluesky`; absent unless the rule, or the request, names it."""
+
 
 class PreviewRuleAnswer(TypedDict):
     platforms: PlatformPreviews
@@ -1313,6 +1421,18 @@ class Removal(TypedDict):
     """When it was removed."""
 
 
+class ListMatchesAnswerHidden(TypedDict):
+    """How many matches a mute or `relevance` hides between those of this answer; absent when
+    there are none. They are left out, unless a request with `hidden` lists them.
+    """
+
+    muted: int
+    """Matches that a mute hides."""
+
+    not_relevant: int
+    """Matches that `relevance` left out."""
+
+
 class ListMatchesAnswer(TypedDict):
     matches: list[Match]
     """In the requested order."""
@@ -1320,6 +1440,11 @@ class ListMatchesAnswer(TypedDict):
     removed: NotRequired[list[Removal]]
     """Matches that were removed, oldest first; absent when there are none. They may be older
     than the matches beside them, or unknown to you.
+    """
+
+    hidden: NotRequired[ListMatchesAnswerHidden]
+    """How many matches a mute or `relevance` hides between those of this answer; absent when
+    there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     next_cursor: str | None
@@ -1335,7 +1460,7 @@ class CountSeries(TypedDict):
     rule_id: NotRequired[str]
     """Only with `by: "rule"`."""
 
-    platform: NotRequired[Literal["x", "firehose"]]
+    platform: NotRequired[Literal["x", "firehose", "bluesky"]]
     """Only with `by: "platform"`."""
 
     counts: list[int]
@@ -1355,6 +1480,230 @@ CountMatchesAnswer = TypedDict(
         "series": "list[CountSeries]",
     },
 )
+
+
+class LabelMatchesAnswerMuteSuggestion(TypedDict):
+    """An author or site that you rejected at least three times. Send it to MuteMatches."""
+
+    rule_id: str
+    """Id of the rule."""
+
+    author: str | None
+    """Author by handle or by id on the platform."""
+
+    domain: str | None
+    """Site of the item: this domain and its subdomains."""
+
+    rejected: int
+    """Its matches of this rule with the label `not_relevant`."""
+
+    query: Overrides
+    """What to add to the query to exclude it there, which also saves its price; only platforms
+    that can.
+    """
+
+
+class LabelMatchesAnswer(TypedDict):
+    labelled: int
+    """How many matches have the label now, or have none any more."""
+
+    mute_suggestions: list[LabelMatchesAnswerMuteSuggestion]
+    """Authors and sites that you rejected at least three times. Nothing is muted automatically."""
+
+
+class ListLabelsAnswerLabel(TypedDict):
+    """A judgement of one match by a person or agent."""
+
+    match_id: str
+    """Id of the match."""
+
+    rule_id: str
+    """Id of the rule."""
+
+    platform: Literal["x", "firehose", "bluesky"]
+    """Where the item is from."""
+
+    label: Literal["relevant", "not_relevant"]
+    """Whether the item is relevant to the intent of the rule."""
+
+    note: str | None
+    """Why, as the caller wrote it."""
+
+    labelled_at: str
+    """When it was last labelled."""
+
+    labelled_by: str | None
+    """Id of the key that labelled it."""
+
+
+class ListLabelsAnswer(TypedDict):
+    labels: list[ListLabelsAnswerLabel]
+    """Newest match first."""
+
+    next_cursor: str | None
+    """Continues the list; null when it is complete."""
+
+
+class MuteMatchesAnswer(TypedDict):
+    id: str
+    """Id of the mute."""
+
+    rule_id: str | None
+    """Only matches of this rule; null: of every rule."""
+
+    author: str | None
+    """Author by handle or by id on the platform."""
+
+    domain: str | None
+    """Site of the item: this domain and its subdomains."""
+
+    phrase: str | None
+    """Words in this order in the text or title, in upper or lower case."""
+
+    created_at: str
+    """When it was created."""
+
+    created_by: str | None
+    """Id of the key that created it."""
+
+    mute_id: str
+    """Id of the mute."""
+
+    query: Overrides
+    """What to add to the query to exclude it there, which also saves its price; only platforms
+    that can.
+    """
+
+
+class ListMutesAnswerMute(TypedDict):
+    """Matches that lists, streams and deliveries leave out. Exactly one of three is set."""
+
+    id: str
+    """Id of the mute."""
+
+    rule_id: str | None
+    """Only matches of this rule; null: of every rule."""
+
+    author: str | None
+    """Author by handle or by id on the platform."""
+
+    domain: str | None
+    """Site of the item: this domain and its subdomains."""
+
+    phrase: str | None
+    """Words in this order in the text or title, in upper or lower case."""
+
+    created_at: str
+    """When it was created."""
+
+    created_by: str | None
+    """Id of the key that created it."""
+
+
+class ListMutesAnswer(TypedDict):
+    mutes: list[ListMutesAnswerMute]
+    """Newest first."""
+
+    next_cursor: str | None
+    """Continues the list; null when it is complete."""
+
+
+class DeleteMuteAnswer(TypedDict):
+    mute_id: str
+    """Id of the mute."""
+
+    deleted_at: str
+    """When it was deleted."""
+
+
+class GetRelevanceAnswerLabels(TypedDict):
+    """Labelled matches of the rule."""
+
+    relevant: int
+    """Labelled `relevant`."""
+
+    not_relevant: int
+    """Labelled `not_relevant`."""
+
+
+class GetRelevanceAnswerVerdicts(TypedDict):
+    """Verdicts of this model on the present intent."""
+
+    relevant: int
+    """Judged `relevant`."""
+
+    not_relevant: int
+    """Judged `not_relevant`: left out by `not_irrelevant`."""
+
+    unsure: int
+    """Judged `unsure`."""
+
+    unjudged: int
+    """Without a verdict: the judge failed, or its budget was spent."""
+
+
+class GetRelevanceAnswerPrecision(TypedDict):
+    estimate: float
+    """A share, from 0 to 1."""
+
+    low: float
+    """Lower end of its 95% interval."""
+
+    high: float
+    """Upper end of its 95% interval."""
+
+
+class GetRelevanceAnswerAudit(TypedDict):
+    """What the judge may reject wrongly."""
+
+    labelled: int
+    """Labelled matches of the random samples."""
+
+    relevant: int
+    """Those that the judge rejected although they are relevant."""
+
+    match_ids: list[str]
+    """A random sample of the rejected matches of this week, at most 10, without a label: label
+    them.
+    """
+
+
+class GetRelevanceAnswer(TypedDict):
+    rule_id: str
+    """Id of the rule."""
+
+    judge: str | None
+    """The model that judges its matches; null if none does."""
+
+    labels: GetRelevanceAnswerLabels
+    """Labelled matches of the rule."""
+
+    verdicts: GetRelevanceAnswerVerdicts
+    """Verdicts of this model on the present intent."""
+
+    is_proven: bool
+    """Whether at least 60 matches are labelled `relevant`. Before that, readers leave out no
+    verdict of the judge unless the rule has `accept_unproven`.
+    """
+
+    labels_missing: int
+    """How many more must be labelled `relevant`."""
+
+    precision: GetRelevanceAnswerPrecision | None
+    """Of the labelled matches that are not rejected: the share that is relevant. Null without
+    labels.
+    """
+
+    recall: GetRelevanceAnswerPrecision | None
+    """Of the relevant matches: the share that is not rejected. It rests on the labels of a
+    random sample of rejected matches; null without them.
+    """
+
+    audit: GetRelevanceAnswerAudit
+    """What the judge may reject wrongly."""
+
+    judge_usd: float
+    """What the judge cost for this rule in the last 30 days, at most."""
 
 
 class CoverageIntervalRepair(TypedDict):
@@ -1384,7 +1733,7 @@ CoverageInterval = TypedDict(
     "CoverageInterval",
     {
         # The platform of the interval.
-        "platform": "Literal['x', 'firehose']",
+        "platform": "Literal['x', 'firehose', 'bluesky']",
         # `live`: covered. `gap`: Earshot received nothing, although the rule was active.
         # `repaired`: a gap that was filled later. `starting`: the platform had the rule but did not
         # apply it yet; `to` may be in the future. `not_watched`: the rule was paused or not
@@ -1446,7 +1795,7 @@ class Usage(TypedDict):
     rule_name: NotRequired[str | None]
     """Only with `by: "rule"`: its name; null if the rule was deleted."""
 
-    platform: Literal["x", "firehose"]
+    platform: Literal["x", "firehose", "bluesky"]
     """Where the matches are from."""
 
     matches: int
@@ -1482,6 +1831,16 @@ class UsageTotal(TypedDict):
     """
 
 
+class GetUsageAnswerJudge(TypedDict):
+    """What the judge cost in the window, besides; absent if it was not called."""
+
+    calls: int
+    """Calls of the judge."""
+
+    usd: float
+    """What they cost at most, in US dollars."""
+
+
 class GetUsageAnswer(TypedDict):
     usage: list[Usage]
     """By day: in chronological order, without days that have no matches. By rule: the most
@@ -1491,12 +1850,15 @@ class GetUsageAnswer(TypedDict):
     total: UsageTotal
     """Of everything in the window."""
 
+    judge: NotRequired[GetUsageAnswerJudge]
+    """What the judge cost in the window, besides; absent if it was not called."""
+
     prices_as_of: str
     """The day on which the prices were checked."""
 
 
 class Source(TypedDict):
-    platform: Literal["x", "firehose"]
+    platform: Literal["x", "firehose", "bluesky"]
     """The platform that it receives from."""
 
     name: str
@@ -1577,6 +1939,7 @@ class Notice(TypedDict):
         "webhook.disabled",
         "digest.failing",
         "digest.given_up",
+        "judge.drift",
     ]
     """Ignore types that you do not know."""
 
@@ -1608,6 +1971,11 @@ class ReadMatchesAnswer(TypedDict):
     removed: NotRequired[list[Removal]]
     """Matches that were removed, oldest first; absent when there are none. They may be older
     than the matches beside them, or unknown to you.
+    """
+
+    hidden: NotRequired[ListMatchesAnswerHidden]
+    """How many matches a mute or `relevance` hides between those of this answer; absent when
+    there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     notices: NotRequired[list[Notice]]
@@ -1680,10 +2048,24 @@ class PlatformValidations(TypedDict):
     firehose: NotRequired[PlatformValidation]
     """On `firehose`; absent unless the rule, or the request, names it."""
 
+    bluesky: NotRequired[PlatformValidation]
+    """On `bluesky`; absent unless the rule, or the request, names it."""
+
+
+class ValidateRuleAnswerIntentHint(TypedDict):
+    code: Literal["intent_too_short", "intent_without_exclusion"]
+    """What kind of hint, for programs."""
+
+    message: str
+    """What to add."""
+
 
 class ValidateRuleAnswer(TypedDict):
     platforms: PlatformValidations
     """One entry per platform."""
+
+    intent_hints: NotRequired[list[ValidateRuleAnswerIntentHint]]
+    """What the intent lacks for people and a judge. Only when an intent was sent."""
 
     example_violations: NotRequired[list[Violation]]
     """The examples that fail, as CreateRule would refuse them. Only when examples were sent."""
@@ -1697,6 +2079,9 @@ class SyntaxGuides(TypedDict):
 
     firehose: NotRequired[SyntaxGuide]
     """On `firehose`; absent unless the rule, or the request, names it."""
+
+    bluesky: NotRequired[SyntaxGuide]
+    """On `bluesky`; absent unless the rule, or the request, names it."""
 
 
 class PlatformSyntaxAnswer(TypedDict):
@@ -1718,6 +2103,7 @@ class CreatedKey(TypedDict):
         "rules:read",
         "rules:write",
         "matches:read",
+        "matches:label",
         "readers:write",
         "keys:write",
         "audit:read",
@@ -1760,6 +2146,7 @@ class WhoAmIAnswer(TypedDict):
         "rules:read",
         "rules:write",
         "matches:read",
+        "matches:label",
         "readers:write",
         "keys:write",
         "audit:read",
@@ -1816,14 +2203,19 @@ class CreatedWebhook(TypedDict):
     formats.
     """
 
-    rule_id: str | None
-    """Only matches of this rule; null: of every rule."""
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
 
-    platform: Literal["x", "firehose"] | None
+    platform: Literal["x", "firehose", "bluesky"] | None
     """Only matches on this platform; null: on every platform."""
 
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches are left out, as in ListMatches. A match waits for its verdict for 30 s at
+    the most.
+    """
+
     events: list[Literal["matches", "notices"]]
-    """What is posted: `matches`, narrowed by `rule_id` and `platform`; `notices`: all of the
+    """What is posted: `matches`, narrowed by `rule_ids` and `platform`; `notices`: all of the
     account, one in each message.
     """
 
@@ -1933,11 +2325,14 @@ class Digest(TypedDict):
     name: str
     """A name that no other digest of the account has."""
 
-    rule_id: str | None
-    """Only matches of this rule; null: of every rule."""
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
 
-    platform: Literal["x", "firehose"] | None
+    platform: Literal["x", "firehose", "bluesky"] | None
     """Only matches on this platform; null: on every platform."""
+
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches are not shown, as in ListMatches. They are counted."""
 
     schedule: DigestSchedule
     """When it is sent."""

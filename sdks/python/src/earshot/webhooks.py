@@ -44,14 +44,14 @@ class NoticeMessage(TypedDict):
 class DigestCount(TypedDict):
     rule_id: str
     rule_name: str
-    platform: Literal["x", "firehose"]
+    platform: Literal["x", "firehose", "bluesky"]
     matches: int
 
 
 class DigestMatch(TypedDict):
     id: str
     rule_id: str
-    platform: Literal["x", "firehose"]
+    platform: Literal["x", "firehose", "bluesky"]
     created_at: str
     url: str | None
     title: str | None

@@ -14,6 +14,7 @@ const scopeWords: Readonly<Record<string, string>> = {
   'rules:read': 'See rules, sources and costs',
   'rules:write': 'Create, change, pause and delete rules',
   'matches:read': 'Read matches, coverage and notices',
+  'matches:label': 'Label matches as relevant or not, and mute authors and sites',
   'readers:write': 'Delete readers and move them back',
   'webhooks:read': 'See webhooks and their deliveries',
   'webhooks:write': 'Create, change and delete webhooks',

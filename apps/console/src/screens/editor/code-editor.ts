@@ -16,9 +16,10 @@ import {
   ViewPlugin,
   type ViewUpdate,
 } from '@codemirror/view';
-import { type Diagnostic, languages } from '@earshot/query';
+import type { Diagnostic } from '@earshot/query';
+import type { Platform } from '../../parts/platforms.ts';
 import { suggest } from './completion.ts';
-import type { Platform } from './draft.ts';
+import { languages } from './languages.ts';
 
 export interface CodeEditorOptions {
   readonly parent: HTMLElement;

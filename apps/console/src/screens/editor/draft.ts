@@ -1,8 +1,6 @@
-import { languages } from '@earshot/query';
 import type { ErrorDetails, Requests, Rule } from '@earshot/sdk';
-
-export type Platform = 'x' | 'firehose';
-export const platforms: readonly Platform[] = ['x', 'firehose'];
+import { type Platform, platforms } from '../../parts/platforms.ts';
+import { languages } from './languages.ts';
 
 export type Expectation = 'must_match' | 'must_not_match';
 type Examples = NonNullable<Rule['examples']>;
@@ -17,6 +15,9 @@ export interface Draft {
   readonly chosen: readonly Platform[];
   readonly examples: Examples;
   readonly budget: BudgetDraft;
+  /** Whether the judge checks the matches. */
+  readonly judge: boolean;
+  readonly criteria: readonly string[];
   /** The value of a `datetime-local` field, such as `2026-11-16T18:30`; empty for never. */
   readonly expires: string;
 }
@@ -32,20 +33,22 @@ export interface BudgetDraft {
 export const emptyDraft: Draft = {
   name: '',
   intent: '',
-  queries: { x: '', firehose: '' },
+  queries: { x: '', firehose: '', bluesky: '' },
   chosen: ['x'],
   examples: { must_match: [], must_not_match: [] },
   budget: { amount: '', unit: 'usd', period: 'day', reaction: 'pause' },
+  judge: false,
+  criteria: [],
   expires: '',
 };
 
 export function draftOf(rule: Rule): Draft {
-  const { budget, examples, expires_at } = rule;
+  const { budget, examples, expires_at, relevance } = rule;
   const value = (platform: Platform) => rule.platforms[platform]?.value ?? '';
   return {
     name: rule.name,
     intent: rule.intent,
-    queries: { x: value('x'), firehose: value('firehose') },
+    queries: { x: value('x'), firehose: value('firehose'), bluesky: value('bluesky') },
     chosen: platforms.filter((platform) => rule.platforms[platform] !== undefined),
     examples: examples ?? emptyDraft.examples,
     budget: budget
@@ -56,6 +59,8 @@ export function draftOf(rule: Rule): Draft {
           reaction: budget.on_reached,
         }
       : emptyDraft.budget,
+    judge: relevance?.judge ?? false,
+    criteria: relevance?.criteria ?? [],
     expires: expires_at === null ? '' : localTime(new Date(expires_at)),
   };
 }
@@ -96,6 +101,7 @@ export function creationOf(draft: Draft): Requests['CreateRule'] {
     ...(budget && { budget }),
     ...(draft.expires !== '' && { expires_at: new Date(draft.expires).toISOString() }),
     ...(hasExamples(examples) && { examples }),
+    ...(draft.judge && { relevance: relevanceOf(draft) }),
   };
 }
 
@@ -114,6 +120,9 @@ export function updateOf(rule: Rule, draft: Draft): Requests['UpdateRule'] {
     ...(differs('intent') && { intent: draft.intent }),
     ...(queriesDiffer && { platforms: [...draft.chosen], overrides: overridesOf(draft) }),
     ...(differs('budget') && { budget: budgetOf(draft.budget) }),
+    ...((differs('judge') || differs('criteria')) && {
+      relevance: { ...rule.relevance, ...relevanceOf(draft) },
+    }),
     ...(differs('expires') && {
       expires_at: draft.expires === '' ? null : new Date(draft.expires).toISOString(),
     }),
@@ -121,6 +130,10 @@ export function updateOf(rule: Rule, draft: Draft): Requests['UpdateRule'] {
       examples: hasExamples(examples) ? examples : null,
     }),
   };
+}
+
+function relevanceOf({ judge, criteria }: Draft) {
+  return { judge, criteria: criteria.filter((criterion) => criterion.trim() !== '') };
 }
 
 /** Null without an amount. An amount that is not a number is sent as NaN, so that the server reports it. */

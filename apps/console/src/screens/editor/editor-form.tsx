@@ -1,24 +1,28 @@
 import { EarshotError, type Rule } from '@earshot/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useId, useRef, useState } from 'react';
+import { Suspense, useEffect, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useApi } from '../../api/api.tsx';
+import { lazyScreen } from '../../api/load-screen.ts';
 import { rulesKey } from '../../api/rules.ts';
 import { useShortcuts } from '../../frame/shortcuts.tsx';
 import { Button } from '../../parts/button.tsx';
-import { platformNames } from '../../parts/platforms.ts';
-import { creationOf, type Draft, missingIn, overridesOf, platforms, updateOf } from './draft.ts';
+import { platformNames, platforms } from '../../parts/platforms.ts';
+import { creationOf, type Draft, missingIn, overridesOf, updateOf } from './draft.ts';
 import styles from './editor.module.css';
-import { ExamplesField } from './examples-field.tsx';
 import { FieldProblems, type Violation } from './field-problems.tsx';
 import { LimitsFields } from './limits-fields.tsx';
-import { type AcceptOptions, PlanDialog } from './plan-dialog.tsx';
+import type { AcceptOptions } from './plan-dialog.tsx';
 import { PreviewPanel } from './preview-panel.tsx';
 import { QueryField } from './query-field.tsx';
-import { useKeptDraft } from './use-kept-draft.ts';
+import { type AddedExample, useKeptDraft } from './use-kept-draft.ts';
 
-export function EditorForm({ rule }: { rule?: Rule }) {
-  const { draft, setDraft, isRestored, discard } = useKeptDraft(rule);
+const ExamplesField = lazyScreen(async () => (await import('./examples-field.tsx')).ExamplesField);
+const JudgeFields = lazyScreen(async () => (await import('./judge-fields.tsx')).JudgeFields);
+const PlanDialog = lazyScreen(async () => (await import('./plan-dialog.tsx')).PlanDialog);
+
+export function EditorForm({ rule, added }: { rule?: Rule; added?: AddedExample | undefined }) {
+  const { draft, setDraft, isRestored, discard } = useKeptDraft(rule, added);
   const [isPlanning, setPlanning] = useState(false);
   const [isChecked, setChecked] = useState(false);
   const preview = usePreview(rule);
@@ -55,7 +59,14 @@ export function EditorForm({ rule }: { rule?: Rule }) {
             }
           />
         ))}
-        <ExamplesField draft={draft} violations={violations} onChange={(examples) => change({ examples })} />
+        <Suspense>
+          <ExamplesField
+            draft={draft}
+            violations={violations}
+            onChange={(examples) => change({ examples })}
+          />
+          <JudgeFields draft={draft} violations={violations} onChange={change} />
+        </Suspense>
         <LimitsFields draft={draft} violations={violations} onChange={change} />
         <div className={styles.answers}>
           <Button onClick={() => preview.mutate(draft)} isBusy={preview.isPending}>
@@ -76,14 +87,16 @@ export function EditorForm({ rule }: { rule?: Rule }) {
         isStale={JSON.stringify(preview.variables?.queries) !== JSON.stringify(draft.queries)}
       />
       {isPlanning && (
-        <PlanDialog
-          draft={draft}
-          rule={rule}
-          error={save.error}
-          isPending={save.isPending}
-          onApply={(accepted) => save.mutate(accepted)}
-          onClose={() => setPlanning(false)}
-        />
+        <Suspense>
+          <PlanDialog
+            draft={draft}
+            rule={rule}
+            error={save.error}
+            isPending={save.isPending}
+            onApply={(accepted) => save.mutate(accepted)}
+            onClose={() => setPlanning(false)}
+          />
+        </Suspense>
       )}
     </div>
   );

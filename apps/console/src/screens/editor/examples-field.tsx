@@ -1,17 +1,10 @@
-import { judgeExamples, languages } from '@earshot/query';
+import { judgeExamples } from '@earshot/query';
 import { Button } from '../../parts/button.tsx';
-import { platformNames } from '../../parts/platforms.ts';
-import {
-  type Draft,
-  type Example,
-  type Expectation,
-  examplesOf,
-  isBlank,
-  overridesOf,
-  type Platform,
-} from './draft.ts';
+import { type Platform, platformNames } from '../../parts/platforms.ts';
+import { type Draft, type Example, type Expectation, examplesOf, isBlank, overridesOf } from './draft.ts';
 import styles from './editor.module.css';
 import { FieldProblems, type Violation } from './field-problems.tsx';
+import { languages } from './languages.ts';
 
 interface ExamplesFieldProps {
   readonly draft: Draft;

@@ -1,4 +1,3 @@
-import { languages } from '@earshot/query';
 import { EarshotError, type Rule } from '@earshot/sdk';
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
@@ -6,6 +5,7 @@ import { ErrorNote } from '../../parts/error-note.tsx';
 import { Modal } from '../../parts/modal.tsx';
 import type { Draft } from './draft.ts';
 import styles from './editor.module.css';
+import { languages } from './languages.ts';
 import { planOf } from './plan.ts';
 
 export interface AcceptOptions {

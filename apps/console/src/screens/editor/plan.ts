@@ -1,15 +1,8 @@
-import { languages } from '@earshot/query';
 import type { Rule } from '@earshot/sdk';
 import { formatExactTime } from '../../parts/format.ts';
-import { platformNames } from '../../parts/platforms.ts';
-import {
-  type BudgetDraft,
-  type Draft,
-  draftOf,
-  filledExamplesOf,
-  type Platform,
-  platforms,
-} from './draft.ts';
+import { type Platform, platformNames, platforms } from '../../parts/platforms.ts';
+import { type BudgetDraft, type Draft, draftOf, filledExamplesOf } from './draft.ts';
+import { languages } from './languages.ts';
 
 export interface PlanLine {
   readonly what: string;
@@ -52,6 +45,7 @@ function linesOf(draft: Draft): ReadonlyMap<string, Line> {
       .filter((platform) => draft.chosen.includes(platform))
       .map((platform) => [`Registered on ${platformNames[platform]}`, queryLine(draft, platform)] as const),
     ['Budget', text(budgetWords(draft.budget))],
+    ...(draft.judge ? [['Judge', text(judgeWords(draft))] as const] : []),
     ['Expires', text(draft.expires === '' ? 'never' : formatExactTime(draft.expires), draft.expires)],
     ...(hasExamples
       ? [
@@ -70,6 +64,12 @@ function linesOf(draft: Draft): ReadonlyMap<string, Line> {
 function queryLine({ queries }: Draft, platform: Platform): Line {
   const value = queries[platform];
   return { words: languages[platform].validate(value).canonical ?? value, compared: value, isCode: true };
+}
+
+function judgeWords({ criteria }: Draft): string {
+  return ['checks whether new matches are relevant', ...criteria.filter((one) => one.trim() !== '')].join(
+    '; ',
+  );
 }
 
 function budgetWords({ amount, unit, period, reaction }: BudgetDraft): string {

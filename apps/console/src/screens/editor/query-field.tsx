@@ -1,13 +1,14 @@
 import type { EditorView } from '@codemirror/view';
-import { applyFix, type Diagnostic, type Fix, languages } from '@earshot/query';
+import { applyFix, type Diagnostic, type Fix } from '@earshot/query';
 import { useEffect, useId, useMemo, useRef } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { formatCount } from '../../parts/format.ts';
+import type { Platform } from '../../parts/platforms.ts';
 import { platformNames } from '../../parts/platforms.ts';
 import { createCodeEditor, setValue, showDiagnostics } from './code-editor.ts';
-import type { Platform } from './draft.ts';
 import styles from './editor.module.css';
 import { FieldProblems, type Violation } from './field-problems.tsx';
+import { languages } from './languages.ts';
 
 interface QueryFieldProps {
   readonly platform: Platform;

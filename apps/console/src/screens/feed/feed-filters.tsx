@@ -1,7 +1,7 @@
 import type { Rule } from '@earshot/sdk';
 import { Button } from '../../parts/button.tsx';
 import { formatTime } from '../../parts/format.ts';
-import { platformNames } from '../../parts/platforms.ts';
+import { platformNames, platforms } from '../../parts/platforms.ts';
 import styles from './feed.module.css';
 import type { FeedQuery } from './use-feed.ts';
 
@@ -14,7 +14,7 @@ export function FeedFilters({
   rules: readonly Rule[];
   onChange: (changes: Readonly<Record<string, string | null>>) => void;
 }) {
-  const { rule_id = '', platform = '', from, to } = query;
+  const { rule_id = '', platform = '', relevance = '', from, to } = query;
   return (
     <>
       <select
@@ -36,11 +36,20 @@ export function FeedFilters({
         onChange={({ target }) => onChange({ platform: target.value || null, peek: null })}
       >
         <option value="">All platforms</option>
-        {Object.entries(platformNames).map(([id, name]) => (
+        {platforms.map((id) => (
           <option key={id} value={id}>
-            {name}
+            {platformNames[id]}
           </option>
         ))}
+      </select>
+      <select
+        aria-label="Relevance"
+        value={relevance}
+        onChange={({ target }) => onChange({ relevance: target.value || null, peek: null })}
+      >
+        <option value="">Any relevance</option>
+        <option value="not_irrelevant">Without not relevant</option>
+        <option value="relevant">Only relevant</option>
       </select>
       {(from !== undefined || to !== undefined) && (
         <Button onClick={() => onChange({ from: null, to: null, peek: null })}>

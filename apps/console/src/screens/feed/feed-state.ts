@@ -1,5 +1,15 @@
-import type { Match } from '@earshot/sdk';
+import type { Answers, Match, Requests } from '@earshot/sdk';
+import type { Platform } from '../../parts/platforms.ts';
 import { findMarks, type Marks } from './marks.ts';
+import { isMutedBy, type Muting } from './mutes.ts';
+
+export interface Filter {
+  readonly rule_id?: string | undefined;
+  readonly platform?: Platform | undefined;
+  readonly relevance?: Requests['StreamMatches']['relevance'];
+}
+
+export type Hidden = NonNullable<Answers['ListMatches']['hidden']>;
 
 /** A match without `payload.raw`, which would use most of the memory. */
 export interface FeedItem {
@@ -24,6 +34,8 @@ export interface FeedState {
   readonly isPaused: boolean;
   /** Ids of the latest removals: a page that was requested before may still contain them. */
   readonly removed: readonly string[];
+  /** How many matches a mute or the filter hides: among the listed pages, and among those that arrived since. */
+  readonly hidden: { readonly listed: Hidden; readonly arrived: Hidden };
 }
 
 export type FeedEvent =
@@ -33,15 +45,24 @@ export type FeedEvent =
       readonly requested: OlderPage;
       readonly matches: readonly Match[];
       readonly older: OlderPage;
+      readonly hidden?: Hidden | undefined;
     }
   /** In log order, oldest first. */
   | { readonly type: 'arrived'; readonly matches: readonly Match[] }
   | { readonly type: 'removed'; readonly ids: readonly string[] }
+  /** The stream left out so many matches. */
+  | { readonly type: 'hidden'; readonly hidden: Hidden }
+  | { readonly type: 'labelled'; readonly id: string; readonly relevance: Match['relevance'] }
+  /** Muted matches stay where they are, marked, until the list is loaded again. */
+  | { readonly type: 'muted'; readonly mute: Muting }
+  | { readonly type: 'unmuted'; readonly muteId: string }
   | { readonly type: 'paused'; readonly isPaused: boolean };
 
 export const liveItemsMax = 1_000;
 const removalsKept = 1_000;
 const overlapMs = 1_000;
+
+const noneHidden: Hidden = { muted: 0, not_relevant: 0 };
 
 export const emptyFeed: FeedState = {
   items: [],
@@ -51,6 +72,7 @@ export const emptyFeed: FeedState = {
   isListed: false,
   isPaused: false,
   removed: [],
+  hidden: { listed: noneHidden, arrived: noneHidden },
 };
 
 export function nextFeed(state: FeedState, event: FeedEvent): FeedState {
@@ -63,11 +85,33 @@ export function nextFeed(state: FeedState, event: FeedEvent): FeedState {
         items: [...state.items, ...newItems(state, event.matches)],
         older: event.older,
         isListed: true,
+        hidden: { ...state.hidden, listed: addHidden(state.hidden.listed, event.hidden) },
       };
     case 'arrived':
       return arrive(state, newItems(state, event.matches).toReversed());
     case 'removed':
       return remove(state, event.ids);
+    case 'hidden':
+      return {
+        ...state,
+        hidden: { ...state.hidden, arrived: addHidden(state.hidden.arrived, event.hidden) },
+      };
+    case 'labelled':
+      return changeMatches(state, (match) => {
+        if (match.id !== event.id) return match;
+        const { relevance: _, ...unlabelled } = match;
+        return event.relevance ? { ...match, relevance: event.relevance } : unlabelled;
+      });
+    case 'muted':
+      return changeMatches(state, (match) =>
+        isMutedBy(event.mute, match) ? { ...match, muted_by: event.mute.id } : match,
+      );
+    case 'unmuted':
+      return changeMatches(state, (match) => {
+        if (match.muted_by !== event.muteId) return match;
+        const { muted_by: _, ...unmuted } = match;
+        return unmuted;
+      });
     case 'paused':
       if (event.isPaused === state.isPaused) return state;
       return event.isPaused ? { ...state, isPaused: true } : resume({ ...state, isPaused: false });
@@ -118,6 +162,18 @@ function remove(state: FeedState, ids: readonly string[]): FeedState {
     freshCount: state.freshCount - (state.fresh.length - fresh.length),
     removed: [...state.removed, ...ids].slice(-removalsKept),
   };
+}
+
+function changeMatches(state: FeedState, change: (match: FeedItem['match']) => FeedItem['match']): FeedState {
+  const changed = (item: FeedItem) => {
+    const match = change(item.match);
+    return match === item.match ? item : { ...item, match };
+  };
+  return { ...state, items: state.items.map(changed), fresh: state.fresh.map(changed) };
+}
+
+export function addHidden(one: Hidden, other: Hidden = noneHidden): Hidden {
+  return { muted: one.muted + other.muted, not_relevant: one.not_relevant + other.not_relevant };
 }
 
 /** The matches that are not in the feed yet. Runs for every page and flush, so it does not copy the lists. */

@@ -8,14 +8,17 @@ import { Screen } from '../../parts/screen.tsx';
 import styles from './feed.module.css';
 import { FeedFilters } from './feed-filters.tsx';
 import { FeedHistogram } from './feed-histogram.tsx';
-import type { FeedItem } from './feed-state.ts';
+import { addHidden, type FeedItem } from './feed-state.ts';
 import { LiveStatus } from './live-status.tsx';
 import { MatchList } from './match-list.tsx';
 import { Peek } from './peek.tsx';
+import { RelevanceNotes } from './relevance-notes.tsx';
+import { hiddenWords } from './relevance-words.ts';
 import { SilenceNote } from './silence-note.tsx';
 import { useFeed } from './use-feed.ts';
 import { useFeedAddress } from './use-feed-address.ts';
 import { useMatch } from './use-match.ts';
+import { type LabelName, useRelevance } from './use-relevance.ts';
 
 export function Feed() {
   const address = useFeedAddress();
@@ -46,15 +49,22 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
     [dispatch, isAtTop, peek],
   );
   const show = useCallback((id: string | null) => change({ peek: id }, { replace: true }), [change]);
-  usePeekKeys({ items, peek, show });
 
   const showRange = useCallback(
     (range: { from: string; to: string | null }) => change({ ...range, peek: null }),
     [change],
   );
+  const isHidden = hiddenWords(addHidden(state.hidden.listed, state.hidden.arrived)) !== null;
   // Without an open match, does not search the list, which can have 100,000 items.
   const peekIndex = peek === null ? -1 : items.findIndex(({ match }) => match.id === peek);
   const peeked = useMatch(peek, items[peekIndex], isListed);
+  const relevance = useRelevance(dispatch);
+  usePeekKeys({
+    items,
+    peek,
+    show,
+    label: (label) => peeked.item && relevance.toggleLabel(peeked.item.match, label),
+  });
   const showNew = () => {
     show(null);
     setAtTop(true);
@@ -81,14 +91,22 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
     >
       {rules.length > 0 && <FeedHistogram query={query} onRange={showRange} />}
       {error && <ErrorNote error={error} onRetry={restart} />}
+      <RelevanceNotes
+        actions={relevance}
+        hidden={state.hidden}
+        isShown={query.hidden === 'include'}
+        onShow={(isShown) => change({ hidden: isShown ? 'include' : null })}
+        onRestart={restart}
+      />
       {!isListed && items.length === 0 && !error && <Loading />}
-      {isListed && items.length === 0 && <SilenceNote query={query} rules={rules} />}
+      {isListed && items.length === 0 && !isHidden && <SilenceNote query={query} rules={rules} />}
       {(items.length > 0 || peek !== null) && (
         <div className={styles.columns} data-peek={peek !== null}>
           <MatchList
             items={items}
             peekIndex={peekIndex}
             ruleNames={ruleNames}
+            filter={query.relevance}
             onPeek={show}
             onNearEnd={setWantsOlder}
             onScrolled={setAtTop}
@@ -97,6 +115,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
             <Peek
               {...peeked}
               rule={rules.find(({ id }) => id === peeked.item?.match.rule_id)}
+              relevance={relevance}
               onClose={() => show(null)}
             />
           )}
@@ -110,9 +129,10 @@ interface PeekKeys {
   readonly items: readonly FeedItem[];
   readonly peek: string | null;
   readonly show: (id: string | null) => void;
+  readonly label: (label: LabelName) => void;
 }
 
-function usePeekKeys({ items, peek, show }: PeekKeys): void {
+function usePeekKeys({ items, peek, show, label }: PeekKeys): void {
   const step = (by: number) => {
     const at = items.findIndex(({ match }) => match.id === peek);
     const next = items[at === -1 ? 0 : at + by];
@@ -121,6 +141,12 @@ function usePeekKeys({ items, peek, show }: PeekKeys): void {
   useShortcuts('Feed', [
     { keys: 'j', label: 'Next match', run: () => step(1) },
     { keys: 'k', label: 'Previous match', run: () => step(-1) },
+    { keys: '+', label: 'Label the match relevant, or remove the label', run: () => label('relevant') },
+    {
+      keys: '-',
+      label: 'Label the match not relevant, or remove the label',
+      run: () => label('not_relevant'),
+    },
     { keys: 'Escape', label: 'Close the match', run: () => show(null) },
   ]);
 }

@@ -1,13 +1,11 @@
 import type { Earshot, Match, Removal } from '@earshot/sdk';
-
-export interface Filter {
-  readonly rule_id?: string | undefined;
-  readonly platform?: 'x' | 'firehose' | undefined;
-}
+import type { Filter, Hidden } from './feed-state.ts';
 
 export interface Listener {
   readonly onMatch: (match: Match) => void;
   readonly onRemoved: (removal: Removal) => void;
+  /** The stream left out so many matches. */
+  readonly onHidden: (hidden: Hidden) => void;
   /** The match log was restored to an earlier state, so shown matches may no longer exist. */
   readonly onRestored: () => void;
 }
@@ -19,7 +17,7 @@ const openPollMs = 50;
  * stream continues from its cursor. `ended` rejects with the reason of the signal, or with the error of the stream.
  */
 export function followVisible(api: Earshot, filter: Filter, listener: Listener, signal: AbortSignal) {
-  const { onMatch, onRemoved, onRestored } = listener;
+  const { onMatch, ...others } = listener;
   let cursor: string | undefined;
   const open = Promise.withResolvers<void>();
   const run = async (): Promise<never> => {
@@ -27,7 +25,7 @@ export function followVisible(api: Earshot, filter: Filter, listener: Listener, 
       await untilVisible(signal);
       using hidden = abortWhenHidden();
       const ends = AbortSignal.any([signal, hidden.signal]);
-      const live = api.followMatches({ ...filter, cursor }, { signal: ends, onRemoved, onRestored });
+      const live = api.followMatches({ ...filter, cursor }, { signal: ends, ...others });
       // The SDK has no event for an open stream, but the cursor is set from then on.
       const watch = setInterval(() => {
         if (live.cursor === undefined) return;

@@ -3,8 +3,9 @@ import { memo, useCallback, useEffect, useRef } from 'react';
 import { platformNames } from '../../parts/platforms.ts';
 import { Time } from '../../parts/time.tsx';
 import styles from './feed.module.css';
-import type { FeedItem } from './feed-state.ts';
+import type { FeedItem, Filter } from './feed-state.ts';
 import { MarkedText } from './marked-text.tsx';
+import { isHiddenBy, verdictNames } from './relevance-words.ts';
 
 const rowPx = 68;
 const overscan = 8;
@@ -16,6 +17,8 @@ interface MatchListProps {
   /** -1: none. */
   readonly peekIndex: number;
   readonly ruleNames: ReadonlyMap<string, string>;
+  /** What the list leaves out unless it shows hidden matches. */
+  readonly filter: Filter['relevance'];
   readonly onPeek: (id: string) => void;
   /** Reports whether older matches should be loaded. */
   readonly onNearEnd: (isNearEnd: boolean) => void;
@@ -23,7 +26,15 @@ interface MatchListProps {
 }
 
 /** A virtual list: all rows have the same height, and only visible rows exist. */
-export function MatchList({ items, peekIndex, ruleNames, onPeek, onNearEnd, onScrolled }: MatchListProps) {
+export function MatchList({
+  items,
+  peekIndex,
+  ruleNames,
+  filter,
+  onPeek,
+  onNearEnd,
+  onScrolled,
+}: MatchListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   // Must be stable: a new function makes the virtualizer measure all rows again.
   const getItemKey = useCallback((index: number) => items[index]?.match.id ?? index, [items]);
@@ -53,7 +64,13 @@ export function MatchList({ items, peekIndex, ruleNames, onPeek, onNearEnd, onSc
           if (!item) return null;
           return (
             <li key={key} style={{ transform: `translateY(${start}px)` }}>
-              <MatchRow item={item} ruleNames={ruleNames} isPeeked={index === peekIndex} onPeek={onPeek} />
+              <MatchRow
+                item={item}
+                ruleNames={ruleNames}
+                filter={filter}
+                isPeeked={index === peekIndex}
+                onPeek={onPeek}
+              />
             </li>
           );
         })}
@@ -62,19 +79,31 @@ export function MatchList({ items, peekIndex, ruleNames, onPeek, onNearEnd, onSc
   );
 }
 
-interface MatchRowProps extends Pick<MatchListProps, 'ruleNames' | 'onPeek'> {
+interface MatchRowProps extends Pick<MatchListProps, 'ruleNames' | 'filter' | 'onPeek'> {
   readonly item: FeedItem;
   readonly isPeeked: boolean;
 }
 
 /** Memoised, because scrolling renders the list at every frame. */
-const MatchRow = memo(({ item: { match, marks }, ruleNames, isPeeked, onPeek }: MatchRowProps) => {
-  const { payload } = match;
+const MatchRow = memo(({ item: { match, marks }, ruleNames, filter, isPeeked, onPeek }: MatchRowProps) => {
+  const { payload, relevance, muted_by } = match;
   return (
-    <button type="button" className={styles.row} aria-pressed={isPeeked} onClick={() => onPeek(match.id)}>
+    <button
+      type="button"
+      className={styles.row}
+      aria-pressed={isPeeked}
+      data-hidden={isHiddenBy(filter, match) || undefined}
+      onClick={() => onPeek(match.id)}
+    >
       <span className={styles.meta}>
         <Time at={match.created_at} />
         <span className={styles.platform}>{platformNames[match.platform]}</span>
+        {relevance && relevance.verdict !== 'unjudged' && (
+          <span className={styles.verdict} data-verdict={relevance.verdict}>
+            {verdictNames[relevance.verdict]}
+          </span>
+        )}
+        {muted_by !== undefined && <span className={styles.verdict}>muted</span>}
         <span className={styles.rule}>{ruleNames.get(match.rule_id) ?? match.rule_id}</span>
       </span>
       <span className={styles.clamped}>

@@ -2,7 +2,7 @@ import type { Rule } from '@earshot/sdk';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
-import { copyText } from '../../parts/copy-text.ts';
+import { CopyButton } from '../../parts/copy-button.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { platformNames } from '../../parts/platforms.ts';
@@ -12,6 +12,8 @@ import styles from './feed.module.css';
 import type { FeedItem } from './feed-state.ts';
 import { MarkedText } from './marked-text.tsx';
 import type { Mark } from './marks.ts';
+import { RelevancePart } from './relevance-part.tsx';
+import type { RelevanceActions } from './use-relevance.ts';
 
 /** A panel with one match: the post, and the clauses of the rule that matched. It is not modal, so the list stays usable. */
 export function Peek({
@@ -19,12 +21,14 @@ export function Peek({
   error,
   isMissing,
   rule,
+  relevance,
   onClose,
 }: {
   item: FeedItem | undefined;
   error: Error | null;
   isMissing: boolean;
   rule: Rule | undefined;
+  relevance: RelevanceActions;
   onClose: () => void;
 }) {
   const [active, setActive] = useState<number | null>(null);
@@ -33,7 +37,14 @@ export function Peek({
       <header className={styles.peekHeader}>
         <h2>{rule ? <Link href={`/rules/${rule.id}`}>{rule.name}</Link> : 'Match'}</h2>
         <div className={styles.peekActions}>
-          {item && <CopyLink key={item.match.id} matchId={item.match.id} />}
+          {item && (
+            // The link shows the match without the filters of the list.
+            <CopyButton
+              key={item.match.id}
+              label="Copy link"
+              text={`${window.location.origin}/feed?peek=${item.match.id}`}
+            />
+          )}
           <Button kind="plain" onClick={onClose}>
             Close <kbd>Esc</kbd>
           </Button>
@@ -44,30 +55,12 @@ export function Peek({
       {!item && !error && !isMissing && <Loading what="Loading the match" />}
       {item && (
         <>
+          <RelevancePart match={item.match} rule={rule} actions={relevance} />
           <Post item={item} active={active} />
           <WhyPart item={item} rule={rule} active={active} onActive={setActive} />
         </>
       )}
     </aside>
-  );
-}
-
-/** The link shows the match without the filters of the list. */
-function CopyLink({ matchId }: { matchId: string }) {
-  const [words, setWords] = useState('Copy link');
-  const link = `${window.location.origin}/feed?peek=${matchId}`;
-  return (
-    <Button
-      kind="plain"
-      onClick={() => {
-        copyText(link).then(
-          () => setWords('Copied'),
-          () => setWords('The browser does not allow copying'),
-        );
-      }}
-    >
-      <span aria-live="polite">{words}</span>
-    </Button>
   );
 }
 

@@ -9,16 +9,17 @@ import type { FeedQuery } from './use-feed.ts';
 /** Replaces an empty list: says whether nothing matched or Earshot was not receiving. */
 export function SilenceNote({ query, rules }: { query: FeedQuery; rules: readonly Rule[] }) {
   const api = useApi();
+  const { rule_id, platform, from, to } = query;
   const { data, dataUpdatedAt } = useQuery({
-    queryKey: ['coverage', query],
-    queryFn: ({ signal }) => api.getCoverage(query, { signal }),
+    queryKey: ['coverage', rule_id, platform, from, to],
+    queryFn: ({ signal }) => api.getCoverage({ rule_id, platform, from, to }, { signal }),
     refetchInterval: 5_000,
   });
-  const selected = query.rule_id === undefined ? rules : rules.filter(({ id }) => id === query.rule_id);
+  const selected = rule_id === undefined ? rules : rules.filter(({ id }) => id === rule_id);
   const { title, lines, link } = describeSilence({
     rules: selected,
     intervals: data?.intervals ?? null,
-    isRange: query.from !== undefined || query.to !== undefined,
+    isRange: from !== undefined || to !== undefined,
     now: new Date(dataUpdatedAt),
   });
   return (

@@ -1,8 +1,9 @@
 import { useCallback, useMemo } from 'react';
 import { useSearchParams } from 'wouter';
+import { platforms } from '../../parts/platforms.ts';
 import type { FeedQuery } from './use-feed.ts';
 
-const platforms = ['x', 'firehose'] as const;
+const relevances = ['not_irrelevant', 'relevant'] as const;
 
 export interface FeedAddress {
   readonly query: FeedQuery;
@@ -20,6 +21,8 @@ export function useFeedAddress() {
       platform: platforms.find((known) => known === text('platform')),
       from: timeOf(text('from')),
       to: timeOf(text('to')),
+      relevance: relevances.find((known) => known === text('relevance')),
+      hidden: text('hidden') === 'include' ? ('include' as const) : undefined,
     };
     return { query, peek: params.get('peek') };
   }, [params]);

@@ -1,13 +1,22 @@
 import type { Earshot, Match } from '@earshot/sdk';
 import { type Dispatch, useCallback, useEffect, useReducer, useState } from 'react';
 import { createApi, isTemporary, useApi } from '../../api/api.tsx';
-import { emptyFeed, type FeedEvent, nextFeed, type OlderPage } from './feed-state.ts';
-import { type Filter, followVisible } from './live-matches.ts';
+import {
+  emptyFeed,
+  type FeedEvent,
+  type Filter,
+  type Hidden,
+  nextFeed,
+  type OlderPage,
+} from './feed-state.ts';
+import { followVisible } from './live-matches.ts';
 import type { Connection } from './live-words.ts';
 
 export interface FeedQuery extends Filter {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** Lists also the matches that a mute or `relevance` hides. */
+  readonly hidden?: 'include' | undefined;
 }
 
 const pageSize = 100;
@@ -24,7 +33,7 @@ export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () =>
   const [state, dispatch] = useReducer(nextFeed, emptyFeed);
   const [error, setError] = useState<Error | null>(null);
   const [connection, setConnection] = useState<Connection>(query.to === undefined ? 'connecting' : 'none');
-  const { rule_id, platform, to } = query;
+  const { rule_id, platform, to, relevance } = query;
   const load = useLoad(query, dispatch, setError);
 
   useEffect(() => {
@@ -33,7 +42,10 @@ export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () =>
     const start = async () => {
       const opened =
         to === undefined
-          ? openStream({ rule_id, platform }, { signal, dispatch, setConnection, setError, onRestored })
+          ? openStream(
+              { rule_id, platform, relevance },
+              { signal, dispatch, setConnection, setError, onRestored },
+            )
           : Promise.resolve();
       const isInTime = await Promise.race([opened.then(() => true), sleep(openMs).then(() => false)]);
       await load(null, signal);
@@ -44,15 +56,17 @@ export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () =>
     };
     start().catch((problem: unknown) => signal.aborted || setError(asError(problem)));
     return () => controller.abort();
-  }, [load, onRestored, rule_id, platform, to]);
+  }, [load, onRestored, rule_id, platform, relevance, to]);
 
   const { older, isListed } = state;
+  // A page is empty if all of its matches are hidden.
+  const wantsNext = wantsOlder || state.items.length === 0;
   useEffect(() => {
-    if (!wantsOlder || !isListed || older === null) return undefined;
+    if (!wantsNext || !isListed || older === null) return undefined;
     const controller = new AbortController();
     void load(older, controller.signal);
     return () => controller.abort();
-  }, [wantsOlder, isListed, older, load]);
+  }, [wantsNext, isListed, older, load]);
 
   return { state, dispatch, error, connection };
 }
@@ -60,12 +74,12 @@ export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () =>
 /** Loads one page. Retries temporary errors until the server is back. */
 function useLoad(query: FeedQuery, dispatch: Dispatch<FeedEvent>, setError: (error: Error | null) => void) {
   const api = useApi();
-  const { rule_id, platform, from, to } = query;
+  const { rule_id, platform, from, to, relevance, hidden } = query;
   return useCallback(
     async (older: OlderPage, signal: AbortSignal) => {
       for (;;) {
         try {
-          dispatch(await listPage(api, { rule_id, platform, from, to }, older, signal));
+          dispatch(await listPage(api, { rule_id, platform, from, to, relevance, hidden }, older, signal));
           setError(null);
           return;
         } catch (problem) {
@@ -77,7 +91,7 @@ function useLoad(query: FeedQuery, dispatch: Dispatch<FeedEvent>, setError: (err
         if (signal.aborted) return;
       }
     },
-    [api, dispatch, setError, rule_id, platform, from, to],
+    [api, dispatch, setError, rule_id, platform, from, to, relevance, hidden],
   );
 }
 
@@ -110,6 +124,7 @@ async function openStream(filter: Filter, parts: StreamParts): Promise<void> {
       flush();
       dispatch({ type: 'removed', ids: [match_id] });
     },
+    onHidden: (hidden: Hidden) => dispatch({ type: 'hidden', hidden }),
     onRestored,
   };
   const live = followVisible(api, filter, listener, signal);
@@ -126,13 +141,12 @@ async function listPage(
   requested: OlderPage,
   signal: AbortSignal,
 ): Promise<FeedEvent> {
-  const { rule_id, platform, from, to } = query;
-  const { matches, next_cursor } = await api.listMatches(
-    { limit: pageSize, rule_id, platform, from, to, ...requested },
+  const { matches, next_cursor, hidden } = await api.listMatches(
+    { limit: pageSize, ...query, ...requested },
     { signal },
   );
   const older = next_cursor === null ? null : { ...requested, cursor: next_cursor };
-  return { type: 'listed', requested, matches, older };
+  return { type: 'listed', requested, matches, older, hidden };
 }
 
 function sleep(ms: number): Promise<void> {

@@ -33,6 +33,7 @@ const known: Readonly<Record<Scope, true>> = {
   'rules:read': true,
   'rules:write': true,
   'matches:read': true,
+  'matches:label': true,
   'readers:write': true,
   'keys:write': true,
   'audit:read': true,

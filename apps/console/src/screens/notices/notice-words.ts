@@ -18,6 +18,7 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'webhook.disabled': 'The webhook is disabled',
   'digest.failing': 'The digest cannot be sent',
   'digest.given_up': 'A digest message was not sent',
+  'judge.drift': 'The judge agrees with fewer labels than before',
 };
 
 /** A type that this version does not know is shown as it is. */

@@ -8,12 +8,13 @@ import { otherError, violationOf } from '../../api/violations.ts';
 import { Check, Field, FieldGroup } from '../../parts/field.tsx';
 import { Form } from '../../parts/form.tsx';
 import { Modal } from '../../parts/modal.tsx';
-import { platformNames } from '../../parts/platforms.ts';
+import { platformNames, platforms } from '../../parts/platforms.ts';
 import { ShownOnce } from '../../parts/shown-once.tsx';
 import type { Webhook } from './deliveries.ts';
 import { formatNames, isChat } from './webhook-words.ts';
+import styles from './webhooks.module.css';
 
-const fields = ['name', 'url', 'format', 'rule_id', 'platform', 'events'];
+const fields = ['name', 'url', 'format', 'rule_ids', 'platform', 'events'];
 const formats = formatNames;
 type Format = keyof typeof formats;
 type Event = Webhook['events'][number];
@@ -22,8 +23,6 @@ interface Draft {
   readonly name: string;
   readonly url: string;
   readonly format: string;
-  /** Empty for all rules. */
-  readonly rule_id: string;
   readonly platform: string;
 }
 
@@ -33,13 +32,14 @@ type Change = (field: keyof Draft) => {
   readonly onChange: (event: { readonly target: { readonly value: string } }) => void;
 };
 
-const emptyDraft: Draft = { name: '', url: '', format: 'standard', rule_id: '', platform: '' };
+const emptyDraft: Draft = { name: '', url: '', format: 'standard', platform: '' };
 
 /** Creates a webhook, then shows its secret, which a chat does not have. */
 export function NewWebhook({ onClose }: { onClose: () => void }) {
   const [draft, setDraft] = useState<Draft>(emptyDraft);
   const [events, setEvents] = useState<readonly Event[]>(['matches']);
-  const create = useCreate({ ...draft, events });
+  const [ruleIds, setRuleIds] = useState<readonly string[]>([]);
+  const create = useCreate({ ...draft, events, ruleIds });
   const change: Change = (field) => ({
     value: draft[field],
     onChange: ({ target }) => setDraft({ ...draft, [field]: target.value }),
@@ -85,7 +85,19 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
           <Check label="Matches" checked={events.includes('matches')} onChange={toggle('matches')} />
           <Check label="Notices" checked={events.includes('notices')} onChange={toggle('notices')} />
         </FieldGroup>
-        <MatchFields change={change} error={create.error} />
+        <RuleChecks chosen={ruleIds} onChange={setRuleIds} problem={violationOf(create.error, 'rule_ids')} />
+        <Field label="Platform" problem={violationOf(create.error, 'platform')}>
+          {(control) => (
+            <select {...control} {...change('platform')}>
+              <option value="">All platforms</option>
+              {platforms.map((id) => (
+                <option key={id} value={id}>
+                  {platformNames[id]}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
       </Form>
     </Modal>
   );
@@ -106,56 +118,49 @@ function Created({ webhook }: { webhook: Answers['CreateWebhook'] }) {
   );
 }
 
-/** The fields that filter the matches to send. */
-function MatchFields({ change, error }: { change: Change; error: Error | null }) {
+function RuleChecks({
+  chosen,
+  onChange,
+  problem,
+}: {
+  chosen: readonly string[];
+  onChange: (ruleIds: readonly string[]) => void;
+  problem: string | undefined;
+}) {
   const rules = useRules().data ?? [];
   return (
-    <>
-      <Field label="Rule" problem={violationOf(error, 'rule_id')}>
-        {(control) => (
-          <select {...control} {...change('rule_id')}>
-            <option value="">All rules</option>
-            {rules.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label="Platform" problem={violationOf(error, 'platform')}>
-        {(control) => (
-          <select {...control} {...change('platform')}>
-            <option value="">All platforms</option>
-            {Object.entries(platformNames).map(([id, name]) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-    </>
+    <FieldGroup label="Rules" hint="Select none for all rules." problem={problem}>
+      <div className={styles.rules}>
+        {rules.map(({ id, name }) => (
+          <Check
+            key={id}
+            label={name}
+            checked={chosen.includes(id)}
+            onChange={(isOn) => onChange(isOn ? [...chosen, id] : chosen.filter((one) => one !== id))}
+          />
+        ))}
+      </div>
+    </FieldGroup>
   );
 }
 
 function useCreate({
   platform: chosen,
   format,
-  rule_id,
+  ruleIds,
   events,
   ...rest
-}: Draft & { events: readonly Event[] }) {
+}: Draft & { events: readonly Event[]; ruleIds: readonly string[] }) {
   const api = useApi();
   const queries = useQueryClient();
-  const platform = chosen === 'x' || chosen === 'firehose' ? chosen : undefined;
+  const platform = platforms.find((one) => one === chosen);
   return useMutation({
     mutationFn: () =>
       api.createWebhook({
         ...rest,
         ...(isFormat(format) && { format }),
         events: [...events],
-        ...(rule_id !== '' && { rule_id }),
+        ...(ruleIds.length > 0 && { rule_ids: [...ruleIds] }),
         ...(platform !== undefined && { platform }),
       }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['listWebhooks'] }),

@@ -3,12 +3,12 @@ import { platformNames } from '../../parts/platforms.ts';
 import type { Webhook } from './deliveries.ts';
 
 /** Describes the events that the webhook sends. */
-export function WebhookEvents({ webhook: { events, rule_id, platform } }: { webhook: Webhook }) {
+export function WebhookEvents({ webhook: { events, rule_ids, platform } }: { webhook: Webhook }) {
   const rules = useRules().data ?? [];
-  const rule = rule_id === null ? null : (rules.find(({ id }) => id === rule_id)?.name ?? rule_id);
+  const names = rule_ids?.map((rule_id) => rules.find(({ id }) => id === rule_id)?.name ?? rule_id);
   const matches = [
     'matches',
-    ...(rule === null ? [] : [`of ${rule}`]),
+    ...(names === undefined ? [] : [`of ${names.join(', ')}`]),
     ...(platform === null ? [] : [`on ${platformNames[platform]}`]),
   ].join(' ');
   return events.map((event) => (event === 'matches' ? matches : event)).join(', ');

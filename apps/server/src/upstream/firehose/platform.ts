@@ -33,6 +33,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   newRuleId: randomUUID,
   // A quiet stream sends nothing at all; missed events are replayed anyway.
   sendsKeepAlives: false,
+  reportsDeletions: false,
   // We assume that `query_ids` is complete (docs/upstreams/firehose.md §7.1). `query_id` is one of several. The flags
   // and lists that withhold a page are not in the event.
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),

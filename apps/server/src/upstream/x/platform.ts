@@ -51,6 +51,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   ruleDelayMs: ({ xRuleDelayMs }) => xRuleDelayMs,
   newRuleId: () => `1${eighteenDigits()}`,
   sendsKeepAlives: true,
+  reportsDeletions: false,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   shortenItem: null,
   billing: {

@@ -1,4 +1,10 @@
-import type { Match, Notice, Platform } from '@earshot/contract';
+import {
+  type HiddenMatches,
+  type Match,
+  type Notice,
+  type Platform,
+  platformDescriptions,
+} from '@earshot/contract';
 import { unhidden } from '@earshot/mcp/visible';
 
 /**
@@ -12,6 +18,7 @@ export interface ChatContent {
   /** Matches that are counted but not shown. */
   readonly more: number;
   readonly removals: number;
+  readonly hidden: HiddenMatches;
   readonly severity: Notice['severity'] | null;
 }
 
@@ -33,7 +40,6 @@ export const chatItemsMax = 10;
 
 const sizes = { rule: 80, name: 60, handle: 40, title: 200, text: 400, why: 40, line: 1_000 };
 const whyCount = 4;
-const platformNames: Readonly<Record<Platform, string>> = { x: 'X', firehose: 'Firehose' };
 
 /** The parts of a match that a chat shows, unshortened. */
 interface MatchParts {
@@ -61,7 +67,7 @@ export function chatItem(match: MatchParts, ruleName: string): ChatItem {
   return {
     id,
     rule: plain(ruleName, sizes.rule) || rule_id,
-    platform: platformNames[platform],
+    platform: platformDescriptions[platform].title,
     author: names.filter(Boolean).join(' ') || null,
     title: (title && plain(title, sizes.title)) || null,
     text: (text && plain(text, sizes.text)) || null,
@@ -77,6 +83,7 @@ export interface ChatBatch {
   readonly matches: readonly ChatItem[];
   readonly more: number;
   readonly removals: number;
+  readonly hidden?: HiddenMatches;
 }
 
 /** A digest, with its counts and its coverage as lines. */
@@ -95,13 +102,21 @@ type Message =
   | { readonly type: 'test' };
 
 export function chatContentOf(message: Message): ChatContent {
-  const empty = { items: [], lines: [], more: 0, removals: 0, severity: null };
+  const hidden = { muted: 0, not_relevant: 0 };
+  const empty = { items: [], lines: [], more: 0, removals: 0, hidden, severity: null };
   switch (message.type) {
     case 'matches': {
       const { matches: items, more, removals } = message;
       const count = items.length + more;
       const heading = count === 0 ? 'Matches were removed' : counted(count, 'match', 'matches');
-      return { ...empty, heading: `Earshot: ${heading}`, items, more, removals };
+      return {
+        ...empty,
+        heading: `Earshot: ${heading}`,
+        items,
+        more,
+        removals,
+        hidden: message.hidden ?? hidden,
+      };
     }
     case 'digest': {
       const { heading, lines, matches: items, more } = message;
@@ -119,10 +134,14 @@ export function chatContentOf(message: Message): ChatContent {
 }
 
 /** The last lines of a message that shows only some matches. Trusted text. */
-export function endLines({ items, more, removals }: ChatContent, shown: number): string[] {
-  const hidden = items.length - shown + more;
+export function endLines({ items, more, removals, hidden }: ChatContent, shown: number): string[] {
+  const others = items.length - shown + more;
   return [
-    ...(hidden > 0 ? [`and ${hidden.toLocaleString('en')} more`] : []),
+    ...(others > 0 ? [`and ${others.toLocaleString('en')} more`] : []),
+    ...(hidden.muted > 0 ? [`${counted(hidden.muted, 'match is', 'matches are')} muted`] : []),
+    ...(hidden.not_relevant > 0
+      ? [`${counted(hidden.not_relevant, 'match is', 'matches are')} not relevant`]
+      : []),
     ...(removals > 0 ? [`${counted(removals, 'match was', 'matches were')} removed`] : []),
   ];
 }

@@ -1,6 +1,6 @@
 import type { LeafNode, Span } from '../../ast.ts';
 import { spend } from '../../budget.ts';
-import type { LeafVerdict } from '../../language.ts';
+import type { LeafVerdict, Verdict } from '../../language.ts';
 import { isDense } from '../characters.ts';
 import type { Source } from '../document.ts';
 import { type TextToken, tokenize } from '../tokenize.ts';
@@ -17,16 +17,23 @@ export const keyword: LeafEvaluator = (leaf, document) => {
 };
 
 /** The first occurrence of the leaf's words, or null. */
-export function search(leaf: LeafNode, sources: readonly Source[]): LeafVerdict | null {
+export function search(
+  leaf: LeafNode,
+  sources: readonly Source[],
+  confidence: Verdict['confidence'] = 'approximate',
+): LeafVerdict | null {
   const words = wordsOf(leaf);
   if (words.length === 0) return null;
-  const slop = leaf.test.type === 'phrase' ? leaf.test.slop : 0;
+  const slop = slopOf(leaf);
   for (const { path, text, tokens } of sources) {
     const range = findWords(tokens(), words, slop);
-    if (range !== null)
-      return hit(leaf, 'approximate', { path, range, value: text.slice(range[0], range[1]) });
+    if (range !== null) return hit(leaf, confidence, { path, range, value: text.slice(range[0], range[1]) });
   }
   return null;
+}
+
+export function slopOf({ test }: LeafNode): number {
+  return test.type === 'phrase' ? test.slop : 0;
 }
 
 const stepsPerToken = 3;
@@ -44,7 +51,11 @@ function wordsOf(leaf: LeafNode): readonly TextToken[] {
   return words;
 }
 
-function findWords(tokens: readonly TextToken[], words: readonly TextToken[], slop: number): Span | null {
+export function findWords(
+  tokens: readonly TextToken[],
+  words: readonly TextToken[],
+  slop: number,
+): Span | null {
   if (slop > 0 && words.length > 1) return findNear(tokens, words, slop);
   spend(stepsPerToken * tokens.length);
   for (let at = 0; at + words.length <= tokens.length; at += 1) {

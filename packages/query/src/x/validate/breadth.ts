@@ -1,15 +1,8 @@
 import type { LeafNode } from '../../ast.ts';
 import { broadRule, type Weight } from '../../breadth.ts';
-import { findOperator } from '../tables.ts';
+import type { Dialect } from '../dialect.ts';
 import { stopWords } from './positive-clause.ts';
 import { source, type TreeRule } from './rule.ts';
-
-const words = {
-  everything:
-    'Nearly every post matches a part of this, and each is billed. Say what posts must be about: a rarer word, a phrase, a hashtag or an account.',
-  oneWord:
-    'Possibly very broad: one word or tag is enough, and each post is billed (a common word: 200,000 a day, $1,000). Preview the rule, or require a second word, a phrase or an account.',
-} as const;
 
 const weights: Readonly<Record<string, Weight>> = {
   cashtag: 2,
@@ -34,10 +27,10 @@ export const breadth: TreeRule = (root, view) => {
   const found = broadRule(
     root,
     (leaf) => {
-      hasUnknown ||= findOperator(leaf.field) === undefined;
-      return isOperatorWord(source(view, leaf)) ? 0 : weightOf(leaf);
+      hasUnknown ||= view.dialect.findOperator(leaf.field) === undefined;
+      return isOperatorWord(source(view, leaf)) ? 0 : weightOf(leaf, view.dialect);
     },
-    words,
+    view.dialect.texts,
   );
   // An unknown operator may have been meant to narrow the rule.
   if (found !== null && !(hasUnknown && found.severity === 'suspicious')) view.report(found);
@@ -51,7 +44,7 @@ function isOperatorWord(text: string): boolean {
   return text.length <= 3 && /^(?:AND|OR|NOT|and|or)$/.test(text);
 }
 
-function weightOf({ field, test }: LeafNode): Weight {
+function weightOf({ field, test }: LeafNode, { findOperator }: Dialect): Weight {
   if (test.type === 'flag' || findOperator(field) === undefined) return 0;
   if (field === 'url' || field === 'url_contains') return matchesEveryLink(test) ? 0 : 3;
   if (field === 'hashtag') return test.type === 'term' && test.value.length <= shortTag ? 2 : 3;

@@ -3,7 +3,7 @@ import { error, type Fix, suspicious } from '../../diagnostics.ts';
 import { isContradictory } from '../canonical.ts';
 import { isSpace } from '../characters.ts';
 import { cutting } from '../cut.ts';
-import { implied, ofPlaces } from '../exclusions.ts';
+import { ofPlaces } from '../exclusions.ts';
 import { printNode } from '../print.ts';
 import { conjuncts, type NodeRule, shown, source, type TreeRule, type View } from './rule.ts';
 
@@ -20,7 +20,7 @@ export const contradiction: NodeRule<'and'> = (node, view) => {
   }
   if (excluded.length === 0) return;
   const texts = new Set(required.map(printNode));
-  const given = new Set(required.flatMap(({ field }) => implied.get(field) ?? []));
+  const given = new Set(required.flatMap(({ field }) => view.dialect.implied.get(field) ?? []));
   for (const { child, span } of excluded) {
     if (child.kind !== 'leaf' || !(texts.has(printNode(child)) || given.has(child.field))) continue;
     const message = 'The rule requires and excludes the same, so this part can never match.';
@@ -31,7 +31,7 @@ export const contradiction: NodeRule<'and'> = (node, view) => {
 
 /** The same across groups, which the clauses of one level do not show. */
 export const nestedContradiction: TreeRule = (root, view) => {
-  if (!isContradictory(root)) return;
+  if (!isContradictory(root, view.dialect)) return;
   const message = 'A part of the rule requires and excludes the same, so it can never match.';
   view.report(error('never_matches', message, root.span));
 };
@@ -40,23 +40,11 @@ function isExcludedLeaf(node: Node): node is Extract<Node, { kind: 'not' }> {
   return node.kind === 'not' && node.child.kind === 'leaf';
 }
 
-/** What a post has one of. An account may be named by its handle and its number, so only a language is decided. */
-const single: Readonly<Record<string, string>> = {
-  lang: 'language',
-  from: 'author',
-  to: 'account that it replies to',
-  retweets_of: 'account that it retweets',
-  place_country: 'country',
-  conversation_id: 'conversation',
-  in_reply_to_tweet_id: 'post that it replies to',
-  retweets_of_tweet_id: 'post that it retweets',
-};
-
 /** Two values of an operator of which a post has one: they never match together. */
 export const valueConflict: NodeRule<'and'> = (node, view) => {
   const byField = new Map<string, LeafNode[]>();
   for (const clause of leaves(node)) {
-    if (single[clause.field] === undefined) continue;
+    if (view.dialect.single[clause.field] === undefined) continue;
     const same = byField.get(clause.field);
     if (same === undefined) byField.set(clause.field, [clause]);
     else same.push(clause);
@@ -75,7 +63,7 @@ function report(field: string, clauses: readonly LeafNode[], view: View): void {
   );
   const other = rest[0];
   if (first === undefined || other === undefined || values.size < 2) return;
-  const message = `A post has one ${single[field]}, so these never match together. Join them with OR.`;
+  const message = `A post has one ${view.dialect.single[field]}, so these never match together. Join them with OR.`;
   const fix: Fix = {
     title: 'Match either',
     certainty: 'certain',

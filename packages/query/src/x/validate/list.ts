@@ -31,8 +31,7 @@ export function listsOf(text: string): readonly List[] {
 /** `a, b, c`: X has no lists, and either or all may be meant. */
 export function list(view: View): void {
   for (const found of view.lists) {
-    const message =
-      'X has no lists. Join the words with OR if one is enough, or with spaces if all are needed.';
+    const message = `${view.dialect.name} has no lists. Join the words with OR if one is enough, or with spaces if all are needed.`;
     view.report(error('unquoted_punctuation', message, found.span, fixes(found, view)));
   }
 }

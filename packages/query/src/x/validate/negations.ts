@@ -1,11 +1,10 @@
 import type { Node, NotNode } from '../../ast.ts';
 import { certain, error, replacement, warning } from '../../diagnostics.ts';
-import { findOperator } from '../tables.ts';
 import { type LeafRule, type NodeRule, source, type View } from './rule.ts';
 
 /** `sample:` and `embedding:` may not be negated; `is:nullcast` must be. */
 export const negationAllowed: LeafRule = (leaf, view, negation) => {
-  const rule = findOperator(leaf.field)?.negation;
+  const rule = view.dialect.findOperator(leaf.field)?.negation;
   if (rule === 'never' && negation !== null) {
     const direct = negation.child === leaf;
     const message = `${leaf.field}: cannot be negated. Remove the dash.`;
@@ -34,8 +33,7 @@ function disjuncts(node: Node): readonly Node[] {
 
 function reportRewrite(node: NotNode, clauses: readonly Node[], view: View): void {
   const text = clauses.map((clause) => `-${source(view, clause)}`).join(' ');
-  const message =
-    'X advises against a dash before parentheses. The rule is registered with each clause negated.';
+  const message = view.dialect.texts.negatedGroup;
   view.report(
     warning('negated_group', message, node.span, [
       certain(replacement('Negate each clause', node.span, text)),
@@ -55,6 +53,6 @@ function reportIllegal(node: NotNode, view: View): void {
         ),
       ]
     : [];
-  const message = 'X cannot exclude a combination of clauses. Negate single clauses, or a quoted phrase.';
+  const message = `${view.dialect.name} cannot exclude a combination of clauses. Negate single clauses, or a quoted phrase.`;
   view.report(error('illegal_negated_group', message, node.span, fixes));
 }

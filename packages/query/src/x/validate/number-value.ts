@@ -1,7 +1,6 @@
 import type { Span } from '../../ast.ts';
 import { certain, error, type Fix, replacement } from '../../diagnostics.ts';
 import type { ValueKind } from '../operator.ts';
-import { findOperator } from '../tables.ts';
 import type { LeafRule } from './rule.ts';
 
 const expectations: Partial<Record<ValueKind, string>> = {
@@ -13,7 +12,7 @@ const expectations: Partial<Record<ValueKind, string>> = {
 
 /** Counts, `sample:` percentages and thresholds. */
 export const numberValue: LeafRule = (leaf, view) => {
-  const kind = findOperator(leaf.field)?.value ?? 'count';
+  const kind = view.dialect.findOperator(leaf.field)?.value ?? 'count';
   if (leaf.valueSpan[0] === leaf.valueSpan[1]) return;
   const { test } = leaf;
   const report = (message: string, fixes: readonly Fix[]): void => {

@@ -1,7 +1,7 @@
 import type { Node, OrNode } from '../../ast.ts';
 import { type Edit, type Fix, suspicious } from '../../diagnostics.ts';
 import { outerClauses } from '../outer-filters.ts';
-import { type NodeRule, shown } from './rule.ts';
+import { type NodeRule, shown, type View } from './rule.ts';
 
 /**
  * `a OR b -is:retweet` filters only `b`, and `a OR b c` requires `c` only beside `b`, because a space binds tighter than
@@ -9,10 +9,10 @@ import { type NodeRule, shown } from './rule.ts';
  * for all. Parentheses around the branch say that it was not.
  */
 export const orPrecedence: NodeRule<'or'> = (node, view) => {
-  const found = outerClauses(node);
+  const found = outerClauses(node, view.dialect);
   const first = found?.filters[0];
   if (found === null || first === undefined || found.filters.some(isSample)) return;
-  const fix = orGrouping(node, 'Apply it to all branches');
+  const fix = orGrouping(node, 'Apply it to all branches', view);
   const message = `${shown(view, first)} applies to one branch of the OR only, because a space binds tighter than OR. Group the branches, or that branch.`;
   const fixes = [...(fix === null ? [] : [fix]), asRead(node)];
   view.report(suspicious('or_precedence', message, first.span, fixes));
@@ -24,8 +24,8 @@ function isSample(node: Node): boolean {
 }
 
 /** Parentheses around what OR joins, with the clauses at both outer ends left outside. */
-export function orGrouping(node: Node, title: string): Fix | null {
-  const found = outerClauses(node);
+export function orGrouping(node: Node, title: string, { dialect }: View): Fix | null {
+  const found = outerClauses(node, dialect);
   if (found === null) return null;
   return {
     title,

@@ -1,7 +1,6 @@
 import type { LeafNode, Node, OrNode, Test } from '../../ast.ts';
 import { certain, error, type Fix, replacement, suspicious, warning } from '../../diagnostics.ts';
-import { undocumented } from '../elsewhere.ts';
-import { findOperator } from '../tables.ts';
+import type { Dialect } from '../dialect.ts';
 import { shown, source, type View } from './rule.ts';
 
 /** Observed or suspected to be refused alone (x.md §10.1). */
@@ -23,36 +22,36 @@ const yes = 3;
  */
 export function positiveClause(root: Node, view: View): boolean {
   blame(root, null, view);
-  return level(root) > stopWord;
+  return level(root, view.dialect) > stopWord;
 }
 
-function level(node: Node): number {
+function level(node: Node, dialect: Dialect): number {
   switch (node.kind) {
     case 'leaf':
-      return leafLevel(node);
+      return leafLevel(node, dialect);
     case 'and':
-      return highest(node.children);
+      return highest(node.children, dialect);
     case 'or':
-      return lowest(node.children);
+      return lowest(node.children, dialect);
     case 'not':
     case 'never':
       return no;
   }
 }
 
-function highest(nodes: readonly Node[]): number {
+function highest(nodes: readonly Node[], dialect: Dialect): number {
   let best: number = no;
-  for (const node of nodes) best = Math.max(best, level(node));
+  for (const node of nodes) best = Math.max(best, level(node, dialect));
   return best;
 }
 
-function lowest(nodes: readonly Node[]): number {
+function lowest(nodes: readonly Node[], dialect: Dialect): number {
   let worst: number = yes;
-  for (const node of nodes) worst = Math.min(worst, level(node));
+  for (const node of nodes) worst = Math.min(worst, level(node, dialect));
   return worst;
 }
 
-function leafLevel({ field, test }: LeafNode): number {
+function leafLevel({ field, test }: LeafNode, { findOperator, undocumented }: Dialect): number {
   if (field === 'keyword') return isStopWord(test) ? stopWord : yes;
   const operator = findOperator(field);
   if (operator === undefined) return undocumented.has(field) ? unclear : yes;
@@ -67,7 +66,7 @@ function isStopWord(test: Test): boolean {
 
 /** Reports the failing branches, as deep in the tree as possible. */
 function blame(node: Node, branchOf: OrNode | null, view: View): void {
-  const own = level(node);
+  const own = level(node, view.dialect);
   if (own === yes) return lintNegatedBranches(node, view);
   if (node.kind === 'or') {
     for (const child of node.children) blame(child, node, view);
@@ -76,7 +75,8 @@ function blame(node: Node, branchOf: OrNode | null, view: View): void {
   const group =
     node.kind === 'and'
       ? node.children.find(
-          (child) => child.kind === 'or' && child.children.some((branch) => level(branch) > own),
+          (child) =>
+            child.kind === 'or' && child.children.some((branch) => level(branch, view.dialect) > own),
         )
       : undefined;
   if (group !== undefined) return blame(group, branchOf, view);
@@ -92,7 +92,7 @@ function reportNothingPositive(node: Node, branchOf: OrNode | null, view: View):
     view.report(error('needs_standalone', message, filter.span, fixes));
   } else if (branchOf === null) {
     const message = 'The rule only excludes. Add a word, phrase, hashtag or account that posts must have.';
-    const fixes = node.kind === 'not' && node.child.kind === 'leaf' ? undash(node, node.child) : [];
+    const fixes = node.kind === 'not' && node.child.kind === 'leaf' ? undash(node, node.child, view) : [];
     view.report(error('only_negations', message, node.span, fixes));
   } else {
     const message =
@@ -101,20 +101,17 @@ function reportNothingPositive(node: Node, branchOf: OrNode | null, view: View):
   }
 }
 
-function undash(node: Node, leaf: LeafNode): Fix[] {
-  if (findOperator(leaf.field)?.standalone !== 'yes') return [];
+function undash(node: Node, leaf: LeafNode, { dialect }: View): Fix[] {
+  if (dialect.findOperator(leaf.field)?.standalone !== 'yes') return [];
   return [replacement('Require it instead', [node.span[0], leaf.span[0]], '')];
 }
 
 function reportSuspicious(node: Node, own: number, view: View): void {
   if (own === stopWord) {
-    const message =
-      'X may refuse words as common as these alone; otherwise nearly every post matches. Add a rarer word.';
-    view.report(suspicious('stop_words_only', message, node.span));
+    view.report(suspicious('stop_words_only', view.dialect.texts.stopWords, node.span));
     return;
   }
-  const message =
-    'X does not say whether this can stand alone. Add a word, phrase, hashtag or account to be safe.';
+  const message = `${view.dialect.name} does not say whether this can stand alone. Add a word, phrase, hashtag or account to be safe.`;
   view.report(warning('may_not_stand_alone', message, node.span));
 }
 
@@ -123,7 +120,7 @@ function lintNegatedBranches(node: Node, view: View): void {
   if (node.kind === 'leaf' || node.kind === 'not' || node.kind === 'never') return;
   for (const child of node.children) {
     if (node.kind === 'or' && child.kind === 'not') {
-      const message = 'This branch of OR holds for every post without the clause. X may refuse it.';
+      const message = view.dialect.texts.negatedBranch;
       view.report(suspicious('negated_or_branch', message, child.span, joinFix(node, view)));
     }
     lintNegatedBranches(child, view);
@@ -146,8 +143,8 @@ function sameFilterFix(or: OrNode, view: View): Fix[] {
   const clauses = first?.kind === 'and' ? first.children : [];
   const filter = clauses.at(-1);
   const last = rest.at(-1);
-  if (filter?.kind !== 'leaf' || last === undefined || level(filter) > no) return [];
-  if (clauses.slice(0, -1).every((clause) => level(clause) === no)) return [];
+  if (filter?.kind !== 'leaf' || last === undefined || level(filter, view.dialect) > no) return [];
+  if (clauses.slice(0, -1).every((clause) => level(clause, view.dialect) === no)) return [];
   if (!rest.every((child) => child.kind === 'leaf' && family(child.field) === family(filter.field)))
     return [];
   const group = [filter, ...rest].map((child) => source(view, child)).join(' OR ');
@@ -162,8 +159,8 @@ function family(field: string): string {
 function joinFix(or: OrNode, view: View): Fix[] {
   const grouped = sameFilterFix(or, view);
   if (grouped.length > 0) return grouped;
-  const sound = or.children.filter((child) => level(child) > no);
-  const rest = or.children.filter((child) => level(child) === no);
+  const sound = or.children.filter((child) => level(child, view.dialect) > no);
+  const rest = or.children.filter((child) => level(child, view.dialect) === no);
   const first = or.children[0];
   const last = or.children.at(-1);
   if (sound.length === 0 || first === undefined || last === undefined) return [];

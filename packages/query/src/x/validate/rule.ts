@@ -1,6 +1,7 @@
 import type { LeafNode, Node, NotNode, Span } from '../../ast.ts';
 import { type Diagnostic, type Fix, replacement } from '../../diagnostics.ts';
 import type { Tier } from '../../language.ts';
+import type { Dialect } from '../dialect.ts';
 
 /** Clauses with commas or semicolons between them, in any script. */
 export interface List {
@@ -11,6 +12,7 @@ export interface List {
 /** What a validation rule can read. Rules report and never throw. */
 export interface View {
   readonly text: string;
+  readonly dialect: Dialect;
   readonly tier: Tier;
   readonly lists: readonly List[];
   report(diagnostic: Diagnostic): void;

@@ -2,16 +2,16 @@ import type { LeafNode, NotNode } from '../../ast.ts';
 import { certain, error, type Fix, replacement, warning } from '../../diagnostics.ts';
 import { closest, quoted } from '../../text.ts';
 import { cutting } from '../cut.ts';
-import { type Elsewhere, elsewhere, undocumented } from '../elsewhere.ts';
-import { findOperator, isImplied, operators } from '../tables.ts';
+import { type Dialect, isImplied } from '../dialect.ts';
+import type { Elsewhere } from '../elsewhere.ts';
 import { clauseSpan, type LeafRule, source, type View } from './rule.ts';
 
 /** An operator that the filtered stream does not have: from another product, misspelt or invented. */
 export const unknownOperator: LeafRule = (leaf, view, negation) => {
   const name = leaf.field.replace(/:$/, '');
   const shown = quoted(name, 40);
-  if (undocumented.has(name)) {
-    const message = `${name}: is not on X's list for the stream. X decides when the rule is created.`;
+  if (view.dialect.undocumented.has(name)) {
+    const message = `${name}: is not on ${view.dialect.name}'s list for the stream. ${view.dialect.name} decides when the rule is created.`;
     view.report(warning('undocumented_operator', message, leaf.span));
     return;
   }
@@ -22,14 +22,14 @@ export const unknownOperator: LeafRule = (leaf, view, negation) => {
   }
   const known = elsewhereOf(leaf, view, name);
   if (known !== undefined) {
-    const message = `The stream has no operator ${shown}: ${known.hint}.`;
+    const message = `${view.dialect.texts.stream} has no operator ${shown}: ${known.hint}.`;
     view.report(
       error('unsupported_operator', message, leaf.span, elsewhereFixes(leaf, view, known, negation)),
     );
     return;
   }
   const near = nearestIn(view, name);
-  const message = `X has no operator ${shown}.${near === null ? '' : ` Did you mean ${near}?`}`;
+  const message = `${view.dialect.name} has no operator ${shown}.${near === null ? '' : ` Did you mean ${near}?`}`;
   const fixes = near === null ? removal(leaf, view, negation) : [nearFix(leaf, view, near)];
   view.report(error('unknown_operator', message, leaf.span, fixes));
 };
@@ -37,15 +37,17 @@ export const unknownOperator: LeafRule = (leaf, view, negation) => {
 /** By name and value, or by name alone. */
 function elsewhereOf(leaf: LeafNode, view: View, name: string): Elsewhere | undefined {
   const value = view.text.slice(leaf.valueSpan[0], leaf.valueSpan[1]).toLowerCase();
+  const { elsewhere } = view.dialect;
   return elsewhere.get(`${name}:${value}`) ?? elsewhere.get(name) ?? elsewhere.get(name.replace(/:.*$/, ''));
 }
 
 function elsewhereFixes(
   leaf: LeafNode,
   view: View,
-  { instead, certainty, rewrite }: Elsewhere,
+  { instead, certainty, isNeverTrue, rewrite }: Elsewhere,
   negation: NotNode | null,
 ): Fix[] {
+  if (isNeverTrue) return negation?.child === leaf ? removal(leaf, view, negation).map(certain) : [];
   if (instead === undefined) return removal(leaf, view, negation);
   // `-exclude:retweets` and the like say nothing clear.
   if (instead.startsWith('-') && negation !== null) return [];
@@ -64,7 +66,7 @@ function flagList(leaf: LeafNode, view: View, negation: NotNode | null): Fix[] |
   const family = /^(?:is|has):/.exec(leaf.field)?.[0];
   if (family === undefined || parts.length < 2) return null;
   const flags = parts.map((part) => (part.includes(':') ? part : family + part));
-  if (!flags.every((flag) => findOperator(flag.toLowerCase()) !== undefined)) return null;
+  if (!flags.every((flag) => view.dialect.findOperator(flag.toLowerCase()) !== undefined)) return null;
   return negation === null
     ? [replacement('Either is enough: OR', [start, end], `(${flags.join(' OR ')})`)]
     : [certain(replacement('Exclude each', [start, end], flags.join(' -')))];
@@ -96,12 +98,12 @@ const alreadyFound = new WeakMap<View, Map<string, string | null>>();
 function nearestIn(view: View, name: string): string | null {
   const found = alreadyFound.get(view) ?? new Map<string, string | null>();
   alreadyFound.set(view, found);
-  const near = found.get(name) ?? (found.has(name) ? null : nearest(name));
+  const near = found.get(name) ?? (found.has(name) ? null : nearest(name, view.dialect));
   found.set(name, near);
   return near;
 }
 
-function nearest(name: string): string | null {
+function nearest(name: string, { operators }: Dialect): string | null {
   const names = operators.flatMap((operator) => (isImplied(operator) ? [] : [operator.name]));
   const family = /^(is|has):/.exec(name)?.[0];
   if (family === undefined)

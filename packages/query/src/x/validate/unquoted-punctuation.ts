@@ -4,7 +4,7 @@ import { nearFix } from '../../near.ts';
 import { quoted } from '../../text.ts';
 import { isEmoji, isEmojiModifier, isPlainWord, isSeparator } from '../characters.ts';
 import { cutting } from '../cut.ts';
-import { slopMax } from '../tables.ts';
+import { slopMax } from '../dialect.ts';
 import { isListed } from './list.ts';
 import { signsDropped } from './quotes.ts';
 import { type LeafRule, phraseAround, source, type View } from './rule.ts';
@@ -43,6 +43,7 @@ const joinMarks: ReadonlyMap<string, string> = new Map([
 
 /** Syntax of other search languages. */
 function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | null {
+  const { name } = view.dialect;
   const foreign = (message: string, fix: Fix): Diagnostic =>
     error('foreign_syntax', message, leaf.span, [certain(fix)]);
   const joined = joinMarks.get(word);
@@ -51,10 +52,12 @@ function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | 
       joined === ''
         ? cutting(`Remove ${word}`, view.text, leaf.span)
         : replacement('Write OR', leaf.valueSpan, joined);
-    const message = `X does not know ${word}. A space means that both match, OR that either does.`;
+    const message = `${name} does not know ${word}. A space means that both match, OR that either does.`;
     // `Johnson & Johnson` may be one name.
-    const name = word === '&' || word === '+' ? phraseAround(leaf.span, view.text) : null;
-    return name === null ? foreign(message, fix) : error('foreign_syntax', message, leaf.span, [name, fix]);
+    const phrase = word === '&' || word === '+' ? phraseAround(leaf.span, view.text) : null;
+    return phrase === null
+      ? foreign(message, fix)
+      : error('foreign_syntax', message, leaf.span, [phrase, fix]);
   }
   if (word.includes('://')) {
     const fix = replacement('Search it as a link', leaf.valueSpan, `url:"${word}"`);
@@ -64,7 +67,7 @@ function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | 
   const rest = word.slice(1);
   if ((word.startsWith('!') || word.startsWith('+')) && isPlainWord(rest)) {
     const instead = word.startsWith('!') ? `-${rest}` : rest;
-    const message = 'X excludes with a dash and requires by a space; it does not know ! and +.';
+    const message = `${name} excludes with a dash and requires by a space; it does not know ! and +.`;
     return foreign(message, replacement(`Write ${instead}`, leaf.valueSpan, instead));
   }
   const hashtag = /^%23([\p{L}\p{N}_]+)$/u.exec(word)?.[1];
@@ -75,25 +78,25 @@ function borrowedSyntax(leaf: LeafNode, word: string, view: View): Diagnostic | 
     );
   const boosted = /^([\p{L}\p{N}]+)\^\d+(?:\.\d+)?$/u.exec(word)?.[1];
   if (boosted !== undefined)
-    return foreign('X has no boosts.', replacement(`Write ${boosted}`, leaf.valueSpan, boosted));
+    return foreign(`${name} has no boosts.`, replacement(`Write ${boosted}`, leaf.valueSpan, boosted));
   if (word.length > 2 && word.startsWith('/') && word.endsWith('/')) {
-    const message = 'X has no regular expressions. List the words with OR.';
+    const message = `${name} has no regular expressions. List the words with OR.`;
     return error('foreign_syntax', message, leaf.span);
   }
   const near = distance(leaf, word, view);
   if (near !== null) return near;
-  if (/[*?](?=.)|\*$/.test(word)) return wildcard(leaf);
+  if (/[*?](?=.)|\*$/.test(word)) return wildcard(leaf, view);
   const parts = word.split('|').filter((part) => part !== '');
   if (word.includes('|') && parts.length > 1 && parts.every(isPlainWord)) {
     const fix = replacement('Write OR', leaf.valueSpan, `(${parts.join(' OR ')})`);
-    return foreign('X writes "either" as OR.', fix);
+    return foreign(`${name} writes "either" as OR.`, fix);
   }
   return null;
 }
 
 /** `~2` after a word or a space, and `NEAR/5`: what X writes as `"a b"~5`. */
 function distance(leaf: LeafNode, word: string, view: View): Diagnostic | null {
-  const message = 'X knows distance between two words only: "one two"~5.';
+  const message = `${view.dialect.name} knows distance between two words only: "one two"~5.`;
   const report = (fixes: readonly Fix[]): Diagnostic => error('foreign_syntax', message, leaf.span, fixes);
   if (!/[~/]/.test(word)) return null;
   const spaced = /^~\d$/.test(word) ? spacedSlop(leaf.valueSpan, view) : null;
@@ -106,8 +109,8 @@ function distance(leaf: LeafNode, word: string, view: View): Diagnostic | null {
     : report(nearFix(leaf.valueSpan, Math.min(slopMax, Math.max(1, Number(count))), view.text));
 }
 
-function wildcard(leaf: LeafNode): Diagnostic {
-  const message = 'X has no wildcards: words match whole. List the forms you need with OR.';
+function wildcard(leaf: LeafNode, { dialect }: View): Diagnostic {
+  const message = `${dialect.name} has no wildcards: words match whole. List the forms you need with OR.`;
   return error('no_wildcards', message, leaf.span);
 }
 
@@ -121,10 +124,10 @@ function punctuation(leaf: LeafNode, word: string, view: View): Diagnostic {
   }
   const left = signsDropped(word);
   if (left !== null) {
-    const message = `X drops the signs of ${shown} and would find the word ${quoted(left, 40)}. Write words that distinguish it.`;
+    const message = `${view.dialect.name} drops the signs of ${shown} and would find the word ${quoted(left, 40)}. Write words that distinguish it.`;
     return error('dropped_signs', message, leaf.span);
   }
-  const message = `${shown} has punctuation, so X wants it in quotes.`;
+  const message = `${shown} has punctuation, so ${view.dialect.name} wants it in quotes.`;
   if (bare !== word && isPlainWord(bare)) {
     const fix = replacement('Remove the punctuation', leaf.valueSpan, bare);
     if (/[.!?…]+$/.test(word)) return error(code, message, leaf.span, [certain(fix)]);

@@ -2,15 +2,14 @@ import type { LeafNode, Node } from '../../ast.ts';
 import { certain, error, replacement } from '../../diagnostics.ts';
 import { leavesOf } from '../../explain.ts';
 import { cutting } from '../cut.ts';
-import { findOperator, lengthMax } from '../tables.ts';
 import { orGrouping } from './or-precedence.ts';
 import type { LeafRule, TextRule, TreeRule, View } from './rule.ts';
 
 /** The unit is not documented; UTF-16 units are never fewer than characters. */
 export const ruleLength: TextRule = (view) => {
-  const limit = lengthMax[view.tier];
+  const limit = view.dialect.lengthMax[view.tier];
   if (view.text.length <= limit) return;
-  const message = `The rule has ${view.text.length} characters; X takes ${limit}. Split it into several rules.`;
+  const message = `The rule has ${view.text.length} characters; ${view.dialect.name} takes ${limit}. Split it into several rules.`;
   view.report(error('too_long', message, [limit, view.text.length]));
 };
 
@@ -39,7 +38,7 @@ function isPrintableAscii(text: string): boolean {
 
 /** X refuses operators that the account's plan does not include. */
 export const tierAvailable: LeafRule = (leaf, view) => {
-  const needed = findOperator(leaf.field)?.tier;
+  const needed = view.dialect.findOperator(leaf.field)?.tier;
   if (needed === undefined || needed === view.tier) return;
   const message = `${leaf.field}: needs X's Enterprise plan with the Embedding tier. List the words themselves instead.`;
   view.report(error('unavailable_operator', message, leaf.span));
@@ -69,7 +68,7 @@ function walk(node: Node, or: Node | null, view: View, seen: LeafNode[]): void {
 }
 
 function reportInsideOr(leaf: LeafNode, or: Node, view: View): void {
-  const fix = orGrouping(or, 'Group the OR');
+  const fix = orGrouping(or, 'Group the OR', view);
   const message = 'sample: applies to the whole rule. Put everything that OR joins in parentheses before it.';
   view.report(error('sample_needs_group', message, leaf.span, fix === null ? [] : [certain(fix)]));
 }

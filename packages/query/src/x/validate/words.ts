@@ -3,7 +3,7 @@ import { certain, error, type Fix, replacement, suspicious } from '../../diagnos
 import { nearFix } from '../../near.ts';
 import { isSpace } from '../characters.ts';
 import { cutting } from '../cut.ts';
-import { slopMax } from '../tables.ts';
+import { slopMax } from '../dialect.ts';
 import { conjuncts, type LeafRule, type NodeRule, phraseAround, source, type View } from './rule.ts';
 
 /** Quotes with nothing but space between them. A value that is missing altogether is found by the lexer. */
@@ -24,7 +24,7 @@ export const ambiguousAnd: LeafRule = (leaf, view, negation) => {
   const cut = cutting(`Remove ${word}`, view.text, leaf.span);
   const phrase = word === 'AND' ? null : phraseAround(leaf.span, view.text);
   const removals = phrase === null ? [certain(cut)] : [cut, phrase];
-  const message = `X has no ${word}: a space between two clauses already means that both must match.`;
+  const message = `${view.dialect.name} has no ${word}: a space between two clauses already means that both must match.`;
   view.report(error('ambiguous_and', message, leaf.span, negation === null ? [...removals, quote] : [quote]));
 };
 
@@ -56,7 +56,7 @@ export const notWord: LeafRule = (leaf, view, negation) => {
     next > leaf.span[1] &&
     next < view.text.length &&
     !'-)'.includes(view.text.charAt(next));
-  const message = 'NOT is searched as a word here. X excludes with a dash that touches the clause: -word.';
+  const message = `NOT is searched as a word here. ${view.dialect.name} excludes with a dash that touches the clause: -word.`;
   const [start] = leaf.span;
   const but = /(?<=\s)but\s+$/i.exec(view.text.slice(0, start));
   const fixes = negates ? [certain(replacement('Use a dash', [but?.index ?? start, next], '-'))] : [];
@@ -89,7 +89,7 @@ export const sentence: NodeRule<'and'> = (node, view) => {
   const last = words.at(-1);
   if (first === undefined || last === undefined || words.length < sentenceMin) return;
   if (filler.length === 0 && words.length < wordsMin) return;
-  const message = `X requires each of these ${words.length} words in a post. Keep the two or three that posts must have, quote a phrase, or join alternatives with OR.`;
+  const message = `${view.dialect.name} requires each of these ${words.length} words in a post. Keep the two or three that posts must have, quote a phrase, or join alternatives with OR.`;
   const span = [first.span[0], last.span[1]] as const;
   view.report(suspicious('sentence', message, span, withoutFiller(words, filler, view)));
 };
@@ -134,7 +134,7 @@ export const proximity: LeafRule = (leaf, view) => {
 /** `NEAR` as other search engines write it; `NEAR/5` is reported as punctuation. */
 function nearWord(leaf: LeafNode, view: View): void {
   if (leaf.test.type !== 'term' || leaf.test.value !== 'near' || source(view, leaf) !== 'NEAR') return;
-  const message = `NEAR is searched as a word here. X writes distance as ${form}.`;
+  const message = `NEAR is searched as a word here. ${view.dialect.name} writes distance as ${form}.`;
   view.report(suspicious('foreign_syntax', message, leaf.span, nearFix(leaf.span, 5, view.text)));
 }
 

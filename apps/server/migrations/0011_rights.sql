@@ -46,7 +46,7 @@ declare
   name text;
 begin
   foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_messages', 'digest_mails', 'digests', 'heads',
-    'idempotency_keys', 'matches', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'usage',
+    'idempotency_keys', 'judge_usage', 'match_relevance', 'matches', 'mutes', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'usage',
     'watches', 'webhooks'] loop
     execute format('alter table %I enable row level security', name);
     execute format(
@@ -94,7 +94,7 @@ create policy own_rows on slots to earshot_account using (exists (
 -- earshot_account: reads its own rows, and changes its keys, readers, webhooks and digests ----------------------------------
 
 grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_messages, digest_mails, digests, heads,
-  idempotency_keys, match_log, match_times, matches, notice_log, notices, platform_counts, position_jumps, readers, removals,
+  idempotency_keys, judge_usage, match_log, match_relevance, match_times, matches, mutes, notice_log, notices, platform_counts, position_jumps, readers, removals,
   removed_matches, rule_versions, rules, slot_holders, usage, watches, webhook_batches, webhooks to earshot_account;
 -- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
 grant select (id, platform, source_id, state) on slots to earshot_account;
@@ -106,7 +106,7 @@ grant update (name) on accounts to earshot_account;
 grant insert, update (revoked_at) on api_keys to earshot_account;
 grant insert on audit to earshot_account;
 grant update (answer) on idempotency_keys to earshot_account;
-grant insert, update, delete on digests, readers, webhooks to earshot_account;
+grant insert, update, delete on digests, match_relevance, mutes, readers, webhooks to earshot_account;
 grant insert, update on counts_calls, platform_counts to earshot_account;
 grant delete on webhook_batches to earshot_account;
 -- A waiting issue is tried at once when its owner changes the recipient.
@@ -136,6 +136,7 @@ grant select, insert on audit, posts, removals to earshot_runtime;
 grant select, insert, update (name) on accounts to earshot_runtime;
 grant select, insert, update (last_used_at, revoked_at) on api_keys to earshot_runtime;
 grant select, insert, update (times, last_at), delete on deliveries to earshot_runtime;
+grant select on mutes to earshot_runtime;
 grant select, insert, delete on console_links, matches, settled_batches, upstream_calls to earshot_runtime;
 grant select, insert, update (last_used_at), delete on console_sessions to earshot_runtime;
 grant select, insert, update (payload, account_id, expires_at, consumed_at), delete on oauth_artefacts to earshot_runtime;
@@ -145,7 +146,7 @@ grant select, insert, update on budget_marks, compliance_checks, coverage, gap_r
 -- The right to change tombstones is the right to lock them; only the owner may delete one.
 grant select, insert, update on tombstones to earshot_runtime;
 grant select, insert, update, delete on bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads,
-  idempotency_keys, log_check, readers, rules, usage, webhook_batches, webhooks to earshot_runtime;
+  idempotency_keys, judge_usage, log_check, match_relevance, readers, rules, usage, webhook_batches, webhooks to earshot_runtime;
 grant delete on counts_calls, platform_counts to earshot_runtime;
 grant execute on function begin_webhook_batch, count_moved_slot, count_new_slots, ensure_partitions, note_match_times, note_old_slots,
   record_service, record_watch, refuse_audit_change, take_positions, take_turn to earshot_runtime;

@@ -6,3 +6,8 @@ export function newNonce(): string {
     .toString()
     .padStart(39, '0');
 }
+
+/** Untrusted lines between tags that only Earshot can write, because only it knows the nonce. */
+export function fenced(lines: readonly string[], nonce: string): string[] {
+  return [`<untrusted-content-${nonce}>`, ...lines, `</untrusted-content-${nonce}>`];
+}
