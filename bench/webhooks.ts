@@ -163,8 +163,7 @@ async function write(perSecond: number, forSeconds: number): Promise<number> {
   const startedAt = performance.now();
   const before = written;
   while (performance.now() - startedAt < forSeconds * 1_000) {
-    const due =
-      Math.floor(((performance.now() - startedAt) / 1_000) * perSecond) - (written - before);
+    const due = Math.floor(((performance.now() - startedAt) / 1_000) * perSecond) - (written - before);
     const posts = Array.from({ length: due }, (_, n) => {
       const post = postOf(`bench-${written + n}`, day);
       return { ...post, payload: { ...post.payload, text: `at ${Date.now()} ${post.payload.text}` } };

@@ -1,8 +1,9 @@
 import { isChatFormat, type Platform, type RelevanceFilter, type WebhookFormat } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
-import type { Database, Sql } from '../engines/database.ts';
+import { type Database, type Sql, textArray } from '../engines/database.ts';
 import { clockFrom } from '../engines/database-time.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
+import { groupCalls } from '../runtime/group-calls.ts';
 import { newId } from '../runtime/ids.ts';
 import {
   type AttemptRecord,
@@ -23,7 +24,14 @@ const noLease = `lease = null, lease_until = '-infinity'`;
 
 export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 
+/** Webhooks that are written together. Bounds how long a statement keeps their rows locked. */
+const groupMax = 200;
+
 export function createDeliveryStore(database: Database) {
+  const begin = groupCalls((begun: readonly Begun[]) => beginAll(database, begun), { max: groupMax });
+  const finishDelivered = groupCalls((delivered: readonly Delivered[]) => finishAll(database, delivered), {
+    max: groupMax,
+  });
   return {
     /** Leases webhooks that are due and have something to send. `troubled` ones and others are leased separately. */
     leaseDue: (options: { max: number; troubled: boolean }) => leaseDue(database, options),
@@ -31,19 +39,20 @@ export function createDeliveryStore(database: Database) {
      * Stores the batch of the matches at these positions. If it returns false, nothing may be sent: the lease has
      * ended or a match was removed.
      */
-    async begin(leased: LeasedWebhook, batch: WebhookBatch, positions: readonly number[]): Promise<boolean> {
-      const row = await database.one<{ begun: boolean }>(
-        'select begin_webhook_batch($1, $2, $3, $4, $5, $6) as begun',
-        [...keyOf(leased), batch.messageId, positions, batch.body],
-      );
-      return row?.begun ?? false;
-    },
+    begin: (leased: LeasedWebhook, batch: WebhookBatch, positions: readonly number[]): Promise<boolean> =>
+      begin({ leased, batch, positions }),
     /**
      * Records the attempt, if any, and the new state of the endpoint. Ends the lease. True if the owner gets a
      * notice.
      */
-    finish: (leased: LeasedWebhook, step: Step, sent: BatchAttempt | null) =>
-      database.transaction((sql) => finish(sql, leased, step, sent)),
+    async finish(leased: LeasedWebhook, step: Step, sent: BatchAttempt | null): Promise<boolean> {
+      // Most attempts succeed, and are recorded together.
+      if (sent?.attempt.outcome.kind !== 'delivered' || step.parked.length > 0)
+        return await database.transaction((sql) => finish(sql, leased, step, sent));
+      const recorded = await finishDelivered({ leased, step, sent });
+      if (recorded === 'not ours') await release(database, leased);
+      return recorded === 'has notice' && (await database.transaction((sql) => resolveFailing(sql, leased)));
+    },
     /** Like `finish`, after an attempt with a notice. */
     finishNotice: (leased: LeasedWebhook, step: NoticeStep, sent: NoticeAttempt) =>
       database.transaction((sql) => finishNotice(sql, leased, step, sent)),
@@ -93,6 +102,101 @@ export function createDeliveryStore(database: Database) {
     },
   };
 }
+
+interface Begun {
+  readonly leased: LeasedWebhook;
+  readonly batch: WebhookBatch;
+  readonly positions: readonly number[];
+}
+
+/** In the order of the webhooks, which a removal locks in the same order. */
+async function beginAll(sql: Sql, begun: readonly Begun[]): Promise<boolean[]> {
+  const rows = await sql.prepared<{ id: string }>(
+    `select id from (
+       select id, lease, epoch, message_id, positions, body
+       from unnest($1::text[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::text[])
+         as given (id, lease, epoch, message_id, positions, body)
+       order by id offset 0
+     ) as given
+     where begin_webhook_batch(id, lease, epoch, message_id, positions::bigint[], body)`,
+    [
+      ...keysOf(begun),
+      begun.map(({ batch }) => batch.messageId),
+      begun.map(({ positions }) => `{${positions.join(',')}}`),
+      textArray(begun.map(({ batch }) => batch.body)),
+    ],
+  );
+  const found = new Set(rows.map(({ id }) => id));
+  return begun.map(({ leased }) => found.has(leased.webhookId));
+}
+
+interface Delivered {
+  readonly leased: LeasedWebhook;
+  readonly step: Pick<Step, 'state'>;
+  readonly sent: BatchAttempt;
+}
+
+/** `has notice`: an earlier failure of the webhook has an open notice. `not ours`: the lease is no longer valid. */
+type Recorded = 'done' | 'has notice' | 'not ours';
+
+/** What `finish` does for each of them, in one statement. */
+async function finishAll(sql: Sql, delivered: readonly Delivered[]): Promise<Recorded[]> {
+  const rows = await sql.prepared<{ id: string; has_notice: boolean }>(
+    `with given as (
+       select * from unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::boolean[], $6::timestamptz[], $7::text[],
+         $8::text[], $9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::text[])
+         as given (id, lease, epoch, batch_max, troubled, next_attempt_at, delivery_id,
+           message_id, first_position, last_position, match_count, attempt, status, latency_ms, response)
+     ), written as (
+       update webhooks set position = given.last_position, suspects = '{}', batch_max = given.batch_max, failures = 0,
+         failing_since = null, next_attempt_at = ${nextAttemptAt('given.next_attempt_at', 'now()')},
+         troubled = given.troubled, disabled_reason = null,
+         message_at = case when window_seconds is not null then now() end, ${noLease}
+       from given where webhooks.id = given.id and webhooks.lease = given.lease and webhooks.epoch = given.epoch
+       returning webhooks.id, account_id
+     ), sent as (
+       delete from webhook_batches using written where webhook_id = written.id
+     ), listed as (
+       insert into deliveries (id, webhook_id, message_id, first_position, last_position, match_count, attempt, outcome,
+         status, latency_ms, response)
+       select delivery_id, id, message_id, first_position, last_position, match_count, attempt, 'delivered',
+         status, latency_ms, response
+       from given join written using (id)
+     )
+     select id, exists (
+       select from notices where resolved_at is null and type = any($16) and subject_kind = 'webhook' and subject_id = written.id
+         and notices.account_id = written.account_id
+     ) as has_notice from written`,
+    [
+      ...keysOf(delivered),
+      delivered.map(({ step }) => step.state.batchMax),
+      delivered.map(({ step }) => step.state.troubled),
+      delivered.map(({ leased }) => leased.nextAttemptAt),
+      delivered.map(() => newId('dlv')),
+      delivered.map(({ sent }) => sent.batch.messageId),
+      delivered.map(({ sent }) => sent.batch.firstPosition),
+      delivered.map(({ sent }) => sent.batch.lastPosition),
+      delivered.map(({ sent }) => sent.batch.matchCount),
+      delivered.map(({ sent }) => sent.batch.attempts + 1),
+      delivered.map(({ sent }) => sent.attempt.status),
+      delivered.map(({ sent }) => sent.attempt.latencyMs),
+      delivered.map(({ sent }) => sent.attempt.response),
+      failingTypes,
+    ],
+  );
+  const found = new Map(rows.map(({ id, has_notice }) => [id, has_notice]));
+  return delivered.map(({ leased }) => {
+    const hasNotice = found.get(leased.webhookId);
+    if (hasNotice === undefined) return 'not ours';
+    return hasNotice ? 'has notice' : 'done';
+  });
+}
+
+const keysOf = (all: ReadonlyArray<{ readonly leased: LeasedWebhook }>) => [
+  all.map(({ leased }) => leased.webhookId),
+  all.map(({ leased }) => leased.lease),
+  all.map(({ leased }) => leased.epoch),
+];
 
 const keyOf = ({ webhookId, lease, epoch }: LeasedWebhook) => [webhookId, lease, epoch];
 
@@ -306,11 +410,8 @@ async function notifyOwner(
     const data = { reason: disabledReason };
     return (await raiseNotices(sql, [accountId], { type: 'webhook.disabled', subject, data })) > 0;
   }
-  if (failures === 0) {
-    if (sent?.attempt.outcome.kind !== 'delivered') return false;
-    const types = ['webhook.failing', 'webhook.disabled'] as const;
-    return (await resolveNotices(sql, { types, subject })).length > 0;
-  }
+  if (failures === 0)
+    return sent?.attempt.outcome.kind === 'delivered' && (await resolveFailing(sql, { webhookId: id, name }));
   if (sent === null || failingMs === null || failingSince === null) return false;
   if (before.failures > 0 && failingMs < noticeAfterMs) return false;
   const data = { failing_since: failingSince.toISOString(), failures };
@@ -321,6 +422,16 @@ async function notifyOwner(
   return (await raiseNotices(sql, [accountId], { ...failing, oncePerDay })) > 0;
 }
 
+const failingTypes = ['webhook.failing', 'webhook.disabled'] as const;
+
+async function resolveFailing(
+  sql: Sql,
+  { webhookId: id, name }: Pick<LeasedWebhook, 'webhookId' | 'name'>,
+): Promise<boolean> {
+  const subject = { kind: 'webhook', id, name } as const;
+  return (await resolveNotices(sql, { types: failingTypes, subject })).length > 0;
+}
+
 type WrittenState = EndpointState & Written;
 
 interface Written {
@@ -328,9 +439,13 @@ interface Written {
 }
 
 /**
- * Null if the lease is no longer valid. A changed time of the next attempt was set by the owner meanwhile, and stays
- * if it is earlier.
+ * SQL: the time of the next attempt. A time that is not the one at the lease was set by the owner meanwhile, and stays if it is earlier.
  */
+const nextAttemptAt = (atLease: string, wanted: string) =>
+  `case when webhooks.next_attempt_at >= ${atLease} and webhooks.next_attempt_at < ${atLease} + interval '1 ms'
+     then ${wanted} else least(${wanted}, webhooks.next_attempt_at) end`;
+
+/** Null if the lease is no longer valid. */
 async function writeState(
   sql: Sql,
   leased: LeasedWebhook,
@@ -339,8 +454,7 @@ async function writeState(
   return await sql.one<Written>(
     `update webhooks set position = $4, suspects = $5, batch_max = $6, failures = $7,
        failing_since = case when $8 then coalesce(failing_since, now()) end,
-       next_attempt_at = case when next_attempt_at >= $12::timestamptz and next_attempt_at < $12 + interval '1 ms'
-         then now() + $9 * interval '1 ms' else least(now() + $9 * interval '1 ms', next_attempt_at) end,
+       next_attempt_at = ${nextAttemptAt('$12::timestamptz', `now() + $9 * interval '1 ms'`)},
        troubled = $10, disabled_reason = $11,
        state = case when $11::text is null then state else 'disabled' end, ${noLease}
      where ${isOurs} returning failing_since as "failingSince"`,
