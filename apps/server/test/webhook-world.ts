@@ -16,6 +16,7 @@ import { createMatchStore } from '../src/matching/match-store.sql.ts';
 import { createNoticeReader } from '../src/notices/notice-reader.sql.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
 import { createMatchReader } from '../src/readers/match-reader.sql.ts';
+import { createNextPages } from '../src/readers/next-pages.sql.ts';
 import { createViews } from '../src/readers/views.ts';
 import type { Checkpoint } from '../src/runtime/checkpoint.ts';
 import { createCursors } from '../src/runtime/cursor.ts';
@@ -186,9 +187,11 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     } = {}) {
       const store = wrap(createDeliveryStore(database));
       const sender = createSender({ resolve: async () => ['127.0.0.1'], allowInsecure: true, timeoutMs });
+      const reader = createMatchReader(database);
       const deliver = createDeliverBatch({
         store,
-        reader: createMatchReader(database),
+        reader,
+        nextPage: createNextPages(database, reader),
         views: createViews({ database, hasJudge: true }),
         notices: createNoticeReader(database),
         parsedRules,

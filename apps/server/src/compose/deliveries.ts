@@ -5,6 +5,7 @@ import { makeDigestMessages } from '../digests/make-digest-messages.ts';
 import { createSendDigestMessage } from '../digests/send-digest-message.ts';
 import { createNoticeReader } from '../notices/notice-reader.sql.ts';
 import { createMatchReader } from '../readers/match-reader.sql.ts';
+import { createNextPages } from '../readers/next-pages.sql.ts';
 import { every, type Worker } from '../runtime/worker.ts';
 import { createDeliverBatch } from '../webhooks/deliver-batch.ts';
 import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
@@ -30,10 +31,12 @@ function webhookWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
   );
   if (secretBox === null) return [checking];
   const store = createDeliveryStore(database);
+  const reader = createMatchReader(database);
   const deliver = createDeliverBatch({
     ...shared,
     store,
-    reader: createMatchReader(database),
+    reader,
+    nextPage: createNextPages(database, reader),
     notices: createNoticeReader(database),
     sender: stack.use(openSender(config)),
     consoleUrl: consoleUrlOf(config),

@@ -39,7 +39,7 @@ export interface MatchPage {
   readonly more: boolean;
 }
 
-interface MatchRow extends PayloadRow {
+export interface MatchRow extends PayloadRow {
   position: number;
   rule_id: string;
   rule_version: number;
@@ -63,9 +63,10 @@ interface PayloadSizes {
 }
 
 /** SQL: the columns of `PayloadSizes`. The length of a payload is available without reading it. */
-export const sizes = (order: string) => `sum(octet_length(posts.payload)) over (order by ${order}) as bytes,
-  row_number() over (order by ${order}) as nth,
-  sum(octet_length(posts.payload)) over () as bytes_of_all, count(*) over () as rows_of_all`;
+export const sizes = (order: string, partition = '') => `
+  sum(octet_length(posts.payload)) over (${partition} order by ${order}) as bytes,
+  row_number() over (${partition} order by ${order}) as nth,
+  sum(octet_length(posts.payload)) over (${partition}) as bytes_of_all, count(*) over (${partition}) as rows_of_all`;
 
 export type MatchReader = ReturnType<typeof createMatchReader>;
 
@@ -301,7 +302,7 @@ export function isCut({ bytes, bytes_of_all }: PayloadSizes): boolean {
   return bytes < bytes_of_all;
 }
 
-function toStoredMatch(row: MatchRow): StoredMatch {
+export function toStoredMatch(row: MatchRow): StoredMatch {
   return {
     position: row.position,
     ruleId: row.rule_id,

@@ -1,6 +1,7 @@
 import type { ParsedRules } from '../language/explain-match.ts';
 import type { Traces } from '../observability/traces.ts';
 import type { MatchReader, StoredMatch, StoredRemoval } from '../readers/match-reader.sql.ts';
+import type { createNextPages } from '../readers/next-pages.sql.ts';
 import { type LogEntry, toLog } from '../readers/to-match.ts';
 import { countHidden, type HiddenEntry, type Views } from '../readers/views.ts';
 import { createTurns } from '../runtime/concurrency.ts';
@@ -11,7 +12,8 @@ import type { DeliveredMatch, LeasedWebhook, WebhookBatch } from './leased-webho
 import { createBatchBody, messageIdOf } from './message.ts';
 
 export interface BuildOptions {
-  readonly reader: MatchReader;
+  readonly reader: Pick<MatchReader, 'positions'>;
+  readonly nextPage: ReturnType<typeof createNextPages>;
   readonly parsedRules: ParsedRules;
   readonly store: Pick<DeliveryStore, 'ruleNames'>;
   readonly views: Pick<Views, 'view' | 'hides'>;
@@ -147,7 +149,7 @@ interface Entry {
 const readMax = 5_000;
 
 /** What the webhook gets, in log order, and what it does not get. */
-function openEntries({ reader, parsedRules, views }: BuildOptions, leased: LeasedWebhook) {
+function openEntries({ nextPage, parsedRules, views }: BuildOptions, leased: LeasedWebhook) {
   const { accountId, ruleIds, platform, relevance, state } = leased;
   const view = { relevance, hidden: 'exclude', waits: true } as const;
   const hiddenAt: HiddenEntry[] = [];
@@ -155,8 +157,7 @@ function openEntries({ reader, parsedRules, views }: BuildOptions, leased: Lease
   let isWaiting = false;
   async function* entries(): AsyncGenerator<Entry> {
     for (let read = 0; read < readMax; ) {
-      const filter = { accountId, ruleIds, platform, since: null, until: null };
-      const page = await reader.read({ ...filter, order: 'oldest', from: through, limit: state.batchMax });
+      const page = await nextPage({ accountId, ruleIds, platform, from: through, limit: state.batchMax });
       const log = await toLog(parsedRules, page);
       read += log.length;
       const seen = await views.view(accountId, log, { view, marks: relevance !== 'all' });
