@@ -171,8 +171,8 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   ],
   [
     /`window_seconds` \((\d+) by default, (\d+) to ([\d,]+)\)/g,
-    constantIn('packages/contract/src/webhooks.ts', 'windowSecondsDefault'),
-    boundsOf('CreateWebhook', 'window_seconds').min,
+    constantIn('packages/contract/src/webhooks.ts', 'chatWindowSecondsDefault'),
+    constantIn('packages/contract/src/webhooks.ts', 'chatWindowSecondsMin'),
     boundsOf('CreateWebhook', 'window_seconds').max,
   ],
   [/message shows its first (\w+) matches/g, server('webhooks/formats/chat-content.ts', 'chatItemsMax')],

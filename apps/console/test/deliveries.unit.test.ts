@@ -48,7 +48,8 @@ test('an attempt is described by its answer, and a failed test is not said to be
 });
 
 test('repeated attempts are numbered from the first to the last', () => {
-  expect(attemptNumbers({ attempt: 3, times: 27 })).toBe('3 to 29');
-  expect(attemptNumbers({ attempt: 3, times: 1 })).toBe('3');
-  expect(attemptNumbers({ attempt: null, times: 1 })).toBe('–');
+  expect(attemptNumbers({ attempt: 3, times: 27, outcome: 'failed' })).toBe('3 to 29');
+  expect(attemptNumbers({ attempt: 3, times: 1, outcome: 'failed' })).toBe('3');
+  expect(attemptNumbers({ attempt: null, times: 1, outcome: 'parked' })).toBe('–');
+  expect(attemptNumbers({ attempt: 1, times: 27, outcome: 'delivered' })).toBe('27 messages');
 });

@@ -31,8 +31,10 @@ create table webhooks (
   events text[] not null default '{matches}',
   format text not null default 'standard'
     check (format in ('standard', 'cloudevents', 'slack', 'discord', 'teams')),
-  -- A chat gets at most one message with matches in this time; null for programs, which get matches at once.
-  window_seconds integer check (window_seconds between 30 and 86400),
+  -- The endpoint gets at most one message with matches in this time; a program gets full ones at once.
+  window_seconds integer not null default 1 check (window_seconds between 0 and 86400),
+  -- The most matches in one message of a program.
+  max_matches integer not null default 100 check (max_matches between 1 and 100),
   state text not null check (state in ('active', 'paused', 'disabled')),
   disabled_reason text,
   -- Everything up to here was delivered, parked, or is not for this webhook.
@@ -65,7 +67,7 @@ create table webhooks (
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (account_id, name),
-  constraint webhooks_window check ((format in ('slack', 'discord', 'teams')) = (window_seconds is not null))
+  constraint webhooks_window check (format not in ('slack', 'discord', 'teams') or window_seconds >= 30)
 );
 create index webhooks_due on webhooks (next_attempt_at) where state = 'active';
 
@@ -94,7 +96,7 @@ begin
   return found;
 end $$;
 
--- One row per attempt, and one per parked match.
+-- One row per attempt, and one per parked match. Repeated answers are counted in one row.
 create table deliveries (
   id text primary key,
   webhook_id text not null,

@@ -238,7 +238,9 @@ describe('the webhook of a chat', () => {
       );
       expect(stored.length).toBeGreaterThanOrEqual(3);
       expect(stored.filter(({ text }) => text.includes('topsecret'))).toEqual([]);
-      await expect(update({ format: 'standard', url, window_seconds: 60 })).rejects.toThrow('only with');
-      expect(await update({ format: 'standard', url })).toMatchObject({ url, window_seconds: null });
+      await expect(update({ window_seconds: 29 })).rejects.toThrow('30 or more');
+      await expect(update({ max_matches: 1 })).rejects.toThrow('only with');
+      expect(await update({ format: 'standard', url })).toMatchObject({ url, window_seconds: 1 });
+      expect(await update({ format: 'slack' })).toMatchObject({ window_seconds: 60 });
     }));
 });

@@ -60,6 +60,7 @@ export interface WebhookWorld {
       events?: readonly ('matches' | 'notices')[];
       format?: WebhookFormat;
       windowSeconds?: number;
+      maxMatches?: number;
     },
   ): Promise<TestWebhook>;
   /** Creates many at once, without requests. */
@@ -134,7 +135,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     change: (operation) => changeBy('acc_1', null, operation),
     async createWebhook(url, options = {}) {
       const { ruleIds = null, platform = null, relevance = 'all', events = ['matches'] as const } = options;
-      const { format = 'standard', windowSeconds = null } = options;
+      const { format = 'standard', windowSeconds = 0, maxMatches = 100 } = options;
       const id = newId('whk');
       const secret = formatSecret(randomBytes(32));
       const webhook = {
@@ -143,6 +144,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
         url,
         format,
         windowSeconds,
+        maxMatches,
         ruleIds,
         platform,
         relevance,
@@ -159,8 +161,8 @@ export function createWebhookWorld(database: Database): WebhookWorld {
       const ids = Array.from({ length: count }, () => newId('whk'));
       const secrets = ids.map((id) => secretBox.seal(id, formatSecret(randomBytes(32))));
       await database.run(
-        `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret)
-         select id, 'acc_1', id, $3, 'active', last_position, 100, now(), secret
+        `insert into webhooks (id, account_id, name, url, state, position, batch_max, next_attempt_at, secret, window_seconds)
+         select id, 'acc_1', id, $3, 'active', last_position, 100, now(), secret, 0
          from match_log, unnest($1::text[], $2::bytea[]) as new (id, secret)`,
         [ids, secrets, url],
       );

@@ -85,10 +85,36 @@ describe('a webhook', () => {
       expect(endpoint.received).toHaveLength(4);
       expect(narrow.received.flatMap((one) => textsOf(one, ofRule2))).toEqual(['of the second rule']);
       expect(none.received).toEqual([]);
-      await eventually(async () => {
-        const [latest] = await world.deliveries(webhook.id);
-        expect(latest).toMatchObject({ outcome: 'delivered', status: 200, attempt: 1, match_count: 1 });
-      }, within);
+      // Successes of a minute are counted in one entry.
+      const counted = { outcome: 'delivered', status: 200, attempt: 1, times: 4, match_count: 252 };
+      await eventually(
+        async () => expect(await world.deliveries(webhook.id)).toEqual([expect.objectContaining(counted)]),
+        within,
+      );
+    }));
+
+  test('gets at most one message in its window, and full messages at once', () =>
+    withWebhookWorld(async (world) => {
+      await using endpoint = await startEndpoint();
+      const webhook = await world.createWebhook(endpoint.url, { windowSeconds: 60, maxMatches: 3 });
+      await using _sender = world.startSender();
+      const sent = () => endpoint.received.map((one) => textsOf(one, webhook));
+      const isSent = (...messages: string[][]) => eventually(() => expect(sent()).toEqual(messages), within);
+      await world.storeMatches(['a']);
+      await isSent(['a']);
+      await world.storeMatches(['b']);
+      await world.storeMatches(['c', 'd', 'e', 'f']);
+      await world.clock.pass(50_000);
+      // Proves nothing about time: another webhook of this sender gets what this one must wait for.
+      await using other = await startEndpoint();
+      await world.createWebhook(other.url);
+      await world.storeMatches(['g']);
+      await eventually(() => expect(other.received).toHaveLength(1), within);
+      await isSent(['a']);
+      await world.clock.pass(11_000);
+      await isSent(['a'], ['b', 'c', 'd'], ['e', 'f', 'g']);
+      await world.storeMatches(['h']);
+      await isSent(['a'], ['b', 'c', 'd'], ['e', 'f', 'g'], ['h']);
     }));
 
   test('leaves out muted matches and counts them, and waits for verdicts for 30 s at the most', () =>

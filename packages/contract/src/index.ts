@@ -76,9 +76,12 @@ export { violationsOf } from './violations.ts';
 export type { Delivery } from './webhook-deliveries.ts';
 export {
   type ChatFormat,
+  chatWindowSecondsDefault,
   isChatFormat,
+  notForChats,
   type Webhook,
   type WebhookFormat,
-  windowOnlyForChats,
+  webhookMatchesMax,
+  windowProblem,
   windowSecondsDefault,
 } from './webhooks.ts';

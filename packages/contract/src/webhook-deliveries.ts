@@ -48,7 +48,7 @@ export const deliverySchema = z
     last_match_id: matchId.nullable().meta({ description: 'Null for a notice.' }),
     times: z.int().min(1).meta({
       description:
-        'How many attempts in a row had this answer. Repeated failures are counted here, and get another entry about once an hour.',
+        'How many attempts in a row had this answer. Repeated failures are counted here, and get another entry about once an hour. Messages that were accepted at the first attempt are counted too, with an entry a minute: the other fields are then those of the last one, and `match_count` and `first_match_id` of all of them.',
     }),
     last_at: timestamp.meta({ description: 'When the last of them was made.' }),
     notice_id: z.string().optional().meta({ description: 'Only for a notice.' }),
@@ -56,7 +56,7 @@ export const deliverySchema = z
   })
   .meta({
     description:
-      'One attempt to deliver a batch, or several with the same answer, or one match that was parked.',
+      'One attempt to deliver a message, or several with the same answer, or one match that was parked.',
   });
 
 export type Delivery = z.output<typeof deliverySchema>;

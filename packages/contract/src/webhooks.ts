@@ -41,9 +41,24 @@ export function isChatFormat(format: WebhookFormat): format is ChatFormat {
 const format = z.enum(webhookFormats);
 const formatDescription =
   '`standard`: Standard Webhooks. `cloudevents`: a batch of CloudEvents 1.0, signed in the same way. `slack`, `discord`, `teams`: a message for people, to the URL of an incoming webhook of the chat.';
-export const windowSecondsDefault = 60;
-const windowSeconds = integer(30, 86_400);
-const windowDescription = 'Seconds. A chat gets at most one message with matches in this time.';
+/** Of programs and of chats. */
+export const windowSecondsDefault = 1;
+export const chatWindowSecondsDefault = 60;
+export const chatWindowSecondsMin = 30;
+const windowSeconds = integer(0, 86_400);
+const windowDescription =
+  'Seconds. The endpoint gets at most one message with matches in this time, and full messages at once.';
+const windowDefaults = `${windowSecondsDefault} by default. A chat: ${chatWindowSecondsMin} or more, ${chatWindowSecondsDefault} by default.`;
+export const webhookMatchesMax = 100;
+const maxMatches = integer(1, webhookMatchesMax);
+const maxMatchesDescription =
+  'The most matches in one message. Not for chats, which show some and count the rest.';
+
+/** What a request for this format gets wrong; null if it is right. */
+export function windowProblem(format: WebhookFormat, seconds: number | undefined): string | null {
+  const isTooShort = isChatFormat(format) && seconds !== undefined && seconds < chatWindowSecondsMin;
+  return isTooShort ? `Must be ${chatWindowSecondsMin} or more for a chat.` : null;
+}
 
 const secret = z.string().nullable().meta({
   description:
@@ -62,10 +77,8 @@ export const webhookSchema = z
         'Where the matches are posted. Of a chat only the host is shown, since its URL is a credential.',
     }),
     format: format.meta({ description: formatDescription }),
-    window_seconds: z
-      .int()
-      .nullable()
-      .meta({ description: `${windowDescription} Null for the other formats.` }),
+    window_seconds: z.int().min(0).meta({ description: windowDescription }),
+    max_matches: z.int().min(1).meta({ description: maxMatchesDescription }),
     rule_ids: z.array(ruleId).nullable().meta({
       description: 'Only matches of these rules; null: of every rule. A deleted rule has no matches.',
     }),
@@ -102,7 +115,8 @@ const exampleWebhook = {
   name: 'alerts',
   url: 'https://hooks.example.com/earshot',
   format: 'standard',
-  window_seconds: null,
+  window_seconds: 1,
+  max_matches: webhookMatchesMax,
   rule_ids: ['rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   platform: null,
   relevance: 'all',
@@ -115,7 +129,7 @@ const exampleWebhook = {
   updated_at: created_at,
 } as const;
 
-export const windowOnlyForChats = 'Works only with the formats "slack", "discord" and "teams".';
+export const notForChats = 'Works only with the formats "standard" and "cloudevents".';
 
 /** Matches pushed to a URL, signed by Standard Webhooks. */
 export const webhookOperations = defineOperations('Webhooks', {
@@ -130,15 +144,20 @@ export const webhookOperations = defineOperations('Webhooks', {
       url,
       format: format.default('standard').meta({ description: formatDescription }),
       window_seconds: windowSeconds.optional().meta({
-        description: `${windowDescription} ${windowSecondsDefault} by default; not for \`standard\` and \`cloudevents\`.`,
+        description: `${windowDescription} ${windowDefaults}`,
+      }),
+      max_matches: maxMatches.optional().meta({
+        description: `${maxMatchesDescription} ${webhookMatchesMax} by default.`,
       }),
       rule_ids: rulesFilter,
       platform: platformFilter,
       relevance: relevanceFilter.optional().meta({ description: `${relevanceMeans} \`all\` by default.` }),
       events: askedEvents.meta({ description: 'What is posted; `matches` by default.' }),
     }).superRefine((request, context) => {
-      if (request?.window_seconds !== undefined && !isChatFormat(request.format))
-        context.addIssue(requestIssue('invalid_value', windowOnlyForChats, ['window_seconds']));
+      const problem = request && windowProblem(request.format, request.window_seconds);
+      if (problem) context.addIssue(requestIssue('invalid_value', problem, ['window_seconds']));
+      if (request?.max_matches !== undefined && isChatFormat(request.format))
+        context.addIssue(requestIssue('invalid_value', notForChats, ['max_matches']));
     }, alsoWhenFieldsFail),
     answer: webhookSchema.extend({ webhook_id: webhookId, secret }),
     errors: ['not_found', 'already_exists', 'failed_precondition', 'aborted'],
@@ -174,6 +193,7 @@ export const webhookOperations = defineOperations('Webhooks', {
           'A new format. To change from a chat format to `standard` or `cloudevents`, also send a `url`, then rotate the secret to get one.',
       }),
       window_seconds: windowSeconds.optional().meta({ description: windowDescription }),
+      max_matches: maxMatches.optional().meta({ description: maxMatchesDescription }),
       rule_ids: rulesFilter.meta({
         description:
           'Only matches of these rules; null: of every rule. Matches of an added rule are posted from now on, or from where the webhook stopped if it has not sent everything.',

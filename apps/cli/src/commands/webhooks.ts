@@ -29,10 +29,12 @@ const format = oneOf(
   ['standard', 'cloudevents', 'slack', 'discord', 'teams'],
   'for a program (default standard), or for the chat of the URL',
 );
-const window = integer('<seconds>', 'a chat gets at most one message in this time (default 60)', {
-  min: 30,
+const window = integer('<seconds>', 'at most one message in this time (default 1, of a chat 60)', {
+  min: 0,
   max: 86_400,
 });
+
+const maxMatches = integer('<n>', 'the most matches in one message (default 100)', { min: 1, max: 100 });
 
 const list = apiCommand({
   name: 'list',
@@ -80,14 +82,15 @@ const create = apiCommand({
     events,
     format,
     window,
+    'max-matches': maxMatches,
   },
   examples: [
     'earshot webhooks create --name pager --url https://example.com/earshot --platform x',
     'earshot webhooks create --name team --url https://hooks.slack.com/services/… --format slack',
   ],
   doing: 'Creating the webhook',
-  call: (earshot, { options: { rule, window: window_seconds, ...rest } }) =>
-    earshot.createWebhook({ rule_ids: rule, window_seconds, ...rest }),
+  call: (earshot, { options: { rule, window: window_seconds, 'max-matches': max_matches, ...rest } }) =>
+    earshot.createWebhook({ rule_ids: rule, window_seconds, max_matches, ...rest }),
   show: ({ webhook_id, secret, format: chosen }) =>
     [
       isChat(chosen) ? 'The webhook is created.' : secretText(secret),
@@ -108,6 +111,7 @@ const update = apiCommand({
     events,
     format,
     window,
+    'max-matches': maxMatches,
     state: oneOf(['active', 'paused'], '`active` also enables a webhook that was disabled'),
   },
   args: { webhook: webhookId },
@@ -116,11 +120,15 @@ const update = apiCommand({
     'earshot webhooks update whk_01kb2m9x4c7q5t8w3y6z1v0n2p --platform any',
   ],
   doing: 'Changing the webhook',
-  call: (earshot, { args, options: { rule, platform, window: window_seconds, ...rest } }) =>
+  call: (
+    earshot,
+    { args, options: { rule, platform, window: window_seconds, 'max-matches': max_matches, ...rest } },
+  ) =>
     earshot.updateWebhook({
       webhook_id: args.webhook,
       ...rest,
       window_seconds,
+      max_matches,
       ...(rule !== undefined && { rule_ids: rule[0] === 'any' ? null : rule }),
       ...(platform !== undefined && { platform: platform === 'any' ? null : platform }),
     }),
@@ -163,7 +171,7 @@ const rotateSecret = apiCommand({
     ].join('\n'),
 });
 
-/** Messages for a chat have a window and no signature. */
+/** Messages for a chat have no signature. */
 function isChat(given: Webhook['format']): boolean {
   return given === 'slack' || given === 'discord' || given === 'teams';
 }
@@ -184,7 +192,7 @@ function webhookText(webhook: Webhook, screen: Screen): string {
       ['name', webhook.name],
       ['url', webhook.url],
       ['format', webhook.format],
-      ['window', webhook.window_seconds === null ? null : `${webhook.window_seconds} s`],
+      ['window', `${webhook.window_seconds} s`],
       ['state', stateText(webhook)],
       ['rules', rulesText(webhook.rule_ids)],
       ['platform', webhook.platform ?? 'any'],

@@ -133,7 +133,7 @@ async function leaseDue(database: Database, max: number): Promise<LeasedDigestMe
        from due where digest_messages.digest_id = due.digest_id returning digest_messages.*
      )
      select leased.digest_id as "digestId", leased.account_id as "accountId", digests.name, digests.rule_ids as "ruleIds",
-       digests.platform, digests.relevance, coalesce(digests.time_zone, 'UTC') as "timeZone", max_matches as "maxMatches",
+       digests.platform, digests.relevance, coalesce(digests.time_zone, 'UTC') as "timeZone", digests.max_matches as "maxMatches",
        message_id as "messageId", number, position_from as "positionFrom", position_to as "positionTo", from_at as "from",
        to_at as "to", made_at as "madeAt", now() as "leasedAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, format, state,
        ${limitOf('mails')} as "mailsPerDay",

@@ -41,6 +41,7 @@ export type Built = { readonly built: BuiltBatch } | NothingToSend;
 /** Builds a batch for a program: as many matches as fit. */
 export async function buildBatch(options: BuildOptions, leased: LeasedWebhook): Promise<Built> {
   const body = createBatchBody(leased.webhookId);
+  const most = Math.min(leased.state.batchMax, leased.maxMatches);
   const nextTurn = createTurns();
   const entries: Entry[] = [];
   const source = openEntries(options, leased);
@@ -48,7 +49,7 @@ export async function buildBatch(options: BuildOptions, leased: LeasedWebhook): 
     await nextTurn();
     const { shown } = entry;
     if (!('match' in shown ? body.add(shown.match) : body.addRemoval(shown.removal))) break;
-    if (entries.push(entry) === leased.state.batchMax) break;
+    if (entries.push(entry) === most) break;
   }
   if (entries.length === 0) return source.nothing();
   const positions = entries.map(({ shown }) => shown.position);

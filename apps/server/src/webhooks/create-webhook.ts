@@ -5,6 +5,8 @@ import {
   type RelevanceFilter,
   type Webhook,
   type WebhookFormat,
+  chatWindowSecondsDefault,
+  webhookMatchesMax,
   windowSecondsDefault,
 } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
@@ -34,12 +36,13 @@ export function createWebhook(options: {
     const ruleIds = request.rule_ids ?? null;
     const platform = request.platform ?? null;
     const relevance = request.relevance ?? 'all';
-    const windowSeconds = isChatFormat(format) ? (request.window_seconds ?? windowSecondsDefault) : null;
+    const windowSeconds = request.window_seconds ?? windowDefaultOf(format);
+    const maxMatches = request.max_matches ?? webhookMatchesMax;
     const problem = urlProblem(url);
     if (problem !== null) throw badField('url', problem);
     const id = newId('whk');
     const secret = newSecret();
-    const target = { id, name, url, format, windowSeconds };
+    const target = { id, name, url, format, windowSeconds, maxMatches };
     const webhook = {
       ...target,
       ruleIds,
@@ -58,12 +61,16 @@ export function createWebhook(options: {
   };
 }
 
+export const windowDefaultOf = (format: WebhookFormat) =>
+  isChatFormat(format) ? chatWindowSecondsDefault : windowSecondsDefault;
+
 interface NewWebhook {
   readonly id: string;
   readonly name: string;
   readonly url: string;
   readonly format: WebhookFormat;
-  readonly windowSeconds: number | null;
+  readonly windowSeconds: number;
+  readonly maxMatches: number;
   readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
@@ -79,8 +86,19 @@ export async function insertWebhook(
   { webhooksMax, contact }: { readonly webhooksMax: number; readonly contact: string },
 ): Promise<AnswerOf<'CreateWebhook'>> {
   const { accountId } = change;
-  const { id, name, url, format, windowSeconds, ruleIds, platform, relevance, events, sealedSecret } =
-    webhook;
+  const {
+    id,
+    name,
+    url,
+    format,
+    windowSeconds,
+    maxMatches,
+    ruleIds,
+    platform,
+    relevance,
+    events,
+    sealedSecret,
+  } = webhook;
   await lockAccount(sql, accountId);
   const count = await sql.one<{ used: number; taken: boolean }>(
     `select count(*) as used, coalesce(bool_or(name = $2), false) as taken from webhooks where account_id = $1`,
@@ -97,8 +115,8 @@ export async function insertWebhook(
   }
   const row = await sql.one<WebhookRow>(
     `insert into webhooks (id, account_id, name, url, rule_ids, platform, secret, state, batch_max, next_attempt_at, position,
-       events, format, window_seconds, relevance, notice_position)
-     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, $12, ${noticesEndOf('$2')}
+       events, format, window_seconds, relevance, max_matches, notice_position)
+     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, $12, $13, ${noticesEndOf('$2')}
      from match_log returning ${shown}`,
     [
       id,
@@ -113,6 +131,7 @@ export async function insertWebhook(
       format,
       windowSeconds,
       relevance,
+      maxMatches,
     ],
   );
   if (!row) throw new Error('there is no match log');

@@ -8,6 +8,8 @@ import type { LeasedWebhook } from './leased-webhook.ts';
 
 const pollIntervalMs = 1_000;
 const pollIntervalMsMin = 10;
+/** The pause after a poll, as a multiple of the time that the poll took. */
+const pollsApart = 4;
 /** Messages that one node sends at once, each to another endpoint. Late ones do not count. */
 const sendersMax = 64;
 /**
@@ -54,8 +56,8 @@ export function createDeliverWorker(options: DeliverWorkerOptions): Worker {
           for (const leased of due) senders.start(leased, troubled);
           started += due.length;
         }
-        // Each poll queries all webhooks, so pause at least as long as it took.
-        await pause(Math.max(pollIntervalMsMin, performance.now() - polledAt), signal);
+        // Each poll queries all webhooks. Pauses bound what that costs, however many there are.
+        await pause(Math.max(pollIntervalMsMin, pollsApart * (performance.now() - polledAt)), signal);
         if (started === 0) await bell.wait(pollIntervalMs, AbortSignal.any([signal, done]));
       }
     },

@@ -1,4 +1,4 @@
-import { isChatFormat, type Platform, type RelevanceFilter, type WebhookFormat } from '@earshot/contract';
+import { type Platform, type RelevanceFilter, type WebhookFormat } from '@earshot/contract';
 import { recordChange } from '../accounts/change.ts';
 import { type Database, type Sql, textArray } from '../engines/database.ts';
 import { clockFrom } from '../engines/database-time.ts';
@@ -14,7 +14,7 @@ import {
   type NoticeAttempt,
 } from './delivery-rows.sql.ts';
 import { batchMatchesMax, type EndpointState, type NoticeStep, type Step } from './endpoint-state.ts';
-import type { DeliveredMatch, LeasedWebhook, WebhookBatch } from './leased-webhook.ts';
+import { type DeliveredMatch, isFull, type LeasedWebhook, type WebhookBatch } from './leased-webhook.ts';
 
 /** Longer than an attempt can take. */
 const leaseSeconds = 60;
@@ -139,32 +139,52 @@ interface Delivered {
 /** `has notice`: an earlier failure of the webhook has an open notice. `not ours`: the lease is no longer valid. */
 type Recorded = 'done' | 'has notice' | 'not ours';
 
-/** What `finish` does for each of them, in one statement. */
+/** SQL: polls need not check a webhook whose window is not over. At most a second, because a notice does not wait for the window. */
+const afterWindow = `now() + make_interval(secs => case when given.is_full then 0 else least(window_seconds, 1) end)`;
+
+/**
+ * What `finish` does for each of them, in one statement. Messages that were accepted at the first attempt are counted, with a row for
+ * each minute: a day of them would be millions of equal rows.
+ */
 async function finishAll(sql: Sql, delivered: readonly Delivered[]): Promise<Recorded[]> {
   const rows = await sql.prepared<{ id: string; has_notice: boolean }>(
     `with given as (
-       select * from unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::boolean[], $6::timestamptz[], $7::text[],
-         $8::text[], $9::bigint[], $10::bigint[], $11::integer[], $12::integer[], $13::integer[], $14::integer[], $15::text[])
-         as given (id, lease, epoch, batch_max, troubled, next_attempt_at, delivery_id,
+       select * from unnest($1::text[], $2::text[], $3::integer[], $4::integer[], $5::boolean[], $6::timestamptz[], $7::boolean[],
+         $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::integer[], $13::integer[], $14::integer[], $15::integer[],
+         $16::text[])
+         as given (id, lease, epoch, batch_max, troubled, next_attempt_at, is_full, delivery_id,
            message_id, first_position, last_position, match_count, attempt, status, latency_ms, response)
      ), written as (
        update webhooks set position = given.last_position, suspects = '{}', batch_max = given.batch_max, failures = 0,
-         failing_since = null, next_attempt_at = ${nextAttemptAt('given.next_attempt_at', 'now()')},
+         failing_since = null, next_attempt_at = ${nextAttemptAt('given.next_attempt_at', afterWindow)},
          troubled = given.troubled, disabled_reason = null,
-         message_at = case when window_seconds is not null then now() end, ${noLease}
+         message_at = case when not given.is_full then now() end, ${noLease}
        from given where webhooks.id = given.id and webhooks.lease = given.lease and webhooks.epoch = given.epoch
        returning webhooks.id, account_id
      ), sent as (
        delete from webhook_batches using written where webhook_id = written.id
+     ), recorded as materialized (
+       select given.*, latest.id as latest_id,
+         coalesce(given.attempt = 1 and latest.attempt = 1 and latest.outcome = 'delivered' and latest.notice_id is null
+           and latest.status = given.status and latest.created_at > now() - interval '1 minute', false) as is_counted
+       from given join written using (id)
+       left join lateral (
+         select * from deliveries where webhook_id = given.id order by deliveries.id desc limit 1
+       ) as latest on true
+     ), counted as (
+       update deliveries set times = times + 1, last_at = now(), message_id = recorded.message_id,
+         last_position = recorded.last_position, match_count = deliveries.match_count + recorded.match_count,
+         latency_ms = recorded.latency_ms, response = recorded.response
+       from recorded where deliveries.id = latest_id and is_counted
      ), listed as (
        insert into deliveries (id, webhook_id, message_id, first_position, last_position, match_count, attempt, outcome,
          status, latency_ms, response)
        select delivery_id, id, message_id, first_position, last_position, match_count, attempt, 'delivered',
          status, latency_ms, response
-       from given join written using (id)
+       from recorded where not is_counted
      )
      select id, exists (
-       select from notices where resolved_at is null and type = any($16) and subject_kind = 'webhook' and subject_id = written.id
+       select from notices where resolved_at is null and type = any($17) and subject_kind = 'webhook' and subject_id = written.id
          and notices.account_id = written.account_id
      ) as has_notice from written`,
     [
@@ -172,6 +192,7 @@ async function finishAll(sql: Sql, delivered: readonly Delivered[]): Promise<Rec
       delivered.map(({ step }) => step.state.batchMax),
       delivered.map(({ step }) => step.state.troubled),
       delivered.map(({ leased }) => leased.nextAttemptAt),
+      delivered.map(({ leased, sent }) => isFull(leased, sent.batch)),
       delivered.map(() => newId('dlv')),
       delivered.map(({ sent }) => sent.batch.messageId),
       delivered.map(({ sent }) => sent.batch.firstPosition),
@@ -220,6 +241,7 @@ interface DueRow {
   /** The driver returns int8 inside an array as text. */
   readonly suspects: string[];
   readonly batch_max: number;
+  readonly max_matches: number;
   readonly failures: number;
   readonly failing_ms: number | null;
   readonly next_attempt_at: Date;
@@ -245,7 +267,7 @@ export const hasMatchesWaiting = `exists (
 /** SQL: a match or a stored batch is not delivered yet. */
 export const hasUnsent = `(${hasMatchesWaiting} or id in (select webhook_id from webhook_batches))`;
 
-/** SQL: when a chat may get its next message with matches; null for other formats. */
+/** SQL: when the webhook may get its next message with matches; null: at once. */
 export const windowOverAt = `message_at + make_interval(secs => window_seconds)`;
 
 /** SQL: when the next message with matches is due. */
@@ -277,7 +299,7 @@ async function leaseDue(
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
-     returning webhooks.id, account_id, name, url, format, ${dueAt} as due_at, now() as leased_at, rule_ids, platform, relevance, position, epoch, suspects, batch_max, failures,
+     returning webhooks.id, account_id, name, url, format, ${dueAt} as due_at, now() as leased_at, rule_ids, platform, relevance, position, epoch, suspects, batch_max, max_matches, failures,
        extract(epoch from now() - failing_since)::float8 * 1000 as failing_ms, next_attempt_at, troubled, (select last_position from match_log) as log_end,
        notice_position, notice_refusals, ${noticesEnd} as notices_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
@@ -308,6 +330,7 @@ function toLeased(row: DueRow, lease: string, batch: WebhookBatch | null): Lease
     ruleIds: row.rule_ids,
     platform: row.platform,
     relevance: row.relevance,
+    maxMatches: row.max_matches,
     secrets: row.secrets,
     state: {
       position: row.position,
@@ -352,8 +375,11 @@ async function finish(
     [leased.webhookId],
   );
   if (sent !== null) await insertDelivery(sql, leased, sent);
-  if (isChatFormat(leased.format) && sent?.attempt.outcome.kind === 'delivered')
-    await sql.run('update webhooks set message_at = now() where id = $1', [leased.webhookId]);
+  if (sent?.attempt.outcome.kind === 'delivered')
+    await sql.run('update webhooks set message_at = case when $2 then null else now() end where id = $1', [
+      leased.webhookId,
+      isFull(leased, sent.batch),
+    ]);
   if (step.parked.length > 0) await insertParked(sql, leased.webhookId, step.parked);
   return await recordOutcome(sql, leased, { ...step.state, ...written }, sent);
 }

@@ -1,6 +1,7 @@
-import type { Platform, RelevanceFilter, WebhookFormat } from '@earshot/contract';
+import { isChatFormat, type Platform, type RelevanceFilter, type WebhookFormat } from '@earshot/contract';
 import type { StoredMatch } from '../readers/match-reader.sql.ts';
 import type { EndpointState, NoticeState } from './endpoint-state.ts';
+import { batchBytesMax } from './message.ts';
 
 /** A webhook to which only this node may send, for a minute. */
 export interface LeasedWebhook {
@@ -18,6 +19,8 @@ export interface LeasedWebhook {
   readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  /** The most matches in one message of a program. */
+  readonly maxMatches: number;
   /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
   readonly state: EndpointState;
@@ -45,6 +48,18 @@ export interface WebhookBatch {
   /** Attempts before the current one. */
   readonly attempts: number;
   readonly body: string;
+}
+
+/**
+ * Whether the next message may follow at once, because more matches may have waited than the message can have. A chat shows some of them
+ * and counts the others.
+ */
+export function isFull(
+  { format, state, maxMatches }: Pick<LeasedWebhook, 'format' | 'state' | 'maxMatches'>,
+  { matchCount, body }: Pick<WebhookBatch, 'matchCount' | 'body'>,
+): boolean {
+  if (isChatFormat(format)) return false;
+  return matchCount >= Math.min(state.batchMax, maxMatches) || body.length > batchBytesMax / 2;
 }
 
 /** A match in a message, without its content. */

@@ -4,8 +4,8 @@ import {
   type RelevanceFilter,
   type Webhook,
   type WebhookFormat,
-  windowOnlyForChats,
-  windowSecondsDefault,
+  notForChats,
+  windowProblem,
 } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import { type Change, lockAccount, recordChange } from '../accounts/change.ts';
@@ -14,6 +14,7 @@ import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { refuseUnknownRules } from '../rules/refusals.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { badField } from '../runtime/failure.ts';
+import { windowDefaultOf } from './create-webhook.ts';
 import { hasUnsent } from './delivery-store.sql.ts';
 import type { UrlProblem } from './public-address.ts';
 import { nameTaken, neededByDigest, noSecretsKey, noSuchWebhook, notSigned } from './refusals.ts';
@@ -55,14 +56,17 @@ export function updateWebhook(options: {
 }): Handler<'UpdateWebhook'> {
   const { database, urlProblem } = options;
   return async ({ principal: { accountId }, request, change }) => {
-    const { webhook_id, rule_ids, window_seconds, ...changes } = request;
+    const { webhook_id, rule_ids, window_seconds, max_matches, ...changes } = request;
     const problem = changes.url === undefined ? null : urlProblem(changes.url);
     if (problem !== null) throw badField('url', problem);
-    return await database
-      .forAccount(accountId)
-      .transaction((sql) =>
-        update(sql, change, webhook_id, { ...changes, ruleIds: rule_ids, windowSeconds: window_seconds }),
-      );
+    return await database.forAccount(accountId).transaction((sql) =>
+      update(sql, change, webhook_id, {
+        ...changes,
+        ruleIds: rule_ids,
+        windowSeconds: window_seconds,
+        maxMatches: max_matches,
+      }),
+    );
   };
 }
 
@@ -72,6 +76,7 @@ interface WebhookChanges {
   readonly url?: string | undefined;
   readonly format?: WebhookFormat | undefined;
   readonly windowSeconds?: number | undefined;
+  readonly maxMatches?: number | undefined;
   readonly ruleIds?: readonly string[] | null | undefined;
   readonly platform?: Platform | null | undefined;
   readonly relevance?: RelevanceFilter | undefined;
@@ -87,12 +92,14 @@ function targetOf(before: WebhookRow, changes: WebhookChanges) {
   const { format = before.format, windowSeconds } = changes;
   const newUrl = changes.url === shownUrl(before) ? undefined : changes.url;
   const url = newUrl ?? before.url;
-  if (isChatFormat(format))
-    return { url, format, windowSeconds: windowSeconds ?? before.window_seconds ?? windowSecondsDefault };
-  if (windowSeconds !== undefined) throw badField('window_seconds', windowOnlyForChats);
-  if (isChatFormat(before.format) && newUrl === undefined)
+  const isChat = isChatFormat(format);
+  const problem = windowProblem(format, windowSeconds);
+  if (problem !== null) throw badField('window_seconds', problem);
+  if (isChat && changes.maxMatches !== undefined) throw badField('max_matches', notForChats);
+  if (!isChat && isChatFormat(before.format) && newUrl === undefined)
     throw badField('url', 'Send the URL too, because the URL of a chat is not shown again.');
-  return { url, format, windowSeconds: null };
+  const kept = isChat === isChatFormat(before.format) ? before.window_seconds : windowDefaultOf(format);
+  return { url, format, windowSeconds: windowSeconds ?? kept };
 }
 
 /**
@@ -150,7 +157,7 @@ async function update(
   const isFresh = url !== before.url || (state === 'active' && before.state !== 'active');
   const row = await sql.one<WebhookRow>(
     `update webhooks set name = $2, url = $3, rule_ids = $4, platform = $5, state = $6, events = $7, format = $8,
-       window_seconds = $9, relevance = $10, updated_at = now()
+       window_seconds = $9, relevance = $10, max_matches = $11, updated_at = now()
        ${newFilter ? `, position = ${position}` : ''}
        ${begins('notices') ? `, notice_position = ${noticesEndOf('webhooks.account_id')}` : ''}
        ${startsOver ? `, ${startOver}` : newFilter ? ', epoch = epoch + 1' : ''}
@@ -158,7 +165,19 @@ async function update(
        ${isFresh || changes.state === 'active' ? `, ${retryNow}` : ''}
        ${state === 'disabled' ? '' : ', disabled_reason = null'}
      where id = $1 returning ${shown}`,
-    [webhookId, name, url, ruleIds, platform, state, events, format, windowSeconds, relevance],
+    [
+      webhookId,
+      name,
+      url,
+      ruleIds,
+      platform,
+      state,
+      events,
+      format,
+      windowSeconds,
+      relevance,
+      changes.maxMatches ?? before.max_matches,
+    ],
   );
   if (startsOver) await discardBatch(sql, webhookId);
   const answer = toWebhook(row ?? before);

@@ -1101,6 +1101,7 @@ class Calls:
         url: str,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
@@ -1121,8 +1122,11 @@ class Calls:
             format: `standard`: Standard Webhooks. `cloudevents`: a batch of CloudEvents 1.0,
                 signed in the same way. `slack`, `discord`, `teams`: a message for people, to
                 the URL of an incoming webhook of the chat.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time. 60 by default; not for `standard` and `cloudevents`.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once. 1 by default. A chat: 30 or more, 60 by
+                default.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest. 100 by default.
             rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
@@ -1137,6 +1141,7 @@ class Calls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
@@ -1176,6 +1181,7 @@ class Calls:
         url: str | None = None,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
@@ -1196,8 +1202,10 @@ class Calls:
                 internet.
             format: A new format. To change from a chat format to `standard` or `cloudevents`,
                 also send a `url`, then rotate the secret to get one.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest.
             rule_ids: Only matches of these rules; null: of every rule. Matches of an added
                 rule are posted from now on, or from where the webhook stopped if it has not
                 sent everything.
@@ -1216,6 +1224,7 @@ class Calls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
@@ -2534,6 +2543,7 @@ class AsyncCalls:
         url: str,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
@@ -2554,8 +2564,11 @@ class AsyncCalls:
             format: `standard`: Standard Webhooks. `cloudevents`: a batch of CloudEvents 1.0,
                 signed in the same way. `slack`, `discord`, `teams`: a message for people, to
                 the URL of an incoming webhook of the chat.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time. 60 by default; not for `standard` and `cloudevents`.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once. 1 by default. A chat: 30 or more, 60 by
+                default.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest. 100 by default.
             rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
@@ -2570,6 +2583,7 @@ class AsyncCalls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
@@ -2609,6 +2623,7 @@ class AsyncCalls:
         url: str | None = None,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
@@ -2629,8 +2644,10 @@ class AsyncCalls:
                 internet.
             format: A new format. To change from a chat format to `standard` or `cloudevents`,
                 also send a `url`, then rotate the secret to get one.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest.
             rule_ids: Only matches of these rules; null: of every rule. Matches of an added
                 rule are posted from now on, or from where the webhook stopped if it has not
                 sent everything.
@@ -2649,6 +2666,7 @@ class AsyncCalls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,

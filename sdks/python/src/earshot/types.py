@@ -735,10 +735,13 @@ class Webhook(TypedDict):
     webhook of the chat.
     """
 
-    window_seconds: int | None
-    """Seconds. A chat gets at most one message with matches in this time. Null for the other
-    formats.
+    window_seconds: int
+    """Seconds. The endpoint gets at most one message with matches in this time, and full
+    messages at once.
     """
+
+    max_matches: int
+    """The most matches in one message. Not for chats, which show some and count the rest."""
 
     rule_ids: list[str] | None
     """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
@@ -778,7 +781,7 @@ class Webhook(TypedDict):
 
 
 class Delivery(TypedDict):
-    """One attempt to deliver a batch, or several with the same answer, or one match that was
+    """One attempt to deliver a message, or several with the same answer, or one match that was
     parked.
     """
 
@@ -805,7 +808,9 @@ class Delivery(TypedDict):
 
     times: int
     """How many attempts in a row had this answer. Repeated failures are counted here, and get
-    another entry about once an hour.
+    another entry about once an hour. Messages that were accepted at the first attempt are
+    counted too, with an entry a minute: the other fields are then those of the last one, and
+    `match_count` and `first_match_id` of all of them.
     """
 
     last_at: str
@@ -2198,10 +2203,13 @@ class CreatedWebhook(TypedDict):
     webhook of the chat.
     """
 
-    window_seconds: int | None
-    """Seconds. A chat gets at most one message with matches in this time. Null for the other
-    formats.
+    window_seconds: int
+    """Seconds. The endpoint gets at most one message with matches in this time, and full
+    messages at once.
     """
+
+    max_matches: int
+    """The most matches in one message. Not for chats, which show some and count the rest."""
 
     rule_ids: list[str] | None
     """Only matches of these rules; null: of every rule. A deleted rule has no matches."""

@@ -61,8 +61,16 @@ export function attemptMeaning({ outcome, status }: Answered, { isTest = false }
   }
 }
 
-/** Such as `3` or `3 to 29`: the number of an attempt, or of the first and last with the same answer. */
-export function attemptNumbers({ attempt, times }: Pick<Delivery, 'attempt' | 'times'>): string {
+/**
+ * Such as `3` or `3 to 29`: the number of an attempt, or of the first and last with the same answer. Messages that were accepted at the
+ * first attempt are counted.
+ */
+export function attemptNumbers({
+  attempt,
+  times,
+  outcome,
+}: Pick<Delivery, 'attempt' | 'times' | 'outcome'>): string {
   if (attempt === null) return '–';
+  if (outcome === 'delivered' && times > 1) return `${times.toLocaleString()} messages`;
   return times === 1 ? String(attempt) : `${attempt} to ${attempt + times - 1}`;
 }

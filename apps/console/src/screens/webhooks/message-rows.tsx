@@ -63,7 +63,15 @@ export function MessageRows({
   );
 }
 
+function headingOf(one: Delivery): string {
+  if (one.attempt === null) return 'Parked';
+  return one.outcome === 'delivered' && one.times > 1
+    ? attemptNumbers(one)
+    : `Attempt ${attemptNumbers(one)}`;
+}
+
 function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; messageId: string | null }) {
+  const isCounted = attempts.some(({ outcome, times }) => outcome === 'delivered' && times > 1);
   return (
     <tr>
       <td colSpan={columns}>
@@ -71,8 +79,7 @@ function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; m
           {attempts.map((one) => (
             <li key={one.id}>
               <h3>
-                {one.attempt === null ? 'Parked' : `Attempt ${attemptNumbers(one)}`},{' '}
-                <Time at={one.created_at} />
+                {headingOf(one)}, <Time at={one.created_at} />
                 {one.times > 1 && (
                   <>
                     {' '}
@@ -86,7 +93,7 @@ function AttemptsRow({ attempts, messageId }: { attempts: readonly Delivery[]; m
         </ol>
         {messageId !== null && (
           <p className={styles.quiet}>
-            webhook-id <code>{messageId}</code>
+            {isCounted ? 'last webhook-id' : 'webhook-id'} <code>{messageId}</code>
           </p>
         )}
       </td>
