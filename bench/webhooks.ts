@@ -22,7 +22,7 @@ import { postOf } from './stored.ts';
 import type { EndpointsReport } from './webhooks/endpoints.ts';
 
 /**
- * Measures webhooks: one node with the role deliver sends to many endpoints, each with the matches of its own rule. It alternates
+ * Measures webhooks: one node with the role deliver sends to many endpoints, each gets one rule. It alternates
  * with a bare sender, which signs and posts as many messages of the same size from memory. Processor time is that of the node and of
  * its PostgreSQL connections, per message and per match; it excludes the endpoints and the storing of matches.
  */

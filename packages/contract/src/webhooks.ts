@@ -44,7 +44,7 @@ const formatDescription =
 /** Of programs and of chats. */
 export const windowSecondsDefault = 1;
 export const chatWindowSecondsDefault = 60;
-export const chatWindowSecondsMin = 30;
+const chatWindowSecondsMin = 30;
 const windowSeconds = integer(0, 86_400);
 const windowDescription =
   'Seconds. The endpoint gets at most one message with matches in this time, and full messages at once.';

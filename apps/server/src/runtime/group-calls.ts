@@ -1,3 +1,5 @@
+import { Failure } from './failure.ts';
+
 interface Call<Item, Result> {
   readonly item: Item;
   readonly resolve: (result: Result) => void;
@@ -7,7 +9,7 @@ interface Call<Item, Result> {
 /**
  * Runs calls that arrive together as one group: one statement and one commit for all of them. While a group runs, the next one collects.
  * `run` returns the results in the order of the items. If a group fails, each of its items runs alone, so that an item that cannot
- * succeed fails only its own call. So items must be independent, and safe to run again.
+ * succeed fails only its own call. So items must be independent, and safe to run again. An outage fails all of them at once.
  */
 export function groupCalls<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -21,7 +23,8 @@ export function groupCalls<Item, Result>(
     try {
       results = await run(calls.map(({ item }) => item));
     } catch (error) {
-      if (calls.length > 1) for (const call of calls) await runGroup([call]);
+      const isAboutItems = !(error instanceof Failure && error.code === 'unavailable');
+      if (calls.length > 1 && isAboutItems) for (const call of calls) await runGroup([call]);
       else for (const { reject } of calls) reject(error);
       return;
     }

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Failure } from './failure.ts';
 import { groupCalls } from './group-calls.ts';
 
 /** Runs groups when the test says so. */
@@ -42,4 +43,18 @@ test('an item that fails its group fails only its own call', async () => {
   const after = call(7);
   await next(4);
   expect(await after).toBe(70);
+});
+
+test('an outage fails the whole group at once', async () => {
+  let groups = 0;
+  const call = groupCalls(
+    async () => {
+      groups += 1;
+      throw new Failure('unavailable', 'The database is down.', { details: { reason: 'overloaded' } });
+    },
+    { max: 10 },
+  );
+  const results = await Promise.allSettled([1, 2, 3].map(call));
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+  expect(groups).toBe(1);
 });

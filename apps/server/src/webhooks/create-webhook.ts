@@ -1,11 +1,11 @@
 import {
   type AnswerOf,
+  chatWindowSecondsDefault,
   isChatFormat,
   type Platform,
   type RelevanceFilter,
   type Webhook,
   type WebhookFormat,
-  chatWindowSecondsDefault,
   webhookMatchesMax,
   windowSecondsDefault,
 } from '@earshot/contract';

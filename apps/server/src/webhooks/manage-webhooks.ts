@@ -1,10 +1,10 @@
 import {
   isChatFormat,
+  notForChats,
   type Platform,
   type RelevanceFilter,
   type Webhook,
   type WebhookFormat,
-  notForChats,
   windowProblem,
 } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
