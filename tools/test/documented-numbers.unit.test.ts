@@ -143,7 +143,7 @@ const documented: ReadonlyArray<[phrase: RegExp, ...numbers: number[]]> = [
   ],
   [/with the first (\d+) KiB of each response/g, server('webhooks/sender.ts', 'answerBytesKept') / kibi],
   [
-    /usually one match; up to (\d+) matches or (\d+) MiB/g,
+    /up to (\d+) \(`max_matches`\) or (\d+) MiB/g,
     server('webhooks/endpoint-state.ts', 'batchMatchesMax'),
     server('webhooks/message.ts', 'batchBytesMax') / kibi ** 2,
   ],
