@@ -34,8 +34,6 @@ interface FoundRow extends FoundFeed {
 
 const times = `modified_at as "modifiedAt", least(modified_at, date_trunc('second', now())) as "lastModified"`;
 
-export type FindFeed = ReturnType<typeof createFindFeed>;
-
 /** Null for an unknown, expired or deleted feed, and for a suspended account. Lookups that arrive together share one statement. */
 export function createFindFeed(database: Database) {
   return joinCalls(async (hashes: readonly Buffer[]): Promise<(FoundFeed | null)[]> => {

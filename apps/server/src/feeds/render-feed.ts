@@ -25,8 +25,9 @@ ${lines([
   '<author><name>Earshot</name></author>',
   '<generator>Earshot</generator>',
   url && link('alternate', url),
-  ...entries.map(atomEntry),
+  // The grammar of RFC 4287 has extensions before entries.
   ...removals.map((one) => `<at:deleted-entry ref="${escape(one.id)}" when="${escape(one.at)}"/>`),
+  ...entries.map(atomEntry),
 ])}
 </feed>
 `;

@@ -177,15 +177,15 @@ test('a post without a title is titled by its first words, and a long text is cu
 
 /** The validators see what escaping prevents: the control of the tests above. */
 test.each([
-  ['markup', (text: string) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>')],
-  ['an ampersand', (text: string) => text.replaceAll('&amp;', '&')],
-  ['a quote in an attribute', (text: string) => text.replaceAll('&quot;', '"')],
-  ['a control character', (text: string) => text.replace('\\u{1}', '\u0001')],
-  ['a nonexistent time', (text: string) => text.replaceAll(at, '2026-13-14T22:46:00.000Z')],
-  ['a second id', (text: string) => text.replaceAll('<published>', '<id>a:b</id><published>')],
-])('the validator refuses %s', (_name, damage) => {
+  ['markup', (text: string) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>'), 'allow'],
+  ['an ampersand', (text: string) => text.replaceAll('&amp;', '&'), 'xmlParseEntityRef'],
+  ['a quote in an attribute', (text: string) => text.replaceAll('&quot;', '"'), 'attributes construct error'],
+  ['a control character', (text: string) => text.replace('\\u{1}', '\u0001'), 'invalid Char value 1'],
+  ['a nonexistent time', (text: string) => text.replaceAll(at, '2026-13-14T22:46:00.000Z'), 'dateTime'],
+  ['a second id', (text: string) => text.replaceAll('<published>', '<id>a:b</id><published>'), 'element id'],
+])('the validator refuses %s', (_name, damage, message) => {
   const ruleName = 'a "quoted" rule';
   const { atom } = render([matchWith({ text: '<b>bold</b> & \u0001' })], { ruleName });
   expect(parseAtom(atom).entries).toHaveLength(1);
-  expect(() => parseAtom(damage(atom))).toThrow();
+  expect(() => parseAtom(damage(atom))).toThrow(message);
 });
