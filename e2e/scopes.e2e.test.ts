@@ -87,7 +87,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
     allowed: 404,
     alone: 'lacks matches:read',
   },
-  ListFeeds: { scope: 'keys:write', request: {}, allowed: 200 },
+  ListFeeds: { scope: 'matches:read', request: {}, allowed: 200 },
   DeleteFeed: { scope: 'keys:write', request: { feed_id: `feed_${'0'.repeat(26)}` }, allowed: 404 },
   ListWebhooks: { scope: 'webhooks:read', request: {}, allowed: 200 },
   UpdateWebhook: { scope: 'webhooks:write', request: { ...webhook, state: 'paused' }, allowed: 404 },

@@ -105,7 +105,7 @@ export const feedOperations = defineOperations('Feeds', {
     },
   },
   ListFeeds: {
-    scope: 'keys:write',
+    scope: 'matches:read',
     changes: false,
     summary: 'List feeds',
     description: 'Lists the feeds of the account, without their URLs.',

@@ -75,6 +75,6 @@ const remove = apiCommand({
 
 export const feeds: CommandGroup = {
   name: 'feeds',
-  summary: 'URLs for feed readers',
+  summary: 'secret URLs for feed readers',
   commands: [list, create, remove],
 };
