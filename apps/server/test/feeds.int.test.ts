@@ -173,7 +173,15 @@ function createFeedReader(path: string, by: 'tag' | 'date') {
 const changes: ReadonlyArray<readonly [string, (first: string) => Promise<unknown>, readonly string[]]> = [
   ['a new match', () => store({ text: 'second' }), ['second', 'first']],
   ['the removal of an item', remove, []],
-  ['a mute', () => node.mute(callOf('MuteMatches', { phrase: 'first' })), []],
+  [
+    // The node has read the mutes of the account a moment ago.
+    'a mute that another node makes',
+    () =>
+      database.run(
+        `insert into mutes (id, account_id, field, value) values ('mut_1', 'acc_1', 'phrase', ' first ')`,
+      ),
+    [],
+  ],
   ['a label', (id) => node.label(callOf('LabelMatches', { match_ids: [id], label: 'not_relevant' })), []],
   [
     'the deletion of the rule',
@@ -290,6 +298,8 @@ test('the answers say that they are private, and HEAD has the same headers witho
   const shown = ({ headers }: Answered) =>
     ['etag', 'last-modified', 'content-type'].map((name) => headers.get(name));
   expect([head.status, head.text, ...shown(head)]).toEqual([200, '', ...shown(atom)]);
+  // Nothing is rendered for it.
+  expect(await node.countStatements(() => node.get(path, {}, 'HEAD'))).toBe(3);
   expect((await node.get(path, { 'if-none-match': atom.headers.get('etag') ?? '' }, 'HEAD')).status).toBe(
     304,
   );
