@@ -42,7 +42,7 @@ export function NewFeed({ onClose }: { onClose: () => void }) {
     return (
       <Modal title="Feed created" onClose={onClose}>
         {atom_url !== null && <ShownOnce what="URL of the Atom feed" value={absolute(atom_url)} />}
-        {json_url !== null && <ShownOnce what="URL of the same as JSON Feed" value={absolute(json_url)} />}
+        {json_url !== null && <ShownOnce what="URL of the JSON Feed" value={absolute(json_url)} />}
       </Modal>
     );
   }
