@@ -73,6 +73,8 @@ async function fill(account: Account, api: Api, url: string): Promise<string[]> 
     empty: 'send',
   });
   ids.push(digest['id'] ?? '');
+  const feed = await post('/api.CreateFeed', { name: 'feed-zouloq', query: 'zouloq' });
+  ids.push(feed['feed_id'] ?? '');
   const { key_id = '' } = await post('/api.CreateKey', {});
   ids.push(key_id);
   await post('/api.RevokeKey', { key_id });

@@ -121,6 +121,8 @@ describe('a path that does not exist', () => {
   test.each([
     '/nope',
     '/feed/',
+    '/feeds/',
+    `/feeds/esf_${'0'.repeat(32)}.atom`,
     '/rules/a/b',
     '/assets/',
     '/assets/../index.html',

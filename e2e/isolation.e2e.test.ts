@@ -89,6 +89,24 @@ describe('an id of another account answers like an unknown one, byte for byte', 
     expect(foreign).toEqual(await label('mat_0000zzzzzzzz'));
   });
 
+  test('/api.DeleteFeed with feed_id, and /api.CreateFeed with rule_ids', async () => {
+    const created = await asAlice.call('POST', '/api.CreateFeed', { name: 'quakes' });
+    const { feed_id: id, atom_url } = Object(created.json);
+    const foreign = await seen(asBob, 'POST', '/api.DeleteFeed', { feed_id: id });
+    const unknown = await seen(asBob, 'POST', '/api.DeleteFeed', { feed_id: `feed_${'0'.repeat(26)}` });
+    expect(unknown.status).toBe(404);
+    expect(foreign).toEqual(unknown);
+    const createOf = (ruleId: string) =>
+      seen(asBob, 'POST', '/api.CreateFeed', { name: 'quakes', rule_ids: [bobsRule, ruleId] });
+    const ofAlice = await createOf(alicesRule);
+    expect(ofAlice.status).toBe(404);
+    expect(ofAlice).toEqual(await createOf(unknownLike(alicesRule)));
+    expect((await seen(asBob, 'POST', '/api.ListFeeds', {})).text).toBe('{"feeds":[],"next_cursor":null}');
+    // The URL still works, and needs no key: it has the matches of its account alone.
+    const feed = await (await fetch(new URL(atom_url, server.url))).text();
+    expect(feed.match(/<entry>/g)).toHaveLength(5);
+  });
+
   test('a rule that the caller has deleted', async () => {
     const { rule_id } = await asBob.createRule({ x: 'ephemeral' });
     await asBob.deleteRule(rule_id);

@@ -102,7 +102,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
       .replaceAll('3000', String(port))
       .replace(':9464/', `:${new URL(server.metricsUrl).port}/`)
       .replaceAll(
-        /\b(rule|acc|whk|dig|key|mut|mat)_0(?:1kb2|0)\w+/g,
+        /\b(rule|acc|whk|dig|feed|key|mut|mat)_0(?:1kb2|0)\w+/g,
         (id, kind: string) => ids.get(kind) ?? id,
       );
   return {
@@ -120,6 +120,7 @@ async function startReader({ notRun, codes = {}, shows = [] }: PageWithCommands,
       if (isFor('rule')) ids.set('rule', (await api.createRule({ x: 'rocket' })).rule_id);
       if (isFor('key')) ids.set('key', (await make('CreateKey', {})).key_id);
       if (isFor('mut')) ids.set('mut', (await make('MuteMatches', { author: name })).mute_id);
+      if (isFor('feed')) ids.set('feed', (await make('CreateFeed', { name })).feed_id);
       if (isFor('acc')) ids.set('acc', (await world.newAccount()).accountId);
       const url = 'http://127.0.0.1:9/';
       if (isFor('whk') || isFor('dig'))

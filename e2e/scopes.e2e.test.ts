@@ -80,6 +80,15 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   ListDigests: { scope: 'webhooks:read', request: {}, allowed: 200 },
   UpdateDigest: { scope: 'webhooks:write', request: { ...digest, empty: 'skip' }, allowed: 404 },
   DeleteDigest: { scope: 'webhooks:write', request: digest, allowed: 404 },
+  // Its URL reads matches, so its key must have that scope too.
+  CreateFeed: {
+    scope: 'keys:write',
+    request: { name: 'a', rule_ids: [rule.rule_id] },
+    allowed: 404,
+    alone: 'lacks matches:read',
+  },
+  ListFeeds: { scope: 'matches:read', request: {}, allowed: 200 },
+  DeleteFeed: { scope: 'keys:write', request: { feed_id: `feed_${'0'.repeat(26)}` }, allowed: 404 },
   ListWebhooks: { scope: 'webhooks:read', request: {}, allowed: 200 },
   UpdateWebhook: { scope: 'webhooks:write', request: { ...webhook, state: 'paused' }, allowed: 404 },
   DeleteWebhook: { scope: 'webhooks:write', request: webhook, allowed: 404 },

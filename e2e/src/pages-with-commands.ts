@@ -48,6 +48,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   'docs/digests.md': {
     notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'e2e/digests.e2e.test.ts makes this request' },
   },
+  'docs/feeds.md': { shows: [/\/feeds\/esf_[\w-]{32}\.atom/, /"json_url":/] },
   'docs/mcp.md': {
     notRun: {
       'claude plugin':

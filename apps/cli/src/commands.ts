@@ -8,6 +8,7 @@ import { coverage } from './commands/coverage.ts';
 import { demo } from './commands/demo.ts';
 import { digests } from './commands/digests.ts';
 import { doctor } from './commands/doctor.ts';
+import { feeds } from './commands/feeds.ts';
 import { keys } from './commands/keys.ts';
 import { listen } from './commands/listen.ts';
 import { login, logout } from './commands/login.ts';
@@ -29,7 +30,7 @@ import { webhooks } from './commands/webhooks.ts';
 const sections: Readonly<Record<string, readonly (Command | CommandGroup)[]>> = {
   Rules: [rules, preview, syntax, plan, apply, test],
   Read: [matches, notices, coverage, sources, readers],
-  Deliver: [webhooks, digests, listen, watch, mcp],
+  Deliver: [webhooks, digests, feeds, listen, watch, mcp],
   Account: [login, logout, openConsole, keys, usage, audit],
   Operate: [demo, services, admin, doctor, createCompletion(() => earshotCommands)],
 };

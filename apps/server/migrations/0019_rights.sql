@@ -45,7 +45,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_messages', 'digest_mails', 'digests', 'heads',
+  foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_messages', 'digest_mails', 'digests', 'feeds', 'heads',
     'idempotency_keys', 'judge_usage', 'match_relevance', 'matches', 'mutes', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'usage',
     'watches', 'webhooks'] loop
     execute format('alter table %I enable row level security', name);
@@ -93,7 +93,7 @@ create policy own_rows on slots to earshot_account using (exists (
 
 -- earshot_account: reads its own rows, and changes its keys, readers, webhooks and digests ----------------------------------
 
-grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_messages, digest_mails, digests, heads,
+grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_messages, digest_mails, digests, feeds, heads,
   idempotency_keys, judge_usage, match_log, match_relevance, match_times, matches, mutes, notice_log, notices, platform_counts, position_jumps, readers, removals,
   removed_matches, rule_versions, rules, slot_holders, usage, watches, webhook_batches, webhooks to earshot_account;
 -- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
@@ -106,6 +106,7 @@ grant update (name) on accounts to earshot_account;
 grant insert, update (revoked_at) on api_keys to earshot_account;
 grant insert on audit to earshot_account;
 grant update (answer) on idempotency_keys to earshot_account;
+grant insert, delete on feeds to earshot_account;
 grant insert, update, delete on digests, match_relevance, mutes, readers, webhooks to earshot_account;
 grant insert, update on counts_calls, platform_counts to earshot_account;
 grant delete on webhook_batches to earshot_account;
@@ -137,6 +138,8 @@ grant select, insert, update (name) on accounts to earshot_runtime;
 grant select, insert, update (last_used_at, revoked_at) on api_keys to earshot_runtime;
 grant select, insert, update (times, last_at), delete on deliveries to earshot_runtime;
 grant select on mutes to earshot_runtime;
+-- When a feed last changed, and was last read. Only the deletion of an account deletes feeds there.
+grant select, update (version, modified_at, last_read_at) on feeds to earshot_runtime;
 grant select, insert, delete on console_links, matches, settled_batches, upstream_calls to earshot_runtime;
 grant select, insert, update (last_used_at), delete on console_sessions to earshot_runtime;
 grant select, insert, update (payload, account_id, expires_at, consumed_at), delete on oauth_artefacts to earshot_runtime;

@@ -31,6 +31,7 @@ export function serverWith(options: Partial<HttpServerOptions>, log = pino({ lev
     isReady: () => Promise.resolve([]),
     mcpConfirmUsd: 5,
     publicUrl: null,
+    readFeed: async () => null,
     resourceServer: null,
     authorizationServer: null,
     sessions: null,

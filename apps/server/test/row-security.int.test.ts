@@ -95,6 +95,9 @@ beforeEach(async () => {
   );
   await database.run(`insert into judge_usage (account_id, rule_id, day) values ('acc_1', 'rule_1', now())`);
   await database.run(
+    `insert into feeds (id, account_id, name, token_hash) values ('feed_1', 'acc_1', 'f', '')`,
+  );
+  await database.run(
     `insert into mutes (id, account_id, field, value) values ('mut_1', 'acc_1', 'author', 'a')`,
   );
 });

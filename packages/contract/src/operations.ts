@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { auditOperations } from './audit.ts';
 import { coverageOperations } from './coverage.ts';
 import { digestOperations } from './digests.ts';
+import { feedOperations } from './feeds.ts';
 import { keyOperations } from './keys.ts';
 import { languageOperations } from './language.ts';
 import { matchOperations } from './matches.ts';
@@ -36,6 +37,7 @@ export const operations = {
   ...webhookOperations,
   ...deliveryOperations,
   ...digestOperations,
+  ...feedOperations,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;

@@ -47,5 +47,8 @@ export const operations = {
   ListDigests: { method: 'POST', path: '/api.ListDigests', changes: false },
   UpdateDigest: { method: 'POST', path: '/api.UpdateDigest', changes: true },
   DeleteDigest: { method: 'POST', path: '/api.DeleteDigest', changes: true },
+  CreateFeed: { method: 'POST', path: '/api.CreateFeed', changes: true },
+  ListFeeds: { method: 'POST', path: '/api.ListFeeds', changes: false },
+  DeleteFeed: { method: 'POST', path: '/api.DeleteFeed', changes: true },
   ReplayWebhook: { method: 'POST', path: '/api.ReplayWebhook', changes: true },
 } as const satisfies Operations;

@@ -1,6 +1,7 @@
 import type { Answers } from '@earshot/sdk';
 import { audit, keys, notices, session, sources, usageOf } from './account.ts';
 import { coverageOf } from './coverage.ts';
+import { createdFeed, feeds } from './feeds.ts';
 import { countsOf, matches, olderMatch } from './matches.ts';
 import { muted, mutes, relevance } from './relevance.ts';
 import { releaseValue, rules } from './rules.ts';
@@ -34,6 +35,8 @@ export const fullAnswers: FixedAnswers = {
   '/api.ListKeys': answer('ListKeys', () => ({ keys, next_cursor: null })),
   '/api.ListAudit': answer('ListAudit', () => ({ entries: audit, next_cursor: null })),
   '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [...webhooks], next_cursor: null })),
+  '/api.ListFeeds': answer('ListFeeds', () => ({ feeds: [...feeds], next_cursor: null })),
+  '/api.CreateFeed': answer('CreateFeed', () => createdFeed),
   '/api.ListDeliveries': answer(
     'ListDeliveries',
     ({ outcome }: Parameters<typeof deliveriesOf>[0] & object) => ({
@@ -93,6 +96,7 @@ export const emptyAnswers: FixedAnswers = {
   '/api.ListSources': answer('ListSources', () => ({ sources: [] })),
   '/api.ListAudit': answer('ListAudit', () => ({ entries: [], next_cursor: null })),
   '/api.ListWebhooks': answer('ListWebhooks', () => ({ webhooks: [], next_cursor: null })),
+  '/api.ListFeeds': answer('ListFeeds', () => ({ feeds: [], next_cursor: null })),
   '/matches': noMatches,
   '/notices': answer('ListNotices', () => ({ notices: [], next_cursor: null })),
 };

@@ -165,6 +165,13 @@ export const dialogs: readonly PicturedScreen[] = [
   ...[
     full('rotate-secret', `/webhooks/${webhookId}`, 'Send again from here …', press('Rotate secret …')),
     full('delete-webhook', `/webhooks/${webhookId}`, 'Send again from here …', press('Delete …')),
+    full('new-feed', '/webhooks', 'Releases for the team', press('New feed')),
+    full('feed-created', '/webhooks', 'Releases for the team', async (page) => {
+      await press('New feed')(page);
+      await page.getByLabel('Name').fill('Releases');
+      await press('Create')(page);
+      await page.getByText('/feeds/esf_').first().waitFor();
+    }),
     full('send-again', `/webhooks/${webhookId}`, 'Send again from here …', press(/^Send again from here/)),
   ].map((screen) => ({ ...screen, isOnlyChecked: true }) as const),
   full('shortcuts', '/feed', 'release day', (page) => page.keyboard.press('?')),

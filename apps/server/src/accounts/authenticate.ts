@@ -6,7 +6,7 @@ import { joinCalls } from '../runtime/join-calls.ts';
 import type { Principal } from './call.ts';
 import { accountSuspended, hashOf, isValid, keyRefused } from './keys.ts';
 import { allowedColumns, ofPlan, type PlanAndLimits } from './plans.ts';
-import { type Bucket, fullBucket, refill, secondsUntil, takeOne } from './token-bucket.ts';
+import { createTakeOne } from './token-bucket.ts';
 
 /** Checks the `Authorization` header of a request from this address. Throws unless it holds a valid key. */
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<Principal>;
@@ -133,8 +133,6 @@ export function toPrincipal(row: PrincipalRow | undefined): Principal | null {
   return { accountId, keyId, plan, limits, scopes, isSuspended };
 }
 
-const guessersMax = 10_000;
-
 interface KeyGuessesOptions {
   readonly perMinute: number;
   readonly nowMs: () => number;
@@ -148,28 +146,11 @@ export type KeyGuesses = ReturnType<typeof createKeyGuesses>;
  * How many unknown keys an address may try per minute. It does not bound the database load: `joinCalls` does, which runs one
  * lookup statement at a time however many callers there are.
  */
-export function createKeyGuesses({ perMinute, nowMs, rememberedMax = guessersMax }: KeyGuessesOptions) {
-  const buckets = new Map<string, Bucket>();
-  const read = (network: string) => {
-    const known = buckets.get(network);
-    return known ? refill(known, perMinute, nowMs()) : fullBucket(perMinute, nowMs());
-  };
-  const write = (network: string, bucket: Bucket) => {
-    // A map keeps the order of insertion: the least recently used entry comes first.
-    buckets.delete(network);
-    buckets.set(network, bucket);
-    const [oldest] = buckets.size > rememberedMax ? buckets.keys() : [];
-    if (oldest !== undefined) buckets.delete(oldest);
-  };
+export function createKeyGuesses(options: KeyGuessesOptions) {
+  const take = createTakeOne(options);
   return {
     /** Counts one more unknown key from the address. Null when it may try another; else the seconds until it may. */
-    failed(address: string): number | null {
-      const network = networkOf(address);
-      const bucket = read(network);
-      const after = takeOne(bucket);
-      write(network, after ?? bucket);
-      return after ? null : Math.max(1, secondsUntil(bucket, 1, perMinute));
-    },
+    failed: (address: string): number | null => take(networkOf(address)),
   };
 }
 

@@ -24,3 +24,32 @@ export function takeOne({ tokens, atMs }: Bucket): Bucket | null {
 export function secondsUntil({ tokens }: Bucket, wanted: number, perMinute: number): number {
   return Math.ceil((Math.max(0, wanted - tokens) * windowSeconds) / perMinute);
 }
+
+const rememberedMax = 10_000;
+
+/**
+ * Counts one more use of an id. Null if it is within the limit; else the seconds until the next one is. An id that was forgotten starts
+ * with a full bucket.
+ */
+export function createTakeOne({
+  perMinute,
+  nowMs,
+  rememberedMax: most = rememberedMax,
+}: {
+  readonly perMinute: number;
+  readonly nowMs: () => number;
+  readonly rememberedMax?: number | undefined;
+}): (id: string) => number | null {
+  const buckets = new Map<string, Bucket>();
+  return (id) => {
+    const known = buckets.get(id);
+    const bucket = known ? refill(known, perMinute, nowMs()) : fullBucket(perMinute, nowMs());
+    const after = takeOne(bucket);
+    // A map keeps the order of insertion: the least recently used entry comes first.
+    buckets.delete(id);
+    buckets.set(id, after ?? bucket);
+    const [oldest] = buckets.size > most ? buckets.keys() : [];
+    if (oldest !== undefined) buckets.delete(oldest);
+    return after ? null : Math.max(1, secondsUntil(bucket, 1, perMinute));
+  };
+}

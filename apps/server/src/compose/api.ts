@@ -16,6 +16,8 @@ import { deleteDigest, listDigests, updateDigest } from '../digests/manage-diges
 import type { Database } from '../engines/database.ts';
 import { cursorSecretsEveryMs, readCursorSecrets } from '../engines/installation.ts';
 import { previewRule } from '../estimates/preview-rule.ts';
+import { createFeed, deleteFeed, listFeeds } from '../feeds/manage-feeds.ts';
+import { createReadFeed } from '../feeds/read-feed.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { listSources } from '../ingest/list-sources.ts';
@@ -119,6 +121,7 @@ export async function createApi(
     sessions: config.console === 'on' ? createConsoleSessions({ database, guesses }) : null,
     limits: createRateLimits({ contact, nowMs, inFlightMax: config.requestsInFlightMax }),
     answerOnce: createAnswerOnce(createClaimStore(database)),
+    readFeed: readFeedOf(shared),
     consoleFolder,
     isReady,
     mcpConfirmUsd: config.mcpConfirmUsd,
@@ -217,6 +220,7 @@ function handlersOf(
     ...keyHandlers(common),
     ...webhookHandlers(shared, stack, common),
     ...digestHandlers(shared, common),
+    ...feedHandlers(shared, common),
   };
 }
 
@@ -273,4 +277,26 @@ function digestHandlers({ config }: Shared, common: Common) {
     UpdateDigest: updateDigest(options),
     DeleteDigest: deleteDigest(options),
   };
+}
+
+function feedHandlers({ config }: Shared, common: Common) {
+  const options = { ...common, publicUrl: config.publicUrl ?? null };
+  return {
+    CreateFeed: createFeed(options),
+    ListFeeds: listFeeds(options),
+    DeleteFeed: deleteFeed(options),
+  };
+}
+
+function readFeedOf(shared: Shared) {
+  const { config, database, installation } = shared;
+  return createReadFeed({
+    ...shared,
+    reader: createMatchReader(database),
+    hasJudge: hasJudge(config),
+    installationId: installation.id,
+    consoleUrl: consoleUrlOf(config),
+    contact: config.supportContact,
+    nowMs: () => performance.now(),
+  });
 }

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isWellFormedKey, operations } from '@earshot/contract';
 import Fastify, { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Principal } from '../accounts/call.ts';
+import type { ReadFeed } from '../feeds/read-feed.ts';
 import type { AuthorizationServer } from '../oauth/authorization-server.ts';
 import type { ResourceServer } from '../oauth/resource-server.ts';
 import type { Logger } from '../observability/logger.ts';
@@ -15,6 +16,7 @@ import { addConsoleFiles } from './console-files.ts';
 import { addConsoleSession } from './console-session.ts';
 import { addDiscovery } from './discovery.ts';
 import { bodyBytesMax, errorAnswer } from './error-answer.ts';
+import { addFeeds } from './feeds.ts';
 import { addOperation, type OperationOptions } from './handlers.ts';
 import { addMcp, authenticateMcp, createInnerCalls } from './mcp.ts';
 import { addAuthorizationServer, addResourceMetadata } from './oauth.ts';
@@ -23,6 +25,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Null until the key is accepted. */
     principal: Principal | null;
+    /** The feed that was read by its URL, for the log. */
+    feed?: { readonly feedId: string; readonly accountId: string };
   }
   interface FastifyContextConfig {
     /** For logs and metrics: the operation that a route serves. */
@@ -39,6 +43,7 @@ export interface HttpServerOptions extends Omit<OperationOptions, 'leaving' | 'a
   readonly resourceServer: ResourceServer | null;
   /** Earshot's own authorization server; null if another one is used, or none. */
   readonly authorizationServer: AuthorizationServer | null;
+  readonly readFeed: ReadFeed;
   /** The folder of the console's build. */
   readonly consoleFolder: string;
   /** Addresses and ranges whose `X-Forwarded-For` is trusted. The caller is the last address in it that is not one of them. */
@@ -124,6 +129,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   addDiscovery(app, { isReady: options.isReady });
   addMcp(app, { ...options, innerCalls });
   addOAuth(app, options);
+  addFeeds(app, options);
   const inner = authenticateMcp(options);
   const authenticateInner = () => (innerCalls.isInner() ? inner : null);
   for (const operation of Object.values(operations))
@@ -271,6 +277,7 @@ function logAnswer({ telemetry }: HttpServerOptions, request: FastifyRequest, re
     requestId: request.id,
     address: request.ip,
     principal: request.principal,
+    ...request.feed,
   });
 }
 

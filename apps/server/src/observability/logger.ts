@@ -9,7 +9,7 @@ const secretFields = ['authorization', 'token', 'key', 'secret'];
  * masked key is shorter. The written line has no word boundaries: "
  * " is two characters.
  */
-const secretTexts = /(Bearer )[^\s"\\,]+|(esk_|whsec_)[\w+/=-]{8,}/g;
+const secretTexts = /(Bearer )[^\s"\\,]+|(esk_|esf_|whsec_)[\w+/=-]{8,}/g;
 
 /** Buffer for unwritten lines; further lines are dropped. */
 const unwrittenBytesMax = 4 * 1024 * 1024;

@@ -56,6 +56,9 @@ function requestTelemetry(log: Logger, metrics: Metrics) {
       address: string;
       /** Null if no key was accepted. */
       principal: { readonly keyId: string; readonly accountId: string } | null;
+      /** Set for a request that was accepted by the URL of a feed. */
+      feedId?: string;
+      accountId?: string;
     }) {
       const { operation, status, ms, principal, ...fields } = request;
       const caller = principal && { keyId: principal.keyId, accountId: principal.accountId };

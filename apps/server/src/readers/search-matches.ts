@@ -39,11 +39,11 @@ export async function searchMatches(
   return { matches, more: true, through };
 }
 
-function hasWords({ text, title, url, author }: MatchPayload, words: readonly string[]): boolean {
+export function hasWords({ text, title, url, author }: MatchPayload, words: readonly string[]): boolean {
   const searched = fold([title, text, url, author?.handle, author?.name].join('\n'));
   return words.every((word) => searched.includes(word));
 }
 
-const wordsOf = (text: string) => fold(text).split(/\s+/).filter(Boolean);
+export const wordsOf = (text: string) => fold(text).split(/\s+/).filter(Boolean);
 
 const fold = (text: string) => text.normalize('NFKC').toLowerCase();

@@ -74,6 +74,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "ListDigests": Operation("POST", "/api.ListDigests", changes=False),
     "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True, nullable=frozenset({"rule_ids"})),
     "DeleteDigest": Operation("POST", "/api.DeleteDigest", changes=True),
+    "CreateFeed": Operation("POST", "/api.CreateFeed", changes=True, nullable=frozenset({"rule_ids"})),
+    "ListFeeds": Operation("POST", "/api.ListFeeds", changes=False),
+    "DeleteFeed": Operation("POST", "/api.DeleteFeed", changes=True),
 }
 
 
@@ -1518,6 +1521,89 @@ class Calls:
         answer: types.DeleteDigestAnswer = self._call("DeleteDigest", request, timeout, idempotency_key)
         return answer
 
+    def create_feed(
+        self,
+        *,
+        name: str,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        query: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CreateFeedAnswer:
+        """Create a feed.
+
+        Creates two secret URLs of the newest matches for feed readers, as Atom and as JSON
+        Feed. The calling key also needs `matches:read`. The URLs expire with it.
+
+        Args:
+            name: Title of the feed, which no other feed of the account has.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
+            platform: Only matches on this platform.
+            relevance: Which matches are left out, as in ListMatches. A match is shown until
+                it has a verdict. `all` by default.
+            query: Only items that contain all these words in text, title, author or URL.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "name": name,
+            "rule_ids": rule_ids,
+            "platform": platform,
+            "relevance": relevance,
+            "query": query,
+        }
+        answer: types.CreateFeedAnswer = self._call("CreateFeed", request, timeout, idempotency_key)
+        return answer
+
+    def list_feeds(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListFeedsAnswer:
+        """List feeds.
+
+        Lists the feeds of the account, without their URLs.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListFeedsAnswer = self._call("ListFeeds", request, timeout)
+        return answer
+
+    def delete_feed(
+        self,
+        *,
+        feed_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteFeedAnswer:
+        """Delete a feed.
+
+        Revokes the URLs of the feed at once, on every node.
+
+        Args:
+            feed_id: Id of the feed.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "feed_id": feed_id,
+        }
+        answer: types.DeleteFeedAnswer = self._call("DeleteFeed", request, timeout, idempotency_key)
+        return answer
+
 
 class AsyncCalls:
     """The operations of the asynchronous client."""
@@ -2958,4 +3044,87 @@ class AsyncCalls:
             "digest_id": digest_id,
         }
         answer: types.DeleteDigestAnswer = await self._call("DeleteDigest", request, timeout, idempotency_key)
+        return answer
+
+    async def create_feed(
+        self,
+        *,
+        name: str,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        query: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CreateFeedAnswer:
+        """Create a feed.
+
+        Creates two secret URLs of the newest matches for feed readers, as Atom and as JSON
+        Feed. The calling key also needs `matches:read`. The URLs expire with it.
+
+        Args:
+            name: Title of the feed, which no other feed of the account has.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
+            platform: Only matches on this platform.
+            relevance: Which matches are left out, as in ListMatches. A match is shown until
+                it has a verdict. `all` by default.
+            query: Only items that contain all these words in text, title, author or URL.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "name": name,
+            "rule_ids": rule_ids,
+            "platform": platform,
+            "relevance": relevance,
+            "query": query,
+        }
+        answer: types.CreateFeedAnswer = await self._call("CreateFeed", request, timeout, idempotency_key)
+        return answer
+
+    async def list_feeds(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListFeedsAnswer:
+        """List feeds.
+
+        Lists the feeds of the account, without their URLs.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListFeedsAnswer = await self._call("ListFeeds", request, timeout)
+        return answer
+
+    async def delete_feed(
+        self,
+        *,
+        feed_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteFeedAnswer:
+        """Delete a feed.
+
+        Revokes the URLs of the feed at once, on every node.
+
+        Args:
+            feed_id: Id of the feed.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "feed_id": feed_id,
+        }
+        answer: types.DeleteFeedAnswer = await self._call("DeleteFeed", request, timeout, idempotency_key)
         return answer

@@ -2392,3 +2392,91 @@ class DeleteDigestAnswer(TypedDict):
 
     deleted_at: str
     """When it was deleted."""
+
+
+class CreateFeedAnswer(TypedDict):
+    id: str
+    """Id of the feed."""
+
+    name: str
+    """Title of the feed, which no other feed of the account has."""
+
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
+
+    platform: Literal["x", "firehose", "bluesky"] | None
+    """Only matches on this platform; null: on every platform."""
+
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches are left out, as in ListMatches. A match is shown until it has a verdict."""
+
+    query: str | None
+    """Only items that contain all these words; null: all items."""
+
+    created_at: str
+    """When it was created."""
+
+    expires_at: str | None
+    """When its URLs stop working, with the key that created it; null: never."""
+
+    last_read_at: str | None
+    """Exact to about 10 minutes; null if it was never read."""
+
+    feed_id: str
+    """Id of the feed."""
+
+    atom_url: str | None
+    """The URL of the Atom feed. It is shown this once: it needs no key, so treat it as a secret.
+    Without EARSHOT_PUBLIC_URL it is a path of this server. Null when the answer is repeated
+    for an `Idempotency-Key`.
+    """
+
+    json_url: str | None
+    """The same as JSON Feed."""
+
+
+class ListFeedsAnswerFeed(TypedDict):
+    """The newest matches, for feed readers."""
+
+    id: str
+    """Id of the feed."""
+
+    name: str
+    """Title of the feed, which no other feed of the account has."""
+
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
+
+    platform: Literal["x", "firehose", "bluesky"] | None
+    """Only matches on this platform; null: on every platform."""
+
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches are left out, as in ListMatches. A match is shown until it has a verdict."""
+
+    query: str | None
+    """Only items that contain all these words; null: all items."""
+
+    created_at: str
+    """When it was created."""
+
+    expires_at: str | None
+    """When its URLs stop working, with the key that created it; null: never."""
+
+    last_read_at: str | None
+    """Exact to about 10 minutes; null if it was never read."""
+
+
+class ListFeedsAnswer(TypedDict):
+    feeds: list[ListFeedsAnswerFeed]
+    """Newest first."""
+
+    next_cursor: str | None
+    """Continues the list; null when it is complete."""
+
+
+class DeleteFeedAnswer(TypedDict):
+    feed_id: str
+    """Id of the feed."""
+
+    deleted_at: str
+    """When it was deleted."""

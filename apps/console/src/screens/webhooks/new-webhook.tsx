@@ -118,7 +118,7 @@ function Created({ webhook }: { webhook: Answers['CreateWebhook'] }) {
   );
 }
 
-function RuleChecks({
+export function RuleChecks({
   chosen,
   onChange,
   problem,

@@ -12,6 +12,7 @@ import { Table } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { UntrustedText } from '../../parts/untrusted-text.tsx';
 import type { Webhook } from './deliveries.ts';
+import { Feeds } from './feeds.tsx';
 import { NewWebhook } from './new-webhook.tsx';
 import { OneWebhook } from './one-webhook.tsx';
 import { WebhookEvents } from './webhook-events.tsx';
@@ -39,6 +40,7 @@ export function Webhooks({ webhookId }: { webhookId?: string }) {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {!data && !error && <Loading what="Loading the webhooks" />}
       {data && webhookId === undefined && <WebhookTable webhooks={data.webhooks} />}
+      {data && webhookId === undefined && <Feeds />}
       {isCreating && <NewWebhook onClose={() => setCreating(false)} />}
     </Screen>
   );

@@ -160,7 +160,7 @@ export function plain(text: string, size: number): string {
 const onOneLine = (text: string) => text.trim().replace(/\s*\n\s*/g, ' / ');
 
 /** The first characters, without splitting one. */
-function beginning(text: string, count: number): string {
+export function beginning(text: string, count: number): string {
   // A character has at most two code units.
   return Array.from(text.slice(0, 2 * count))
     .slice(0, count)
