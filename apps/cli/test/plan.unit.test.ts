@@ -17,6 +17,7 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
     budget: null,
     examples: null,
     relevance: null,
+    alerts: null,
   };
   return { key, ...common, ...more };
 }

@@ -28,6 +28,7 @@ const rule: Rule = {
   pause: null,
   examples: null,
   relevance: null,
+  alerts: null,
   managed_by: null,
   platforms: {
     x: {

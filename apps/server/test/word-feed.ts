@@ -98,7 +98,8 @@ export function createWordFeed(): WordFeed {
       sendsKeepAlives: false,
       reportsDeletions: false,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
-      shortenItem: null,
+      itemTime: ({ payload }) => new Date(payload.published_at ?? Number.NaN),
+  shortenItem: null,
       billing: {
         itemKind: 'page',
         cameAlong: () => ({ users: [], posts: [] }),

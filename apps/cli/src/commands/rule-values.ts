@@ -47,6 +47,11 @@ export function readOverrides(typed: Readonly<Record<Platform, string | undefine
   throw usageFailure(`Specify at least one of ${options}.`);
 }
 
+export const alerts = oneOf(
+  ['low', 'medium', 'high', 'off'],
+  'report spikes and drops of its matches as notices',
+);
+
 /** The options of `relevance`. */
 export const judgeOptions = {
   judge: oneOf(onOff, 'whether the judge checks new matches against the intent'),

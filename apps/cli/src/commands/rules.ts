@@ -6,6 +6,7 @@ import { createdText, rulesTable, ruleText } from '../output/rule-text.ts';
 import { relevanceOfRule } from './relevance.ts';
 import {
   acceptSuspicious,
+  alerts,
   firehoseOptions,
   hasJudgeOptions,
   judgeOptions,
@@ -32,12 +33,14 @@ const create = apiCommand({
     trial: trial('instead of --expires and --budget: measure how much it matches in a short time'),
     'accept-estimate': flag('start it although its estimated cost is above a budget'),
     ...judgeOptions,
+    alerts,
   },
   examples: [
     `earshot rules create --name Rockets --x '(rocket OR liftoff) -is:retweet'`,
     `earshot rules create --name Outages --x outage --firehose 'title:outage' --expires 30d`,
     `earshot rules create --name Rust --x rust --budget usd=5/day`,
     `earshot rules create --name Rust --intent "Releases of the language Rust, not rust on metal" --x rust --judge on`,
+    `earshot rules create --name Outages --x outage --alerts medium`,
     `earshot rules create --name Try --firehose 'title:outage' --trial 30m,matches=50`,
   ],
   doing: 'Registering the rule',
@@ -53,6 +56,7 @@ const create = apiCommand({
       ...(options.budget && { budget: options.budget }),
       ...(options.trial && { trial: options.trial }),
       ...(options['accept-estimate'] && { accept_estimate: true }),
+      ...(options.alerts && options.alerts !== 'off' && { alerts: options.alerts }),
       ...(hasJudgeOptions(options) && { relevance: readRelevance(options, null) }),
     }),
   show: (answer, screen, { options }) => createdText(answer, options, screen),
