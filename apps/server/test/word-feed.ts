@@ -99,7 +99,7 @@ export function createWordFeed(): WordFeed {
       reportsDeletions: false,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       itemTime: ({ payload }) => new Date(payload.published_at ?? Number.NaN),
-  shortenItem: null,
+      shortenItem: null,
       billing: {
         itemKind: 'page',
         cameAlong: () => ({ users: [], posts: [] }),

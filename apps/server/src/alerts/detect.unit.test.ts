@@ -167,6 +167,8 @@ test('the tails are those of the distribution, added up term by term', () => {
       term *= ((count + size) / (count + 1)) * (mean / (mean + size));
     }
   }
+  // On the border of both expansions.
+  expect(lowerTail(1, 1, 1)).toBeCloseTo(0.75, 9);
   // Far into the tail, where one minus the rest would be zero.
   expect(upperTail(60, 4, 1e-9)).toBeGreaterThan(0);
   expect(upperTail(60, 4, 1e-9)).toBeLessThan(1e-40);

@@ -25,8 +25,11 @@ const leastDispersion = 1e-6;
 function regularizedBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  // The fraction converges fast on this side of the mean.
-  if (x > (a + 1) / (a + b + 2)) return 1 - regularizedBeta(1 - x, b, a);
+  // The fraction converges fast on one side of the mean only.
+  return x > (a + 1) / (a + b + 2) ? 1 - expanded(1 - x, b, a) : expanded(x, a, b);
+}
+
+function expanded(x: number, a: number, b: number): number {
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
   return (front / a) * fraction(x, a, b);
 }
