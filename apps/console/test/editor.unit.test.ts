@@ -105,6 +105,17 @@ test('an example without a text is not saved and not counted', () => {
   expect(creationOf(withBlank)).not.toHaveProperty('examples');
 });
 
+test('the sensitivity of alerts is saved, and off is sent as null', () => {
+  expect(creationOf({ ...draft, alerts: 'low' })).toMatchObject({ alerts: 'low' });
+  expect(creationOf(draft)).not.toHaveProperty('alerts');
+  const alerting = { ...rule, alerts: 'high' } as const;
+  expect(updateOf(alerting, { ...draft, alerts: 'off' })).toMatchObject({ alerts: null });
+  expect(updateOf(alerting, draftOf(alerting))).not.toHaveProperty('alerts');
+  expect(planOf({ ...draft, alerts: 'low' }, rule)).toMatchObject([
+    { what: 'Alerts', before: null, after: 'low sensitivity' },
+  ]);
+});
+
 test('the judge and its criteria are saved, and its other settings stay', () => {
   const judged = { judge: true, criteria: ['Names a chip', ' '] };
   const expected = { judge: true, criteria: ['Names a chip'] };

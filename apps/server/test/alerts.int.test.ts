@@ -284,7 +284,7 @@ describe('a repair', () => {
 });
 
 describe('two nodes that judge the same', () => {
-  /** Both nodes have read the rules before one of them goes on. */
+  /** Both nodes have read the rules before one of them continues. */
   function createBarrier() {
     const bothRead = Promise.withResolvers<void>();
     let waiting = 0;

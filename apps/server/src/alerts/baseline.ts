@@ -33,7 +33,7 @@ export interface Baseline {
 }
 
 /** With less of a period covered, its count is no evidence. */
-export const coveredMin = 0.5;
+const coveredMin = 0.5;
 /** Covered hours before anything is usual: one of each hour of the day. */
 const firstHours = 24;
 const weekHours = 0.9 * hoursPerWeek;

@@ -32,7 +32,7 @@ interface Limits {
   readonly dropP: number;
 }
 
-export const limits: Readonly<Record<AlertSensitivity, Limits>> = {
+const limits: Readonly<Record<AlertSensitivity, Limits>> = {
   low: { p: { '15m': 1e-5, '1h': 1e-4 }, matchesMin: 10, timesUsualMin: 3, dropExpectedMin: 40, dropP: 1e-6 },
   medium: {
     p: { '15m': 3e-4, '1h': 2e-3 },

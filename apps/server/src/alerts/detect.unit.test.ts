@@ -43,11 +43,11 @@ describe.each(sensitivities)('the simulator at %s sensitivity', (sensitivity) =>
         const figures = run({ perHour, isBursty, sensitivity });
         const name = `${sensitivity} ${kind} ${perHour}/h seed ${seed}`;
         note(name, figures);
-        expect(figures.falseSpikes, name).toBeLessThanOrEqual(promised[sensitivity].falseSpikes);
-        expect(figures.falseDrops, name).toBeLessThanOrEqual(falseDropsMax);
+        expect(figures.falseSpikes, `at ${name}`).toBeLessThanOrEqual(promised[sensitivity].falseSpikes);
+        expect(figures.falseDrops, `at ${name}`).toBeLessThanOrEqual(falseDropsMax);
         if (perHour < 20) continue;
-        expect(figures.found, name).toBeGreaterThanOrEqual(promised[sensitivity].found);
-        expect(figures.foundSilences, name).toBeGreaterThanOrEqual(0.8);
+        expect(figures.found, `at ${name}`).toBeGreaterThanOrEqual(promised[sensitivity].found);
+        expect(figures.foundSilences, `at ${name}`).toBeGreaterThanOrEqual(0.8);
       }
     },
   );
@@ -59,7 +59,9 @@ describe.each(sensitivities)('the simulator at %s sensitivity', (sensitivity) =>
  */
 test.each(kinds)('%s arrivals at 2 per hour: finds most of what can be found', (kind, isBursty) => {
   const options = { perHour: 2, isBursty, sensitivity: 'medium' } as const;
-  expect(run(options, { seed: seed + 1 }).found, kind).toBeGreaterThanOrEqual(isBursty ? 0.4 : 0.5);
+  expect(run(options, { seed: seed + 1 }).found, `${kind} arrivals`).toBeGreaterThanOrEqual(
+    isBursty ? 0.4 : 0.5,
+  );
 });
 
 test('without the coverage ledger, outages alarm as drops and their repairs as spikes', () => {
@@ -71,7 +73,7 @@ test('without the coverage ledger, outages alarm as drops and their repairs as s
 });
 
 test('prints the figures', () => {
-  console.log(lines.join('\n'));
+  process.stdout.write(`${lines.join('\n')}\n`);
   expect(lines).not.toEqual([]);
 });
 
@@ -167,8 +169,8 @@ test('the tails are those of the distribution, added up term by term', () => {
       term *= ((count + size) / (count + 1)) * (mean / (mean + size));
     }
   }
-  // On the border of both expansions.
-  expect(lowerTail(1, 1, 1)).toBeCloseTo(0.75, 9);
+  // On the border of both expansions, where a rounding error would lead from one to the other for ever.
+  expect(upperTail(2, 2.770083102493075, 0.083)).toBeCloseTo(0.734, 2);
   // Far into the tail, where one minus the rest would be zero.
   expect(upperTail(60, 4, 1e-9)).toBeGreaterThan(0);
   expect(upperTail(60, 4, 1e-9)).toBeLessThan(1e-40);

@@ -10,8 +10,8 @@ export interface SampledItem {
 const shownMax = 5;
 const textMax = 2_000;
 const wordLengthMax = 40;
-/** So that a single item, or a repetition within it, names nothing. */
-const itemsMin = 2;
+/** So that no item, or repetition within it, names anything alone: notices outlive the removal of an item. */
+const itemsMin = 3;
 
 const stopWords = new Set(
   `the and for are was were with that this from have has had not but you your they their our its his her she him who what when where why

@@ -1,4 +1,12 @@
-import type { AlertSensitivity, Budget, Platform, PlatformOptions, Rule, RuleExamples, RuleRelevance } from '@earshot/contract';
+import type {
+  AlertSensitivity,
+  Budget,
+  Platform,
+  PlatformOptions,
+  Rule,
+  RuleExamples,
+  RuleRelevance,
+} from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { RulePricing } from '../billing/prices.ts';
 import type { Database, Sql } from '../engines/database.ts';

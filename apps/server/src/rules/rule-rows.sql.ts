@@ -1,4 +1,12 @@
-import type { AlertSensitivity, Budget, Listening, Platform, Rule, RuleExamples, RuleRelevance } from '@earshot/contract';
+import type {
+  AlertSensitivity,
+  Budget,
+  Listening,
+  Platform,
+  Rule,
+  RuleExamples,
+  RuleRelevance,
+} from '@earshot/contract';
 import type { RulePricing } from '../billing/prices.ts';
 import { listeningSince, periodStart, recentMatches, sums } from '../billing/spending.sql.ts';
 import { type CountedSpending, forecastAtEnd, micro, periodAt, spentAmounts } from '../billing/spending.ts';

@@ -1,4 +1,11 @@
-import type { AlertSensitivity, AnswerOf, Budget, Rule, RuleExamples, RuleRelevance } from '@earshot/contract';
+import type {
+  AlertSensitivity,
+  AnswerOf,
+  Budget,
+  Rule,
+  RuleExamples,
+  RuleRelevance,
+} from '@earshot/contract';
 import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
 import { defaultPricing, type RulePricing } from '../billing/prices.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
