@@ -15,6 +15,8 @@ create table alert_states (
   judged_through timestamptz not null,
   -- Nothing was judged yet.
   is_new boolean not null default true,
+  -- The platform's counts of the query when the alerts were switched on: `{"fromMs": …, "counts": […]}` per hour.
+  counted jsonb,
   -- `AlertState` of src/alerts/alert-state.ts.
   state json not null,
   primary key (rule_id, platform)

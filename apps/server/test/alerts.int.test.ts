@@ -379,6 +379,22 @@ describe('an open alert', () => {
   });
 });
 
+test('a rule without a history begins with the counts that its account requested', async () => {
+  await database.run(
+    `insert into platform_counts (account_id, platform, value_hash, counts)
+     select unnest(array['acc_1', 'acc_2']), 'x', value_hash, $1 from slots where id = 'slot_1'`,
+    [JSON.stringify({ fromMs: at(-200).getTime(), counts: Array<number>(168).fill(10) })],
+  );
+  await database.run(`update platform_counts set counts = '{}' where account_id = 'acc_2'`);
+  await database.run('delete from matches');
+  await database.run('update watches set from_at = $1', [at(-1)]);
+  await receive([-10 * 24, 9]);
+  await begin();
+  await deliver(burst(1, 150));
+  await passTo(2);
+  expect(await shown()).toEqual(['alert.spike (open)']);
+});
+
 test('a rule with a history is judged at once, with the coverage of the past weeks', async () => {
   await receive([-10 * 24, 9]);
   await begin();

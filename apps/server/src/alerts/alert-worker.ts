@@ -125,7 +125,7 @@ async function judgeRule(
   const firstMs = Math.max(rule.judgedThrough.getTime(), through - judgedBackMs, series.fromMs);
   for (let beganMs = firstMs; beganMs < through; beganMs += bucketMs) {
     const at = (beganMs - series.fromMs) / bucketMs;
-    const baseline = baselineOf(series, baselineEnd(series, at));
+    const baseline = baselineOf(series, baselineEnd(series, at), rule.counted);
     if (baseline === null) continue;
     const next = advance(state, judge(series, at, baseline, rule.sensitivity), beganMs + bucketMs);
     state = next.state;

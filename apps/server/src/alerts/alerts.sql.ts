@@ -2,7 +2,7 @@ import type { AlertSensitivity, Platform } from '@earshot/contract';
 import type { Database, Sql } from '../engines/database.ts';
 import { resolveNotices } from '../notices/notice-log.sql.ts';
 import { type AlertState, initialState } from './alert-state.ts';
-import { bucketMs, historyMs } from './baseline.ts';
+import { bucketMs, type CountedWeek, historyMs } from './baseline.ts';
 import type { SampledItem } from './window-words.ts';
 
 /** A rule with alerts, on one of its platforms. */
@@ -17,6 +17,8 @@ export interface AlertingRule {
   readonly countedPosition: number;
   readonly judgedThrough: Date;
   readonly state: AlertState;
+  /** Null if the account had requested none when the alerts were switched on. */
+  readonly counted: CountedWeek | null;
   /** Nothing was judged yet: the history is not read either. */
   readonly isNew: boolean;
 }
@@ -47,9 +49,11 @@ export function createAlertStore(database: Database) {
     /** Begins with rules that were switched on. */
     async begin(): Promise<void> {
       await database.run(
-        `insert into alert_states (rule_id, platform, account_id, query_hash, since, judged_through, state)
+        `insert into alert_states (rule_id, platform, account_id, query_hash, since, judged_through, counted, state)
          select rules.id, v.platform, rules.account_id, ${hashOf('v')}, ${bucketOf('held.since')} + interval '15 minutes',
-           ${bucketOf('now()')}, $1
+           ${bucketOf('now()')}, (
+             select counts from platform_counts join slots on slots.value_hash = platform_counts.value_hash
+             where slots.id = v.slot_id and platform_counts.account_id = rules.account_id and platform_counts.platform = v.platform), $1
          from rules join ${currentVersions} cross join lateral (select ${queryHeldSince} as since) as held
          where rules.alerts is not null and rules.state in ('active', 'failed') and held.since is not null
            and not exists (select from alert_states s where s.rule_id = rules.id and s.platform = v.platform)
@@ -73,7 +77,7 @@ export function createAlertStore(database: Database) {
     rules: () =>
       database.many<AlertingRule>(
         `select rules.id as "ruleId", rules.account_id as "accountId", rules.name, rules.alerts as sensitivity, s.platform,
-           v.translated_value as query, s.since, s.counted_position as "countedPosition", s.judged_through as "judgedThrough", s.state, s.is_new as "isNew"
+           v.translated_value as query, s.since, s.counted_position as "countedPosition", s.judged_through as "judgedThrough", s.state, s.counted, s.is_new as "isNew"
          from alert_states s join rules on rules.id = s.rule_id join ${currentVersions} and v.platform = s.platform
          where rules.alerts is not null and rules.state in ('active', 'failed') order by s.rule_id, s.platform`,
       ),

@@ -26,7 +26,7 @@ export interface Baseline {
   readonly perHour: ArrayLike<number>;
   /** How uncertain each of these is, as a relative variance. */
   readonly uncertainty: ArrayLike<number>;
-  /** False in the first week: only the level of a whole day is known. */
+  /** False in the first week: drops are judged by whole days. */
   readonly isSeasonal: boolean;
   /** The relative variance of the rate within 15 minutes, and within an hour. */
   readonly dispersion: { readonly quarter: number; readonly hour: number };
@@ -43,6 +43,8 @@ const shrinkage = 1;
 const prior = { dispersion: 1 / 3, weight: 50 };
 /** While an hour of the week is unknown, the usual swing of a day is part of the variance. */
 const unknownSeason = 0.6;
+/** A single week, counted by the platform, which ignores some operators. */
+const countedUncertainty = 0.3;
 
 /** The hour of the week (UTC) of each period of a series. */
 function createHourOf({ fromMs }: Series): (at: number) => number {
@@ -55,8 +57,17 @@ export function baselineEnd({ fromMs }: Series, at: number): number {
   return at - ((Math.floor(fromMs / bucketMs) + at) % renewedEvery);
 }
 
-/** What is usual, from the four weeks before the period `end`. Null if less than a day is covered. */
-export function baselineOf(series: Series, end: number): Baseline | null {
+/** What the platform itself counted for the query, per hour, before the rule had it. */
+export interface CountedWeek {
+  readonly fromMs: number;
+  readonly counts: readonly number[];
+}
+
+/**
+ * What is usual, from the four weeks before the period `end`. In the first week from the platform's counts, if there are any. Null if less
+ * than a day is known.
+ */
+export function baselineOf(series: Series, end: number, counted: CountedWeek | null = null): Baseline | null {
   const from = Math.max(0, end - historyBuckets);
   const hourOf = createHourOf(series);
   const counts = new Float64Array(hoursPerWeek);
@@ -74,9 +85,11 @@ export function baselineOf(series: Series, end: number): Baseline | null {
     last.count += count;
     last.hours += share / bucketsPerHour;
   }
+  const isSeasonal = end - from >= bucketsPerWeek && covered >= weekHours;
+  if (!isSeasonal && counted && counted.counts.length >= hoursPerWeek)
+    return countedBaseline(series, { from, end, length: 1 }, counted);
   if (covered < firstHours || last.hours === 0) return null;
   const level = last.count / last.hours;
-  const isSeasonal = end - from >= bucketsPerWeek && covered >= weekHours;
   const perHour = new Float64Array(hoursPerWeek).fill(level);
   const seen = new Float64Array(hoursPerWeek).fill(last.hours);
   if (isSeasonal)
@@ -101,6 +114,27 @@ export function baselineOf(series: Series, end: number): Baseline | null {
 
 /** An earlier spike counts as a small one: otherwise it would hide the next. */
 const clippedAt = (expected: number) => 3 * expected + 3;
+
+/** The platform may count more than the rule matches: after a day, the counts show only how the hours of the week differ. */
+function countedBaseline(series: Series, { from, end }: Windows, { fromMs, counts }: CountedWeek): Baseline {
+  const first = Math.floor(fromMs / (bucketsPerHour * bucketMs)) + counts.length - hoursPerWeek;
+  const week = new Float64Array(hoursPerWeek);
+  for (const [nth, count] of counts.slice(-hoursPerWeek).entries())
+    week[(first + nth) % hoursPerWeek] = count;
+  const smooth = week.map((_, hour) => {
+    const around = [(hour + hoursPerWeek - 1) % hoursPerWeek, hour, (hour + 1) % hoursPerWeek];
+    return around.reduce((sum, one) => sum + (week[one] ?? 0), 0) / around.length;
+  });
+  const own = sumOf(series, { perHour: smooth, uncertainty: [] }, from, Math.max(0, end - from));
+  const isMeasured = own.covered >= firstHours * bucketsPerHour && own.expected > 0;
+  const perHour = smooth.map((rate) => (isMeasured ? (rate * own.count) / own.expected : rate));
+  const uncertainty = perHour.map((rate) => countedUncertainty + 1 / Math.max(1, 3 * rate));
+  const dispersion = {
+    quarter: dispersionOf(series, perHour, { from, end, length: 1 }),
+    hour: dispersionOf(series, perHour, { from, end, length: bucketsPerHour }),
+  };
+  return { perHour, uncertainty, isSeasonal: false, dispersion };
+}
 
 interface Windows {
   readonly from: number;

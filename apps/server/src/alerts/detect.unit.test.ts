@@ -154,6 +154,39 @@ describe('a baseline', () => {
   });
 });
 
+describe('the counts of the platform', () => {
+  const counted = {
+    fromMs: 0,
+    // Ten an hour by day, two at night.
+    counts: Array.from({ length: 7 * 24 }, (_, hour) => (hour % 24 < 12 ? 10 : 2)),
+  };
+  const days = (count: number, times: number): Series => {
+    const length = count * 24 * bucketsPerHour;
+    const counts = Array.from({ length }, (_, at) => (at % 96 < 48 ? 2.5 : 0.5) * times);
+    return { fromMs: 0, counts, covered: counts.map(() => 1) };
+  };
+
+  test('replace the first day: a burst is found in the first hour', () => {
+    const series = { fromMs: 0, counts: [3, 40, 40, 40], covered: [1, 1, 1, 1] };
+    expect(baselineOf(series, 0)).toBeNull();
+    const baseline = baselineOf(series, 0, counted);
+    expect(baseline && judge(series, 3, baseline, 'medium')).toMatchObject({
+      spike: { window: '1h', got: 123 },
+    });
+  });
+
+  test('show the hours of the week, at the level of the rule', () => {
+    const { perHour } = baselineOf(days(2, 0.5), 2 * 96, counted) ?? { perHour: [] };
+    expect(perHour[6]).toBeCloseTo(5, 0);
+    expect(perHour[18]).toBeCloseTo(1, 0);
+  });
+
+  test('are left out when a week is known, and if they are no week', () => {
+    expect(baselineOf(days(8, 1), 7 * 96, counted)).toEqual(baselineOf(days(8, 1), 7 * 96));
+    expect(baselineOf(days(1, 1), 0, { ...counted, counts: [1, 2] })).toBeNull();
+  });
+});
+
 test('the tails are those of the distribution, added up term by term', () => {
   for (const [mean, dispersion] of [
     [0.3, 0.5],

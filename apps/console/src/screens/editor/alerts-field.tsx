@@ -11,9 +11,9 @@ interface AlertsFieldProps {
 
 const options: Readonly<Record<Draft['alerts'], { readonly words: string; readonly expect: string }>> = {
   off: { words: 'off', expect: 'You get no notice when the rule suddenly rises or falls silent.' },
-  low: { words: 'low: only large changes', expect: 'Expect about one false alarm a year.' },
+  low: { words: 'low: only large changes', expect: 'Expect at most two false alarms a year.' },
   medium: { words: 'medium', expect: 'Expect at most one false alarm in two weeks.' },
-  high: { words: 'high: also small changes', expect: 'Expect one or two false alarms a week.' },
+  high: { words: 'high: also small changes', expect: 'Expect at most two false alarms a week.' },
 };
 const names = ['off', 'low', 'medium', 'high'] as const;
 
