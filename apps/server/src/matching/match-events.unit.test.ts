@@ -92,6 +92,7 @@ describe('an event goes to', () => {
         eventKey: 'e',
         eventDay: '2026-09-01',
         via: 'stream',
+        itemAt: null,
         cost: { part: 1_000_000, users: 0, posts: 0 },
       },
       {
@@ -102,6 +103,7 @@ describe('an event goes to', () => {
         eventKey: 'e',
         eventDay: '2026-09-01',
         via: 'stream',
+        itemAt: null,
         cost: { part: 1_000_000, users: 0, posts: 0 },
       },
     ]);

@@ -32,6 +32,15 @@ export function noticeTitle({ type, data }: Pick<Notice, 'type' | 'data'>): stri
   return Object.hasOwn(titles, type) ? titles[type] : type;
 }
 
+/** What the items of an alert have in common. Untrusted. */
+export function alertFacts(data: Notice['data']): Array<{ name: string; values: string[] }> {
+  const factOf = (name: string, value: unknown) => {
+    const values = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+    return values.length > 0 ? [{ name, values }] : [];
+  };
+  return [...factOf('Common words', data['top_words']), ...factOf('Common sites', data['top_domains'])];
+}
+
 export const severityWords: Readonly<Record<Notice['severity'], string>> = {
   critical: 'Critical',
   warning: 'Warning',
@@ -56,6 +65,7 @@ const kindPaths: Readonly<Record<Notice['subject']['kind'], (id: string) => stri
 /** The page with details about the subject of the notice. */
 export function subjectPath({ type, subject: { kind, id } }: Pick<Notice, 'type' | 'subject'>): string {
   if (type.startsWith('coverage.')) return '/coverage';
+  if (type.startsWith('alert.') && kind === 'rule') return `/feed?rule=${encodeURIComponent(id)}`;
   if (type.startsWith('budget.') && kind === 'rule') return `/cost?rule=${encodeURIComponent(id)}`;
   return Object.hasOwn(kindPaths, kind) ? kindPaths[kind](id) : '/notices';
 }
