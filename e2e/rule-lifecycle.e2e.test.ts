@@ -96,6 +96,23 @@ test('PauseRule and ResumeRule stop and start the rule; its matches stay listed'
   await expectTexts(rule_id, ['tide one', 'tide three']);
 });
 
+test('alerts are switched on at the creation, stay when another field changes, and are switched off by null', async () => {
+  const created = await api.call('POST', '/api.CreateRule', {
+    name: 'alerting',
+    intent: 'to notice changes',
+    platforms: ['x'],
+    overrides: { x: 'lantern' },
+    alerts: 'medium',
+  });
+  expect(created.json).toMatchObject({ alerts: 'medium' });
+  const { rule_id } = Object(created.json);
+  expect(await api.updateRule(rule_id, { name: 'still alerting' })).toMatchObject({ alerts: 'medium' });
+  expect(await api.updateRule(rule_id, { alerts: 'low' })).toMatchObject({ alerts: 'low' });
+  expect(await api.updateRule(rule_id, { alerts: null })).toMatchObject({ alerts: null });
+  expect(await api.getRule(rule_id)).toMatchObject({ alerts: null });
+  await api.deleteRule(rule_id);
+});
+
 test('expires_at pauses the rule; it can be resumed after expires_at is changed', async () => {
   const created = await api.call('POST', '/api.CreateRule', {
     name: 'short',

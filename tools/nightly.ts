@@ -31,10 +31,14 @@ export const lanes: Readonly<Record<string, Lane>> = {
   },
   rules: {
     guards: [
-      'apps/server/src/{billing,budgets,estimates,rules,slots,upstream}/**',
+      'apps/server/src/{alerts,billing,budgets,estimates,rules,slots,upstream}/**',
       'apps/cli/src/rules-file/**',
     ],
-    tests: ['apps/server/test/caps.int.test.ts', 'e2e/{crash-points,registration}.e2e.test.ts'],
+    tests: [
+      'apps/server/src/alerts/detect.unit.test.ts',
+      'apps/server/test/caps.int.test.ts',
+      'e2e/{crash-points,registration}.e2e.test.ts',
+    ],
   },
   query: {
     guards: ['packages/query/**'],

@@ -17,6 +17,7 @@ function wanted(key: string): WantedRule {
     budget: null,
     examples: null,
     relevance: null,
+    alerts: null,
   };
 }
 

@@ -11,6 +11,7 @@ const common = {
   expiresAt: null,
   budget: null,
   relevance: null,
+  alerts: null,
 };
 const examples = {
   must_match: [{ platform: 'x' as const, payload: { text: 'rocket' } }],

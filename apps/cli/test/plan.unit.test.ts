@@ -17,6 +17,7 @@ function wanted(key: string, more: Partial<WantedRule> = {}): WantedRule {
     budget: null,
     examples: null,
     relevance: null,
+    alerts: null,
   };
   return { key, ...common, ...more };
 }
@@ -86,6 +87,8 @@ describe('planRules', () => {
     ['examples', { present: { examples }, from: examples, to: null }],
     ['relevance', { wanted: { relevance }, from: null, to: relevance }],
     ['relevance', { present: { relevance }, from: relevance, to: null }],
+    ['alerts', { wanted: { alerts: 'low' }, from: null, to: 'low' }],
+    ['alerts', { present: { alerts: 'high' }, from: 'high', to: null }],
   ])('changes %s when that alone differs', (field, { wanted: change, present, from, to }) => {
     const { updates, unchanged } = planRules({ set, rules: [wanted('a', change)] }, [ruleOf('a', present)]);
     expect(updates.map(({ changes }) => changes)).toEqual([[{ field, from, to }]]);

@@ -1,6 +1,6 @@
 import type { Answers } from '@earshot/sdk';
 import { expect, test } from 'vitest';
-import { hasJudgeOptions, readRelevance } from '../src/commands/rule-values.ts';
+import { hasJudgeOptions, readAlerts, readRelevance } from '../src/commands/rule-values.ts';
 import { earshotCommands } from '../src/commands.ts';
 import { relevanceText } from '../src/output/relevance-text.ts';
 import { createdText } from '../src/output/rule-text.ts';
@@ -13,6 +13,12 @@ const none = {
   'accept-unproven': undefined,
   'judge-budget': undefined,
 } as const;
+
+test('alerts change only when the option is given, and off is null', () => {
+  expect(readAlerts({ alerts: undefined })).toEqual({});
+  expect(readAlerts({ alerts: 'low' })).toEqual({ alerts: 'low' });
+  expect(readAlerts({ alerts: 'off' })).toEqual({ alerts: null });
+});
 
 test('options of the judge change only what is given, and switch the judge of a new rule on', () => {
   expect(hasJudgeOptions(none)).toBe(false);

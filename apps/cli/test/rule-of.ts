@@ -16,6 +16,7 @@ export function ruleOf(key: string, more: Partial<Rule> = {}): Rule {
     pause: null,
     examples: null,
     relevance: null,
+    alerts: null,
     managed_by: { set: 'launches', key },
     platforms: { x: onPlatform('rocket') },
     ...more,

@@ -35,6 +35,12 @@ describe('checkRulesFile', () => {
     });
   });
 
+  test('returns the alerts of a rule, and null without them', () => {
+    const alerting = good.replace('    overrides:', '    alerts: medium\n    overrides:');
+    expect(check(alerting).rules).toMatchObject([{ alerts: 'medium' }]);
+    expect(check(good).rules).toMatchObject([{ alerts: null }]);
+  });
+
   test('returns the relevance of a rule with its defaults, and null without one', () => {
     const judged = good.replace('    overrides:', '    relevance: { judge: true }\n    overrides:');
     const defaults = { criteria: [], accept_unproven: false, usd_per_day: null };

@@ -28,6 +28,7 @@ const rule: Rule = {
   pause: null,
   examples: null,
   relevance: null,
+  alerts: null,
   managed_by: null,
   platforms: {
     x: {
@@ -102,6 +103,17 @@ test('an example without a text is not saved and not counted', () => {
   expect(updateOf(rule, withBlank)).toEqual({ rule_id: 'rule_1', if_version: 3 });
   expect(planOf(withBlank, rule)).toEqual([]);
   expect(creationOf(withBlank)).not.toHaveProperty('examples');
+});
+
+test('the sensitivity of alerts is saved, and off is sent as null', () => {
+  expect(creationOf({ ...draft, alerts: 'low' })).toMatchObject({ alerts: 'low' });
+  expect(creationOf(draft)).not.toHaveProperty('alerts');
+  const alerting = { ...rule, alerts: 'high' } as const;
+  expect(updateOf(alerting, { ...draft, alerts: 'off' })).toMatchObject({ alerts: null });
+  expect(updateOf(alerting, draftOf(alerting))).not.toHaveProperty('alerts');
+  expect(planOf({ ...draft, alerts: 'low' }, rule)).toMatchObject([
+    { what: 'Alerts', before: null, after: 'low sensitivity' },
+  ]);
 });
 
 test('the judge and its criteria are saved, and its other settings stay', () => {

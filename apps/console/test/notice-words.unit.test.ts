@@ -1,6 +1,6 @@
 import type { Notice } from '@earshot/sdk';
 import { expect, test } from 'vitest';
-import { noticeTitle, subjectName, subjectPath } from '../src/screens/notices/notice-words.ts';
+import { alertFacts, noticeTitle, subjectName, subjectPath } from '../src/screens/notices/notice-words.ts';
 
 const unknown = JSON.parse('{ "type": "moon.full", "data": {} }');
 
@@ -22,6 +22,7 @@ test('a notice links to the page of its subject', () => {
   const source = { kind: 'source', id: 'x:main', name: 'main' } as const;
   expect(subjectPath({ type: 'rule.expired', subject: rule })).toBe('/rules/rule_1');
   expect(subjectPath({ type: 'budget.reached', subject: rule })).toBe('/cost?rule=rule_1');
+  expect(subjectPath({ type: 'alert.spike', subject: rule })).toBe('/feed?rule=rule_1');
   expect(subjectPath({ type: 'coverage.gap', subject: source })).toBe('/coverage');
   expect(subjectPath({ type: 'source.action_required', subject: source })).toBe('/sources');
 });
@@ -35,4 +36,12 @@ test('the subject of a notice names its platform', () => {
 test('an id cannot change the path of the link', () => {
   const subject = { kind: 'webhook', id: '../keys?x', name: 'A' } as const;
   expect(subjectPath({ type: 'webhook.failing', subject })).toBe('/webhooks/..%2Fkeys%3Fx');
+});
+
+test('an alert names the common words and sites of its items, whatever its data is', () => {
+  expect(alertFacts({ top_words: ['login', 5], top_domains: ['example.com', 'example.org'] })).toEqual([
+    { name: 'Common words', values: ['login'] },
+    { name: 'Common sites', values: ['example.com', 'example.org'] },
+  ]);
+  expect(alertFacts({ top_words: [], top_domains: 'none' })).toEqual([]);
 });

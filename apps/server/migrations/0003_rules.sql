@@ -29,6 +29,8 @@ create table rules (
   -- it does not judge.
   relevance json,
   judged_position bigint,
+  -- How sensitively its spikes and drops are reported (0012_alerts.sql).
+  alerts text check (alerts in ('low', 'medium', 'high')),
   -- Grows when the intent or the criteria change: earlier verdicts were about another question.
   intent_version integer not null default 1,
   -- The model and intent version with which the labelled matches were last judged.
@@ -53,6 +55,7 @@ create index rules_budget_check on rules (budget_check_at)
   where budget_check_at is not null and state in ('active', 'failed', 'paused');
 create index rules_trials on rules (account_id) where trial;
 create index rules_judged on rules (id) where judged_position is not null;
+create index rules_alerting on rules (id) where alerts is not null;
 create unique index rules_managed on rules (account_id, managed_set, managed_key)
   where managed_set is not null and state <> 'deleted';
 

@@ -20,6 +20,8 @@ create table matches (
   event_key text not null,
   event_day date not null,
   created_at timestamptz not null default now(),
+  -- The time of the item itself. Alerts count by it, because a replay stores the items of an hour in a minute.
+  item_at timestamptz not null default now(),
   via text not null default 'stream',
   primary key (rule_id, event_key, event_day)
 ) partition by range (event_day);

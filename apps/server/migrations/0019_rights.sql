@@ -54,7 +54,7 @@ begin
     execute format('create policy all_rows on %I to earshot_runtime using (true)', name);
   end loop;
   -- An account sees no row of these: they are read before the account is known, or only by workers.
-  foreach name in array array['budget_marks', 'console_links', 'console_sessions', 'oauth_artefacts'] loop
+  foreach name in array array['alert_states', 'budget_marks', 'rule_counts', 'console_links', 'console_sessions', 'oauth_artefacts'] loop
     execute format('alter table %I enable row level security', name);
     execute format('create policy all_rows on %I to earshot_runtime using (true)', name);
   end loop;
@@ -148,7 +148,7 @@ grant select, insert, update on budget_marks, compliance_checks, coverage, gap_r
   to earshot_runtime;
 -- The right to change tombstones is the right to lock them; only the owner may delete one.
 grant select, insert, update on tombstones to earshot_runtime;
-grant select, insert, update, delete on bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads,
+grant select, insert, update, delete on alert_states, rule_counts, bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads,
   idempotency_keys, judge_usage, log_check, match_relevance, readers, rules, usage, webhook_batches, webhooks to earshot_runtime;
 grant delete on counts_calls, platform_counts to earshot_runtime;
 grant execute on function begin_webhook_batch, count_moved_slot, count_new_slots, ensure_partitions, note_match_times, note_old_slots,

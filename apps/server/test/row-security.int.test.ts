@@ -117,12 +117,14 @@ async function tablesOfAccounts(): Promise<string[]> {
 
 /** They have an account column, and accounts have no right to them at all. */
 const notForAccounts = [
+  'alert_states',
   'bill_shares',
   'budget_marks',
   'console_links',
   'console_sessions',
   'deleted_accounts',
   'oauth_artefacts',
+  'rule_counts',
 ];
 
 test.for(notForAccounts)('an account does not read %s', async (table) => {

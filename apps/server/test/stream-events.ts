@@ -38,6 +38,7 @@ export function xMatch(post: LogEvent, ruleId: string, accountId = 'acc_1'): New
     eventKey: post.key,
     eventDay: post.day,
     via: 'stream',
+    itemAt: null,
     cost: { part: 1_000_000, users: 0, posts: 0 },
   };
 }

@@ -71,6 +71,20 @@ test.each([
   expect(await unusual(world)).toHaveLength(notices);
 });
 
+test.each([
+  ['of a rule with alerts, which report it', `update rules set alerts = 'low'`],
+  ['of items that a repair stores late', `update matches set item_at = created_at - interval '1 hour'`],
+])('a burst %s raises no notice', async (_, change) => {
+  await using world = await openBudgetWorld(template);
+  await world.create('cats');
+  await age(world, '1 day');
+  await world.database.run(`update rules set created_at = created_at - interval '1 day'`);
+  await burst(world, 'cats', 30);
+  await world.database.run(change);
+  await world.notifyUnusualRates();
+  expect(await unusual(world)).toEqual([]);
+});
+
 test('a rule with $25 a day keeps running through 20 minutes with 120 matches a minute', async () => {
   await using world = await openBudgetWorld(template);
   const ruleId = await world.create('cats', { budget: budgetOf('usd=25/day') });

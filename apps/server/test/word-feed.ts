@@ -98,6 +98,7 @@ export function createWordFeed(): WordFeed {
       sendsKeepAlives: false,
       reportsDeletions: false,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
+      itemTime: ({ payload }) => new Date(payload.published_at ?? Number.NaN),
       shortenItem: null,
       billing: {
         itemKind: 'page',

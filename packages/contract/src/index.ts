@@ -63,6 +63,7 @@ export { type Label, type LabelName, type Mute, type MuteField, muteFields } fro
 export { integer, requestObject } from './request-fields.ts';
 export type { RuleExamples } from './rule-examples.ts';
 export {
+  type AlertSensitivity,
   type Listening,
   listedPlatforms,
   type PlatformOptions,

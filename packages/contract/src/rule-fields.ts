@@ -77,6 +77,15 @@ export const ruleRelevance = requestObject(
 
 export type RuleRelevance = z.output<typeof ruleRelevance>;
 
+/** From the fewest alarms to the most. */
+const alertSensitivities = ['low', 'medium', 'high'] as const;
+export type AlertSensitivity = (typeof alertSensitivities)[number];
+
+export const ruleAlerts = z.enum(alertSensitivities).nullable().meta({
+  description:
+    'How sensitively Earshot reports spikes and drops of the matches as notices: `low` only large ones, `high` also small ones that may be chance. Null: not at all.',
+});
+
 export const acceptSuspicious = z.boolean().optional().meta({
   description:
     'Register the queries although they have suspicious findings: the platform accepts them, but they are almost certainly mistakes. Errors are still refused.',
@@ -281,6 +290,7 @@ export const ruleSchema = z
       .meta({ description: 'Why the rule is paused; null if it is not.' }),
     examples: ruleExamples.nullable().meta({ description: 'Example items for the rule.' }),
     relevance: ruleRelevance.nullable().meta({ description: 'Null: the judge does not check its matches.' }),
+    alerts: ruleAlerts,
     managed_by: managedBy.nullable().meta({ description: 'Null for a rule that is not kept as code.' }),
     platforms: perPlatform(rulePlatformSchema),
   })

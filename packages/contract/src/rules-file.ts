@@ -12,6 +12,7 @@ import {
   managedPattern,
   overridesOn,
   platformOptions,
+  ruleAlerts,
   ruleIntent,
   ruleName,
   ruleRelevance,
@@ -42,6 +43,7 @@ const fileRule = requestObject(
     budget: budget.optional(),
     examples: ruleExamplesOn(allPlatforms).optional(),
     relevance: ruleRelevance.optional(),
+    alerts: ruleAlerts.optional(),
   },
   'a rule',
 );

@@ -24,6 +24,7 @@ import {
   overrideMismatches,
   overrides,
   platformOptions,
+  ruleAlerts,
   ruleIntent,
   ruleName,
   rulePlatformSchema,
@@ -60,6 +61,7 @@ const exampleRule = {
   pause: null,
   examples: exampleExamples,
   relevance: null,
+  alerts: null,
   managed_by: null,
   platforms: {
     x: {
@@ -101,6 +103,7 @@ export const ruleOperations = defineOperations('Rules', {
       }),
       examples: ruleExamples.optional(),
       relevance: ruleRelevance.optional(),
+      alerts: ruleAlerts.optional(),
       managed_by: managedBy.optional(),
     }).superRefine((request, context) => {
       for (const issue of overrideMismatches(request)) context.addIssue(issue);
@@ -223,6 +226,7 @@ export const ruleOperations = defineOperations('Rules', {
       relevance: ruleRelevance.nullable().optional().meta({
         description: 'Replaces the current one; null: the judge no longer checks its matches. Verdicts stay.',
       }),
+      alerts: ruleAlerts.optional(),
       managed_by: managedBy.nullable().optional().meta({
         description: 'Gives the rule to a set of rules that are kept as code; null takes it out.',
       }),

@@ -34,6 +34,7 @@ const rule = (fields: Partial<Rule> = {}): Rule => ({
   pause: null,
   examples: null,
   relevance: null,
+  alerts: null,
   managed_by: null,
   platforms: { x: watched() },
   ...fields,

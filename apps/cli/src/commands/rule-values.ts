@@ -47,6 +47,17 @@ export function readOverrides(typed: Readonly<Record<Platform, string | undefine
   throw usageFailure(`Specify at least one of ${options}.`);
 }
 
+export const alerts = oneOf(
+  ['low', 'medium', 'high', 'off'],
+  'report spikes and drops of its matches as notices',
+);
+
+/** The `alerts` of a request, if the option is given. */
+export function readAlerts(typed: { readonly alerts: Rule['alerts'] | 'off' | undefined }) {
+  if (typed.alerts === undefined) return {};
+  return { alerts: typed.alerts === 'off' ? null : typed.alerts };
+}
+
 /** The options of `relevance`. */
 export const judgeOptions = {
   judge: oneOf(onOff, 'whether the judge checks new matches against the intent'),

@@ -7,9 +7,11 @@ import { ruleText } from '../output/rule-text.ts';
 import { onPlatforms } from '../platforms.ts';
 import {
   acceptSuspicious,
+  alerts,
   firehoseOptions,
   hasJudgeOptions,
   judgeOptions,
+  readAlerts,
   readOptions,
   readRelevance,
   ruleValues,
@@ -32,6 +34,7 @@ export const updateRule = apiCommand({
     budget: budgetOrNone('new budget'),
     'accept-estimate': flag('start it although its estimated cost is above a budget'),
     ...judgeOptions,
+    alerts,
   },
   args: { rule: ruleId },
   examples: [
@@ -49,6 +52,7 @@ export const updateRule = apiCommand({
       expires,
       'never-expires': neverExpires,
       budget,
+      alerts: _alerts,
       'accept-suspicious': acceptsSuspicious,
       'accept-estimate': acceptsEstimate,
       'firehose-quality': _quality,
@@ -68,6 +72,7 @@ export const updateRule = apiCommand({
       ...(expires !== undefined && { expires_at: expires }),
       ...(neverExpires && { expires_at: null }),
       ...(budget !== undefined && { budget }),
+      ...readAlerts(options),
       ...readOptions(options),
       ...(hasNewQueries && (await newQueries(earshot, args.rule, { values, drop }))),
       ...(hasJudgeOptions(options) && {

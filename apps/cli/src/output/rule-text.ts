@@ -57,6 +57,7 @@ export function ruleText(rule: Rule, screen: Screen): string {
       ['expires', rule.expires_at && shortTime(rule.expires_at)],
       ['budget', rule.effective_budget && budgetText(rule, rule.effective_budget)],
       ['paused', rule.pause && pauseText(rule.pause)],
+      ['alerts', rule.alerts],
       ['judge', rule.relevance && judgeText(rule.relevance)],
       ['criteria', rule.relevance && rule.relevance.criteria.join('; ')],
     ],

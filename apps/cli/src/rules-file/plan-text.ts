@@ -33,6 +33,7 @@ function wantedLines({
   budget,
   examples,
   relevance,
+  alerts,
 }: WantedRule): string[] {
   const lines = [`name: ${shown(name)}`, `intent: ${shown(intent)}`];
   for (const [platform, value] of Object.entries(overrides))
@@ -44,6 +45,7 @@ function wantedLines({
       `examples: ${examples.must_match.length} must match, ${examples.must_not_match.length} must not`,
     );
   if (relevance !== null) lines.push(`relevance: ${shown(relevance)}`);
+  if (alerts !== null) lines.push(`alerts: ${alerts}`);
   return lines.map((line) => `    ${line}`);
 }
 
@@ -59,16 +61,19 @@ function changeLines({ changes }: PlannedUpdate, paint: Paint): string[] {
 export function planJson({ set, creates, updates, deletes, unchanged, others }: Plan): object {
   return {
     set,
-    create: creates.map(({ key, name, intent, overrides, expiresAt, budget, examples, relevance }) => ({
-      key,
-      name,
-      intent,
-      overrides,
-      expires_at: expiresAt,
-      budget,
-      examples,
-      relevance,
-    })),
+    create: creates.map(
+      ({ key, name, intent, overrides, expiresAt, budget, examples, relevance, alerts }) => ({
+        key,
+        name,
+        intent,
+        overrides,
+        expires_at: expiresAt,
+        budget,
+        examples,
+        relevance,
+        alerts,
+      }),
+    ),
     update: updates.map(({ wanted, rule, changes }) => ({
       key: wanted.key,
       rule_id: rule.id,

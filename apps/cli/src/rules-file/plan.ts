@@ -82,6 +82,7 @@ function changesOf(wanted: WantedRule, rule: Rule): FieldChange[] {
     },
     { field: 'examples', from: rule.examples, to: wanted.examples },
     { field: 'relevance', from: rule.relevance, to: wanted.relevance },
+    { field: 'alerts', from: rule.alerts, to: wanted.alerts },
   ];
   return fields.filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
@@ -92,8 +93,8 @@ function instant(time: string | null): string | null {
 }
 
 export function createRequest(set: string, wanted: WantedRule): Requests['CreateRule'] {
-  const { key, name, intent, overrides, options, acceptSuspicious, expiresAt, budget, examples, relevance } =
-    wanted;
+  const { key, name, intent, overrides, options, acceptSuspicious, expiresAt, budget, examples } = wanted;
+  const { relevance, alerts } = wanted;
   return {
     name,
     intent,
@@ -104,6 +105,7 @@ export function createRequest(set: string, wanted: WantedRule): Requests['Create
     ...(budget !== null && { budget }),
     ...(examples !== null && { examples }),
     ...(relevance !== null && { relevance }),
+    ...(alerts !== null && { alerts }),
     managed_by: { set, key },
   };
 }
@@ -123,6 +125,7 @@ export function updateRequest({ wanted, rule, changes }: PlannedUpdate): Request
     ...(changed.has('budget') && { budget: wanted.budget }),
     ...(changed.has('examples') && { examples: wanted.examples }),
     ...(changed.has('relevance') && { relevance: wanted.relevance }),
+    ...(changed.has('alerts') && { alerts: wanted.alerts }),
   };
 }
 

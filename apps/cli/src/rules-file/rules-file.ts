@@ -23,6 +23,7 @@ export interface WantedRule {
   readonly budget: NonNullable<FileRule['budget']> | null;
   readonly examples: NonNullable<FileRule['examples']> | null;
   readonly relevance: NonNullable<FileRule['relevance']> | null;
+  readonly alerts: NonNullable<FileRule['alerts']> | null;
 }
 
 /** A finding about a place of the file, with its rendered text. */
@@ -80,8 +81,7 @@ export function checkRulesFile(source: SourceFile): CheckedFile {
 }
 
 function toWanted(key: string, rule: FileRule): WantedRule {
-  const { name, intent, overrides, options, accept_suspicious, expires_at, budget, examples, relevance } =
-    rule;
+  const { name, intent, overrides, options, accept_suspicious, expires_at, budget, examples } = rule;
   const isEmpty = !examples || examples.must_match.length + examples.must_not_match.length === 0;
   return {
     key,
@@ -93,7 +93,8 @@ function toWanted(key: string, rule: FileRule): WantedRule {
     expiresAt: expires_at ?? null,
     budget: budget ?? null,
     examples: isEmpty ? null : examples,
-    relevance: relevance ?? null,
+    relevance: rule.relevance ?? null,
+    alerts: rule.alerts ?? null,
   };
 }
 

@@ -65,6 +65,7 @@ const rule = (id: string, name: string, differs: Partial<Rule>): Rule => ({
   pause: null,
   examples: null,
   relevance: null,
+  alerts: 'medium',
   managed_by: null,
   platforms: {},
   ...differs,

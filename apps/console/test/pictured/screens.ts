@@ -86,7 +86,7 @@ export const withData: readonly PicturedScreen[] = [
   inDark(full('coverage', `/coverage?rule=${ruleIds.advisories}`, 'Disconnected since')),
   full('sources', '/sources', 'CreditsDepleted'),
   inDark(full('cost', '/cost', 'before, because more arrive')),
-  full('notices', '/notices?show=all', 'Far more matches than usual'),
+  full('notices', '/notices?show=all', 'A rule suddenly gets more matches'),
   full('webhooks', '/webhooks', 'warehouse'),
   full('deliveries', `/webhooks/${webhookId}`, 'Send again from here …', (page) =>
     page.locator('main button[aria-expanded]').first().click(),

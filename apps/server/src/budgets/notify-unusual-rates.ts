@@ -46,14 +46,17 @@ interface UnusualRate {
 const positionAt = (time: string) =>
   `coalesce((select first_position from match_times where began >= began_of(${time}) order by began limit 1), ${Number.MAX_SAFE_INTEGER})`;
 
-/** Finds rules whose last two minutes were both unusual. A rule that is younger than a day has no usual rate. */
+/**
+ * Finds rules whose last two minutes were both unusual. A rule that is younger than a day has no usual rate; alerts say more. Items that a
+ * repair or a replay stores now are no burst.
+ */
 async function readUnusualRates(sql: Sql): Promise<UnusualRate[]> {
   return await sql.many<UnusualRate>(
     `with minutes as materialized (
        select ${positionAt(`now() - interval '2 minutes'`)} as first, ${positionAt(`now() - interval '1 minute'`)} as second
      ), counted as (
        select rule_id, count(*) filter (where position >= second) as latest, count(*) filter (where position < second) as before
-       from matches, minutes where position >= first group by rule_id
+       from matches, minutes where position >= first and item_at > created_at - interval '5 minutes' group by rule_id
      ), busy as (
        select rule_id, latest, least(latest, before) as lasting from counted where least(latest, before) > $1
      ), days as materialized (
@@ -65,7 +68,7 @@ async function readUnusualRates(sql: Sql): Promise<UnusualRate[]> {
            select sum((select count(*) from matches where matches.rule_id = busy.rule_id and position >= first and position < next))
              / (60.0 * count(*)) from days where now() - n * interval '1 day' - interval '30 minutes' >= rules.created_at
          )::float8 as usual
-       from busy join rules on rules.id = busy.rule_id where rules.state in ('active', 'failed')
+       from busy join rules on rules.id = busy.rule_id where rules.state in ('active', 'failed') and rules.alerts is null
      )
      select rule_id, account_id, name, latest, usual from rates where lasting > ${timesUsual} * usual order by rule_id`,
     [unusualFrom],

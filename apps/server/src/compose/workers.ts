@@ -1,5 +1,7 @@
 import { forgetConsoleSessions } from '../accounts/console-sessions.ts';
 import { createClaimStore } from '../accounts/idempotency.ts';
+import { createAlertStep } from '../alerts/alert-worker.ts';
+import { createAlertStore } from '../alerts/alerts.sql.ts';
 import { showBill } from '../billing/bill-metrics.ts';
 import { compareUsage } from '../billing/compare-usage.ts';
 import { forgetBilled } from '../billing/meter.sql.ts';
@@ -10,6 +12,7 @@ import { notifyUnusualRates } from '../budgets/notify-unusual-rates.ts';
 import { resumeAfterBudget } from '../budgets/resume-after-budget.ts';
 import { createBudgetWatch } from '../budgets/watch-budgets.ts';
 import type { RoleName } from '../config/values.ts';
+import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { forgetLedger } from '../coverage/forget-ledger.ts';
 import { showFreshness } from '../coverage/freshness-metrics.ts';
 import { createGapNotifier } from '../coverage/notify-gaps.ts';
@@ -265,6 +268,13 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     telemetry,
   };
   const space = createLogSpace(nats, () => settled.lastChecked());
+  const judgeAlerts = createAlertStep({
+    ...shared,
+    store: createAlertStore(database),
+    coverage: createCoverageStore(database),
+    prices: config.prices,
+    nowMs: shared.clock.nowMs,
+  });
   const checkLog = createCheckLog({
     telemetry,
     log: createLogCopies(nats),
@@ -292,6 +302,7 @@ function matchWorkers(shared: Shared, owner: Database): Worker[] {
     ...budgetWorkers(shared),
     everyUnderLease(leases, 'gap-notices', 5_000, createGapNotifier(shared)),
     everyUnderLease(leases, 'unusual-rates', 30_000, () => notifyUnusualRates(shared)),
+    everyUnderLease(leases, 'alerts', minuteMs, (_lease, signal) => judgeAlerts(signal)),
     everyUnderLease(leases, 'retention', hourMs, async () => {
       await removeExpiredDays({ ...shared, database: owner, retentionDays: config.retentionDays });
       await forgetLedger(owner, config.retentionDays);

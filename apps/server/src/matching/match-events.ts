@@ -27,6 +27,8 @@ export interface NewMatch {
   readonly eventKey: string;
   readonly eventDay: string;
   readonly via: 'stream' | 'search';
+  /** Null if unknown. */
+  readonly itemAt: Date | null;
   readonly cost: MatchCost;
 }
 
@@ -145,10 +147,12 @@ export function matchEvents(
 function matchesOf(event: LogEvent, holders: readonly Holder[]): NewMatch[] {
   const { platform, key: eventKey, day: eventDay, via = 'stream' } = event;
   const { users, posts } = platforms[platform].billing.cameAlong(event);
+  const time = platforms[platform].itemTime(event);
+  const itemAt = time && !Number.isNaN(time.getTime()) ? time : null;
   const partOf = createPartOf(holders);
   return holders.map(({ accountId, ruleId, ruleVersion }) => {
     const cost = { part: partOf(accountId), users: users.length, posts: posts.length };
-    return { accountId, ruleId, ruleVersion, platform, eventKey, eventDay, via, cost };
+    return { accountId, ruleId, ruleVersion, platform, eventKey, eventDay, via, itemAt, cost };
   });
 }
 

@@ -41,6 +41,20 @@ function holder(slotId: string, ruleId: string, changed: Partial<Holder> = {}): 
   };
 }
 
+test.each([
+  ['the time of its post', { published_at: '2026-09-01T10:00:00.000Z' }, '2026-09-01T10:00:00.000Z'],
+  ['no time if the post has none', { published_at: null }, null],
+  ['no time if it cannot be read', { published_at: 'noon' }, null],
+])('a match has %s', (_, payload, expected) => {
+  const post = event('e', [rule('1')]);
+  const { matches } = matchEvents(
+    'here',
+    [{ ...post, payload: { ...post.payload, ...payload } }],
+    [holder('slot_1', 'rule_a')],
+  );
+  expect(matches[0]?.itemAt?.toISOString() ?? null).toBe(expected);
+});
+
 describe('an event goes to', () => {
   test.each([
     ['first', ['1', '2']],
@@ -78,6 +92,7 @@ describe('an event goes to', () => {
         eventKey: 'e',
         eventDay: '2026-09-01',
         via: 'stream',
+        itemAt: null,
         cost: { part: 1_000_000, users: 0, posts: 0 },
       },
       {
@@ -88,6 +103,7 @@ describe('an event goes to', () => {
         eventKey: 'e',
         eventDay: '2026-09-01',
         via: 'stream',
+        itemAt: null,
         cost: { part: 1_000_000, users: 0, posts: 0 },
       },
     ]);

@@ -321,10 +321,10 @@ async function insertRows(
 ): Promise<StoredMatch[]> {
   const rows = await sql.prepared<{ nth: number }>(
     `insert into matches
-       (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at)
-     select $1 + nth, account_id, rule_id, rule_version, platform, event_key, event_day, via, $2
-     from unnest($3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::date[], $9::text[])
-       with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, nth)
+       (position, account_id, rule_id, rule_version, platform, event_key, event_day, via, created_at, item_at)
+     select $1 + nth, account_id, rule_id, rule_version, platform, event_key, event_day, via, $2, least(coalesce(item_at, $2), $2)
+     from unnest($3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::date[], $9::text[], $10::timestamptz[])
+       with ordinality as given (account_id, rule_id, rule_version, platform, event_key, event_day, via, item_at, nth)
      on conflict do nothing
      returning position - $1 as nth`,
     [
@@ -337,6 +337,7 @@ async function insertRows(
       matches.map((match) => match.eventKey),
       matches.map((match) => match.eventDay),
       matches.map((match) => match.via),
+      matches.map((match) => match.itemAt),
     ],
   );
   return rows.flatMap(({ nth }) => {

@@ -23,6 +23,16 @@ export interface NoticeData {
     /** At this time of day, in the last week. */
     readonly usual_per_minute: number;
   };
+  'alert.spike': AlertData;
+  'alert.drop': AlertData;
+  /** The end of an alert, and the matches since it began. */
+  'alert.recovered': {
+    readonly platform: Platform;
+    readonly alert: 'spike' | 'drop';
+    readonly since: string;
+    readonly until: string;
+    readonly matches: number;
+  };
   /** Earshot paused the rule, but not because it expired. */
   'rule.paused': { readonly reason: string };
   'rule.expired': { readonly expires_at: string | null; readonly trial?: true };
@@ -86,6 +96,22 @@ interface GapData {
   readonly reason: string;
 }
 
+/** A window in which a rule got far more, or far fewer, matches than usual. Words and domains are untrusted content. */
+export interface AlertData {
+  readonly platform: Platform;
+  readonly expected: number;
+  readonly got: number;
+  readonly window: '15m' | '1h' | '6h' | '24h';
+  /** The probability of such a window, if nothing has changed. */
+  readonly p: number;
+  readonly since: string;
+  readonly top_words: readonly string[];
+  readonly top_domains: readonly string[];
+  readonly sample_match_ids: readonly string[];
+  /** For the items alone, without users and posts that the platform includes. */
+  readonly usd_per_hour: number;
+}
+
 export type RaisedType = keyof NoticeData & NoticeType;
 
 interface NoticeKind<Type extends RaisedType> {
@@ -123,6 +149,12 @@ function spentWords(data: Amounts): string {
   const period = parseBudget(data.budget)?.period ?? 'lifetime';
   return `${amountWords(data, data.spent)} of ${amountWords(data, data.limit)}${unit} ${periodWords[period]}`;
 }
+
+const windowWords = { '15m': '15 minutes', '1h': 'an hour', '6h': '6 hours', '24h': '24 hours' } as const;
+const alertWords = ({ platform, got, expected, window }: AlertData) =>
+  `The rule got ${amountOf(got)} matches from ${titleOf(platform)} in ${windowWords[window]}; about ${amountOf(expected)} are usual at this time of the week`;
+const amountOf = (amount: number) =>
+  amount.toLocaleString('en-US', { maximumFractionDigits: amount < 10 ? 1 : 0 });
 
 const periodWords = { day: 'a day', month: 'a month', lifetime: 'in total' } as const;
 
@@ -168,6 +200,22 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     severity: 'warning',
     whatToDo: ({ matches_per_minute, usual_per_minute }) =>
       `The rule got ${matches_per_minute} matches in a minute; about ${usual_per_minute} are usual. It keeps running. If you do not want these matches, narrow the rule.`,
+  },
+  'alert.spike': {
+    severity: 'warning',
+    whatToDo: (data) =>
+      `${alertWords(data)}. At this rate, its items cost about $${data.usd_per_hour.toFixed(2)} an hour. Read the newest matches. If you do not want them, narrow the rule.`,
+  },
+  'alert.drop': {
+    severity: 'warning',
+    whatToDo: (data) =>
+      `${alertWords(data)}, and Earshot was receiving all the time. Preview the rule: its query may no longer match what people write.`,
+  },
+  'alert.recovered': {
+    severity: 'info',
+    isPast: true,
+    whatToDo: ({ platform, alert, since, until, matches }) =>
+      `Nothing to do: the ${alert} is over. The rule got ${amountOf(matches)} matches from ${titleOf(platform)} ${periodOf({ from: since, to: until })}.`,
   },
   'rule.paused': {
     severity: 'critical',

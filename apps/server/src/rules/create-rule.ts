@@ -91,6 +91,7 @@ export function createRule(options: CreateRuleOptions): Handler<'CreateRule'> {
       isTrial: trial !== undefined,
       examples: request.examples ?? null,
       relevance: request.relevance ?? null,
+      alerts: request.alerts ?? null,
       managedBy: request.managed_by ?? null,
       allowsEquivalent: request.allow_equivalent ?? true,
       premiumRulesMax,

@@ -1,4 +1,12 @@
-import type { Budget, Platform, PlatformOptions, Rule, RuleExamples, RuleRelevance } from '@earshot/contract';
+import type {
+  AlertSensitivity,
+  Budget,
+  Platform,
+  PlatformOptions,
+  Rule,
+  RuleExamples,
+  RuleRelevance,
+} from '@earshot/contract';
 import { type Change, recordChange } from '../accounts/change.ts';
 import type { RulePricing } from '../billing/prices.ts';
 import type { Database, Sql } from '../engines/database.ts';
@@ -29,6 +37,7 @@ export interface RuleUpdate {
   readonly budget?: Budget | null | undefined;
   readonly examples?: RuleExamples | null | undefined;
   readonly relevance?: RuleRelevance | null | undefined;
+  readonly alerts?: AlertSensitivity | null | undefined;
   readonly managedBy?: ManagedBy | undefined;
   readonly values: readonly RuleValue[] | undefined;
   /** Platforms that are not named keep their options. */
@@ -77,6 +86,7 @@ export interface LockedRule {
   is_due: boolean;
   examples: RuleExamples | null;
   relevance: RuleRelevance | null;
+  alerts: AlertSensitivity | null;
   managed_set: string | null;
   managed_key: string | null;
   changing_to: number | null;
@@ -95,7 +105,7 @@ export interface VersionRow {
 export async function lockRule(sql: Sql, ruleId: string): Promise<LockedRule | null> {
   return await sql.one<LockedRule>(
     `select id, account_id, name, intent, state, version, expires_at, expires_at <= now() as expired,
-       trial and version = 1 as is_trial, budget, pause_reason, budget_check_at, coalesce(budget_check_at <= now(), false) as is_due, examples, relevance,
+       trial and version = 1 as is_trial, budget, pause_reason, budget_check_at, coalesce(budget_check_at <= now(), false) as is_due, examples, relevance, alerts,
        managed_set, managed_key, changing_to
      from rules where id = $1 and state not in ('creating', 'deleted') for update`,
     [ruleId],
@@ -190,6 +200,7 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
          when ($16::json->>'judge')::boolean then coalesce(judged_position, (select last_position from match_log)) end,
        intent_version = intent_version + case when coalesce($4, intent) <> intent
          or $15 and ($16::json->'criteria')::text is distinct from (relevance->'criteria')::text then 1 else 0 end,
+       alerts = case when $17 then $18 else alerts end,
        pause_reason = case when $7 then null else pause_reason end,
        budget_check_at = case when $7 or $13 then now() else budget_check_at end,
        updated_at = now(), changing_to = null, changing_since = null
@@ -211,6 +222,8 @@ export async function writeApplied(sql: Sql, { ruleId, version, update }: BegunC
       update?.budget ? JSON.stringify(update.budget) : null,
       update?.relevance !== undefined,
       update?.relevance ? JSON.stringify(update.relevance) : null,
+      update?.alerts !== undefined,
+      update?.alerts ?? null,
     ],
   );
   const current = 'select slot_id from rule_versions where rule_id = $1 and version = $2';

@@ -1,4 +1,12 @@
-import type { Budget, Listening, Platform, Rule, RuleExamples, RuleRelevance } from '@earshot/contract';
+import type {
+  AlertSensitivity,
+  Budget,
+  Listening,
+  Platform,
+  Rule,
+  RuleExamples,
+  RuleRelevance,
+} from '@earshot/contract';
 import type { RulePricing } from '../billing/prices.ts';
 import { listeningSince, periodStart, recentMatches, sums } from '../billing/spending.sql.ts';
 import { type CountedSpending, forecastAtEnd, micro, periodAt, spentAmounts } from '../billing/spending.ts';
@@ -29,6 +37,7 @@ export interface RuleRow {
   read_at: Date;
   examples: RuleExamples | null;
   relevance: RuleRelevance | null;
+  alerts: AlertSensitivity | null;
   managed_set: string | null;
   managed_key: string | null;
   platforms: PlatformRow[];
@@ -70,7 +79,7 @@ const spendingOf = (
 /** SQL: rules with their state on each platform. A paused rule holds no slot, even if another rule still holds its former one. */
 const selectRules = ({ ruleBudget }: RulePricing, budget = effectiveBudget(ruleBudget)) => `
   select now() as read_at, rules.id, rules.name, rules.intent, rules.state, rules.version, rules.created_at, rules.updated_at,
-    rules.expires_at, rules.budget, rules.pause_reason, rules.budget_check_at, rules.examples, rules.relevance, rules.managed_set, rules.managed_key,
+    rules.expires_at, rules.budget, rules.pause_reason, rules.budget_check_at, rules.examples, rules.relevance, rules.alerts, rules.managed_set, rules.managed_key,
     (select json_agg(json_build_object(
         'platform', v.platform, 'value', v.value, 'translated_value', v.translated_value, 'options', v.options,
         'platform_rule_id', case when holder.served_since is not null then v.platform_rule_id end,
@@ -139,6 +148,7 @@ export function toRule(row: RuleRow, pricing: RulePricing): Rule {
     pause: pauseOf(row),
     examples: row.examples,
     relevance: row.relevance,
+    alerts: row.alerts,
     managed_by: managedByOf(row),
     platforms,
   };
@@ -210,17 +220,19 @@ function toTime(text: string | null): string | null {
   return text === null ? null : new Date(text).toISOString();
 }
 
-/** The columns `examples`, `managed_set`, `managed_key`, `budget` and `relevance` of a new rule. */
+/** The columns `examples`, `managed_set`, `managed_key`, `budget`, `relevance` and `alerts` of a new rule. */
 export function asCodeColumns({
   examples,
   managedBy,
   budget,
   relevance,
+  alerts,
 }: {
   readonly examples?: RuleExamples | null;
   readonly managedBy?: ManagedBy;
   readonly budget?: Budget | null;
   readonly relevance?: RuleRelevance | null;
+  readonly alerts?: AlertSensitivity | null;
 }): (string | null)[] {
   return [
     examples ? JSON.stringify(examples) : null,
@@ -228,6 +240,7 @@ export function asCodeColumns({
     managedBy?.key ?? null,
     budget ? JSON.stringify(budget) : null,
     relevance ? JSON.stringify(relevance) : null,
+    alerts ?? null,
   ];
 }
 

@@ -1,4 +1,11 @@
-import type { AnswerOf, Budget, Rule, RuleExamples, RuleRelevance } from '@earshot/contract';
+import type {
+  AlertSensitivity,
+  AnswerOf,
+  Budget,
+  Rule,
+  RuleExamples,
+  RuleRelevance,
+} from '@earshot/contract';
 import { type Change, keepAnswer, recordChange } from '../accounts/change.ts';
 import { defaultPricing, type RulePricing } from '../billing/prices.ts';
 import { type Database, refusable, type Sql } from '../engines/database.ts';
@@ -32,6 +39,7 @@ export interface NewRule {
   readonly isTrial?: boolean;
   readonly examples?: RuleExamples | null;
   readonly relevance?: RuleRelevance | null;
+  readonly alerts?: AlertSensitivity | null;
   readonly managedBy?: ManagedBy;
   /** Default true. */
   readonly allowsEquivalent?: boolean;
@@ -188,9 +196,9 @@ async function insertRule(sql: Sql, rule: NewRule): Promise<string | null> {
     .toSorted();
   const [found] = await sql.prepared<{ id: string | null }>(
     `with new_rule as (
-       insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget, relevance,
+       insert into rules (id, account_id, created_by, name, intent, state, expires_at, examples, managed_set, managed_key, budget, relevance, alerts,
          judged_position, trial)
-       values ($1, $2, $6, $7, $8, 'creating', $9, $10, $11, $12, $13, $14, case when ($14::json->>'judge')::boolean then 0 end, $15)
+       values ($1, $2, $6, $7, $8, 'creating', $9, $10, $11, $12, $13, $14, $15, case when ($14::json->>'judge')::boolean then 0 end, $16)
      )
      select least(
        (select holders.rule_id from (

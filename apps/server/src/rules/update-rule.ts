@@ -68,6 +68,7 @@ export function updateRule(options: UpdateRuleOptions): Handler<'UpdateRule'> {
       budget: request.budget,
       examples: request.examples,
       relevance: request.relevance,
+      alerts: request.alerts,
       managedBy: request.managed_by,
       ifVersion: request.if_version,
       values,
@@ -265,10 +266,11 @@ function isSame(rule: LockedRule, current: readonly VersionRow[], update: RuleUp
     );
   const sameExpiry = expiresAt?.getTime() === rule.expires_at?.getTime();
   const { examples = rule.examples, managedBy = managedByOf(rule), budget = rule.budget } = update;
-  const { relevance = rule.relevance } = update;
+  const { relevance = rule.relevance, alerts = rule.alerts } = update;
   const sameAsCode =
     isDeepStrictEqual(examples, rule.examples) &&
     isDeepStrictEqual(relevance, rule.relevance) &&
+    alerts === rule.alerts &&
     isDeepStrictEqual(managedBy, managedByOf(rule)) &&
     isDeepStrictEqual(budget, rule.budget);
   return name === rule.name && intent === rule.intent && sameExpiry && sameValues && sameAsCode;

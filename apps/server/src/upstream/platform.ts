@@ -31,6 +31,8 @@ export interface PlatformDescriptor<Settings> {
   /** Whether the stream reports items that their authors deleted. */
   readonly reportsDeletions: boolean;
   readonly readItem: (sourceId: string, item: WireItem) => Reading;
+  /** When the item was published, or the platform matched it: what its arrival follows within seconds. Null if unknown. */
+  readonly itemTime: (item: Item) => Date | null;
   /** Removes what can be left out of an item that is too large for the event log; null if nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
   readonly mostAlong: (settings: Settings) => MostAlong;

@@ -28,10 +28,10 @@ RETRYABLE: Mapping[str, bool] = {
 """Whether the same request may be sent again."""
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateRule": Operation("POST", "/api.CreateRule", changes=True, nullable=frozenset({"expires_at"})),
+    "CreateRule": Operation("POST", "/api.CreateRule", changes=True, nullable=frozenset({"expires_at", "alerts"})),
     "ListRules": Operation("GET", "/api.ListRules", changes=False),
     "GetRule": Operation("POST", "/api.GetRule", changes=False),
-    "UpdateRule": Operation("POST", "/api.UpdateRule", changes=True, nullable=frozenset({"expires_at", "budget", "examples", "relevance", "managed_by"})),
+    "UpdateRule": Operation("POST", "/api.UpdateRule", changes=True, nullable=frozenset({"expires_at", "budget", "examples", "relevance", "alerts", "managed_by"})),
     "PauseRule": Operation("POST", "/api.PauseRule", changes=True),
     "ResumeRule": Operation("POST", "/api.ResumeRule", changes=True),
     "DeleteRule": Operation("POST", "/api.DeleteRule", changes=True),
@@ -108,6 +108,7 @@ class Calls:
         allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
         relevance: types.CreateRuleRequestRelevance | None = None,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -144,6 +145,9 @@ class Calls:
                 registered, and again when the value changes; one that fails is a violation.
             relevance: Whether a judge, a model that the operator set up, checks the matches
                 of the rule.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
                 only rules of the set in its file. Only one rule at a time can have a pair.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -164,6 +168,7 @@ class Calls:
             "allow_equivalent": allow_equivalent,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
         }
         answer: types.CreatedRule = self._call("CreateRule", request, timeout, idempotency_key)
@@ -228,6 +233,7 @@ class Calls:
         accept_estimate: bool | None = None,
         examples: types.NewRuleExamples | None | Omitted = OMITTED,
         relevance: types.CreateRuleRequestRelevance | None | Omitted = OMITTED,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None | Omitted = OMITTED,
         if_version: int | None = None,
         idempotency_key: str | None = None,
@@ -264,6 +270,9 @@ class Calls:
                 are checked.
             relevance: Replaces the current one; null: the judge no longer checks its matches.
                 Verdicts stay.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: Gives the rule to a set of rules that are kept as code; null takes it
                 out.
             if_version: Only if the rule still has this version; otherwise
@@ -285,6 +294,7 @@ class Calls:
             "accept_estimate": accept_estimate,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
             "if_version": if_version,
         }
@@ -1633,6 +1643,7 @@ class AsyncCalls:
         allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
         relevance: types.CreateRuleRequestRelevance | None = None,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1669,6 +1680,9 @@ class AsyncCalls:
                 registered, and again when the value changes; one that fails is a violation.
             relevance: Whether a judge, a model that the operator set up, checks the matches
                 of the rule.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
                 only rules of the set in its file. Only one rule at a time can have a pair.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -1689,6 +1703,7 @@ class AsyncCalls:
             "allow_equivalent": allow_equivalent,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
         }
         answer: types.CreatedRule = await self._call("CreateRule", request, timeout, idempotency_key)
@@ -1753,6 +1768,7 @@ class AsyncCalls:
         accept_estimate: bool | None = None,
         examples: types.NewRuleExamples | None | Omitted = OMITTED,
         relevance: types.CreateRuleRequestRelevance | None | Omitted = OMITTED,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None | Omitted = OMITTED,
         if_version: int | None = None,
         idempotency_key: str | None = None,
@@ -1789,6 +1805,9 @@ class AsyncCalls:
                 are checked.
             relevance: Replaces the current one; null: the judge no longer checks its matches.
                 Verdicts stay.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: Gives the rule to a set of rules that are kept as code; null takes it
                 out.
             if_version: Only if the rule still has this version; otherwise
@@ -1810,6 +1829,7 @@ class AsyncCalls:
             "accept_estimate": accept_estimate,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
             "if_version": if_version,
         }

@@ -296,6 +296,11 @@ class Rule(TypedDict):
     relevance: RuleRelevance | None
     """Null: the judge does not check its matches."""
 
+    alerts: Literal["low", "medium", "high"] | None
+    """How sensitively Earshot reports spikes and drops of the matches as notices: `low` only
+    large ones, `high` also small ones that may be chance. Null: not at all.
+    """
+
     managed_by: ManagedBy | None
     """Null for a rule that is not kept as code."""
 
@@ -1276,6 +1281,11 @@ class CreatedRule(TypedDict):
     relevance: RuleRelevance | None
     """Null: the judge does not check its matches."""
 
+    alerts: Literal["low", "medium", "high"] | None
+    """How sensitively Earshot reports spikes and drops of the matches as notices: `low` only
+    large ones, `high` also small ones that may be chance. Null: not at all.
+    """
+
     managed_by: ManagedBy | None
     """Null for a rule that is not kept as code."""
 
@@ -1933,6 +1943,9 @@ class Notice(TypedDict):
         "budget.reached",
         "budget.forecast",
         "rate.unusual",
+        "alert.spike",
+        "alert.drop",
+        "alert.recovered",
         "coverage.gap",
         "coverage.repaired",
         "source.action_required",

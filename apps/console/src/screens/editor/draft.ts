@@ -18,6 +18,7 @@ export interface Draft {
   /** Whether the judge checks the matches. */
   readonly judge: boolean;
   readonly criteria: readonly string[];
+  readonly alerts: NonNullable<Rule['alerts']> | 'off';
   /** The value of a `datetime-local` field, such as `2026-11-16T18:30`; empty for never. */
   readonly expires: string;
 }
@@ -39,11 +40,12 @@ export const emptyDraft: Draft = {
   budget: { amount: '', unit: 'usd', period: 'day', reaction: 'pause' },
   judge: false,
   criteria: [],
+  alerts: 'off',
   expires: '',
 };
 
 export function draftOf(rule: Rule): Draft {
-  const { budget, examples, expires_at, relevance } = rule;
+  const { budget, examples, expires_at, relevance, alerts } = rule;
   const value = (platform: Platform) => rule.platforms[platform]?.value ?? '';
   return {
     name: rule.name,
@@ -61,6 +63,7 @@ export function draftOf(rule: Rule): Draft {
       : emptyDraft.budget,
     judge: relevance?.judge ?? false,
     criteria: relevance?.criteria ?? [],
+    alerts: alerts ?? 'off',
     expires: expires_at === null ? '' : localTime(new Date(expires_at)),
   };
 }
@@ -102,6 +105,7 @@ export function creationOf(draft: Draft): Requests['CreateRule'] {
     ...(draft.expires !== '' && { expires_at: new Date(draft.expires).toISOString() }),
     ...(hasExamples(examples) && { examples }),
     ...(draft.judge && { relevance: relevanceOf(draft) }),
+    ...(draft.alerts !== 'off' && { alerts: draft.alerts }),
   };
 }
 
@@ -123,6 +127,7 @@ export function updateOf(rule: Rule, draft: Draft): Requests['UpdateRule'] {
     ...((differs('judge') || differs('criteria')) && {
       relevance: { ...rule.relevance, ...relevanceOf(draft) },
     }),
+    ...(differs('alerts') && { alerts: draft.alerts === 'off' ? null : draft.alerts }),
     ...(differs('expires') && {
       expires_at: draft.expires === '' ? null : new Date(draft.expires).toISOString(),
     }),

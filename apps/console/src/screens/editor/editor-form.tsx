@@ -18,6 +18,7 @@ import { QueryField } from './query-field.tsx';
 import { type AddedExample, useKeptDraft } from './use-kept-draft.ts';
 
 const ExamplesField = lazyScreen(async () => (await import('./examples-field.tsx')).ExamplesField);
+const AlertsField = lazyScreen(async () => (await import('./alerts-field.tsx')).AlertsField);
 const JudgeFields = lazyScreen(async () => (await import('./judge-fields.tsx')).JudgeFields);
 const PlanDialog = lazyScreen(async () => (await import('./plan-dialog.tsx')).PlanDialog);
 
@@ -66,6 +67,7 @@ export function EditorForm({ rule, added }: { rule?: Rule; added?: AddedExample 
             onChange={(examples) => change({ examples })}
           />
           <JudgeFields draft={draft} violations={violations} onChange={change} />
+          <AlertsField draft={draft} violations={violations} onChange={change} />
         </Suspense>
         <LimitsFields draft={draft} violations={violations} onChange={change} />
         <div className={styles.answers}>

@@ -46,6 +46,7 @@ function linesOf(draft: Draft): ReadonlyMap<string, Line> {
       .map((platform) => [`Registered on ${platformNames[platform]}`, queryLine(draft, platform)] as const),
     ['Budget', text(budgetWords(draft.budget))],
     ...(draft.judge ? [['Judge', text(judgeWords(draft))] as const] : []),
+    ...(draft.alerts !== 'off' ? [['Alerts', text(`${draft.alerts} sensitivity`)] as const] : []),
     ['Expires', text(draft.expires === '' ? 'never' : formatExactTime(draft.expires), draft.expires)],
     ...(hasExamples
       ? [

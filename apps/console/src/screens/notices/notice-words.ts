@@ -7,6 +7,9 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'budget.reached': 'A budget is reached',
   'budget.forecast': 'A budget will probably not last its period',
   'rate.unusual': 'Far more matches than usual',
+  'alert.spike': 'A rule suddenly gets more matches',
+  'alert.drop': 'A rule has fallen silent',
+  'alert.recovered': 'A rule is back to its usual rate',
   'coverage.gap': 'The coverage has a gap',
   'coverage.repaired': 'A gap in the coverage was repaired',
   'source.action_required': 'A source needs action',
@@ -27,6 +30,15 @@ export function noticeTitle({ type, data }: Pick<Notice, 'type' | 'data'>): stri
   if (type === 'budget.reached' && typeof spent === 'number' && typeof limit === 'number')
     return spent < limit ? 'Paused early for a budget' : 'A budget is spent';
   return Object.hasOwn(titles, type) ? titles[type] : type;
+}
+
+/** What the items of an alert have in common. Untrusted. */
+export function alertFacts(data: Notice['data']): Array<{ name: string; values: string[] }> {
+  const factOf = (name: string, value: unknown) => {
+    const values = Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
+    return values.length > 0 ? [{ name, values }] : [];
+  };
+  return [...factOf('Common words', data['top_words']), ...factOf('Common sites', data['top_domains'])];
 }
 
 export const severityWords: Readonly<Record<Notice['severity'], string>> = {
@@ -53,6 +65,7 @@ const kindPaths: Readonly<Record<Notice['subject']['kind'], (id: string) => stri
 /** The page with details about the subject of the notice. */
 export function subjectPath({ type, subject: { kind, id } }: Pick<Notice, 'type' | 'subject'>): string {
   if (type.startsWith('coverage.')) return '/coverage';
+  if (type.startsWith('alert.') && kind === 'rule') return `/feed?rule=${encodeURIComponent(id)}`;
   if (type.startsWith('budget.') && kind === 'rule') return `/cost?rule=${encodeURIComponent(id)}`;
   return Object.hasOwn(kindPaths, kind) ? kindPaths[kind](id) : '/notices';
 }

@@ -12,7 +12,7 @@ import { Screen } from '../../parts/screen.tsx';
 import { StatusMark } from '../../parts/status-mark.tsx';
 import { Time } from '../../parts/time.tsx';
 import { UntrustedText } from '../../parts/untrusted-text.tsx';
-import { noticeTitle, severityWords, statusOfNotice, subjectName, subjectPath } from './notice-words.ts';
+import { alertFacts, noticeTitle, severityWords, statusOfNotice, subjectName, subjectPath } from './notice-words.ts';
 import styles from './notices.module.css';
 
 const shows = { open: 'Open', all: 'All' } as const;
@@ -92,6 +92,11 @@ function NoticeRow({ notice }: { notice: Notice }) {
           </Link>
         </h2>
         <p>{what_to_do}</p>
+        {alertFacts(data).map(({ name, values }) => (
+          <p key={name} className={styles.quiet}>
+            {name}: <UntrustedText text={values.join(', ')} />
+          </p>
+        ))}
         {typeof message === 'string' && !what_to_do.includes(message) && (
           <p className={styles.quiet}>
             Error message: <UntrustedText text={message} />

@@ -32,6 +32,7 @@ export const blueskyPlatform: PlatformDescriptor<BlueskySettings> = {
   sendsKeepAlives: false,
   reportsDeletions: true,
   readItem: (source, { text }) => readBlueskyPost(source, text),
+  itemTime: receivedAt,
   shortenItem: null,
   billing: {
     itemKind: 'post',

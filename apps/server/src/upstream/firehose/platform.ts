@@ -37,6 +37,7 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   // We assume that `query_ids` is complete (docs/upstreams/firehose.md §7.1). `query_id` is one of several. The flags
   // and lists that withhold a page are not in the event.
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
+  itemTime: matchedAt,
   shortenItem: withoutPageText,
   // Replayed items were charged at their first delivery.
   billing: {

@@ -53,6 +53,7 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   sendsKeepAlives: true,
   reportsDeletions: false,
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
+  itemTime: ({ payload }) => new Date(payload.published_at ?? Number.NaN),
   shortenItem: null,
   billing: {
     itemKind: 'post',
