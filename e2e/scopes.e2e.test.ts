@@ -61,6 +61,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   GetUsage: { scope: 'matches:read', request: rule, allowed: 404 },
   GetMatch: { scope: 'matches:read', request: { match_id: 'mat_000000000000' }, allowed: 404 },
   CountMatches: { scope: 'matches:read', request: { ...rule, ...anHour, step: 60 }, allowed: 404 },
+  ExportMatches: { scope: 'matches:read', request: { ...rule, format: 'csv' }, allowed: 404 },
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },

@@ -315,7 +315,7 @@ interface Parameter {
 
 function renderCalls(types: Types): string {
   const rows: readonly Operation[] = Object.values(operations);
-  const called = rows.filter(({ stream }) => stream !== true);
+  const called = rows.filter(({ stream, file }) => stream !== true && !file);
   const parametersOf = new Map(called.map((row) => [row.id, readParameters(row, types)]));
   const table = rows.map(({ id, method, path, changes }) => {
     const nullable = (parametersOf.get(id) ?? [])

@@ -27,6 +27,12 @@ export {
   errorSchema,
 } from './errors.ts';
 export type { Estimate } from './estimates.ts';
+export {
+  type ExportedMatch,
+  type ExportFormat,
+  exportTypes,
+  parquetMatchesMax,
+} from './exports.ts';
 export type { JsonSchema } from './json-schemas.ts';
 export type { Key } from './keys.ts';
 export type { SyntaxGuide } from './language.ts';

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { auditOperations } from './audit.ts';
 import { coverageOperations } from './coverage.ts';
 import { digestOperations } from './digests.ts';
+import { exportOperations } from './exports.ts';
 import { keyOperations } from './keys.ts';
 import { languageOperations } from './language.ts';
 import { matchOperations } from './matches.ts';
@@ -24,6 +25,7 @@ export const operations = {
   ...ruleOperations,
   ...previewOperations,
   ...matchOperations,
+  ...exportOperations,
   ...relevanceOperations,
   ...coverageOperations,
   ...usageOperations,

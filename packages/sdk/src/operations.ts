@@ -13,6 +13,7 @@ export const operations = {
   ValidateRule: { method: 'POST', path: '/api.ValidateRule', changes: false },
   PlatformSyntax: { method: 'POST', path: '/platforms/syntax', changes: false },
   ListMatches: { method: 'POST', path: '/matches', changes: false },
+  ExportMatches: { method: 'POST', path: '/api.ExportMatches', changes: false },
   GetMatch: { method: 'POST', path: '/api.GetMatch', changes: false },
   CountMatches: { method: 'POST', path: '/api.CountMatches', changes: false },
   LabelMatches: { method: 'POST', path: '/api.LabelMatches', changes: true },

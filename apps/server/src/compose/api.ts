@@ -16,6 +16,8 @@ import { deleteDigest, listDigests, updateDigest } from '../digests/manage-diges
 import type { Database } from '../engines/database.ts';
 import { cursorSecretsEveryMs, readCursorSecrets } from '../engines/installation.ts';
 import { previewRule } from '../estimates/preview-rule.ts';
+import { createExportLimit } from '../exports/export-limit.ts';
+import { exportMatches } from '../exports/export-matches.ts';
 import type { Handlers } from '../http/handlers.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import { listSources } from '../ingest/list-sources.ts';
@@ -201,6 +203,7 @@ function handlersOf(
     ListMatches: listMatches(forReaders),
     GetMatch: getMatch(common),
     CountMatches: countMatches(common),
+    ExportMatches: exportMatches({ ...forReaders, countExport: createExportLimit(contact) }),
     StreamMatches: streamMatches(forReaders),
     ListNotices: listNotices(forReaders),
     StreamNotices: streamNotices(forReaders),
