@@ -161,7 +161,7 @@ function success({ id, stream, file, example }: Operation): OpenApiResponse {
 /** Only a line of NDJSON has a schema. */
 function fileOf(types: readonly string[], schema: JsonSchema, example: object): OpenApiResponse {
   const row = { schema, example };
-  const bytes = { schema: { type: 'string', format: 'binary' } } as const;
+  const bytes = { schema: { type: 'string', format: 'binary' }, example: '…' } as const;
   const header = (description: string) => ({ description, schema: { type: 'string' } as const });
   return {
     ...answer('The file. NDJSON has a row of this form on each line; the others have the same columns.', schema),
