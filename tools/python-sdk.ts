@@ -56,6 +56,7 @@ const names: Readonly<Record<string, string>> = {
   'CreateRuleRequest.examples': 'NewRuleExamples',
   'CreateDigestRequest.schedule': 'DigestSchedule',
   'CreateDigestRequest.recipients': 'DigestRecipients',
+  CreateArchiveAnswer: 'Archive',
   CreateDigestAnswer: 'Digest',
   CreateRuleAnswer: 'CreatedRule',
   'CreateRuleAnswer.platforms.x': 'CreatedRulePlatform',

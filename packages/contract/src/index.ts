@@ -5,6 +5,7 @@ export {
   type WireDiagnostic,
 } from './answer-fields.ts';
 export { formatKey, isWellFormedKey } from './api-key.ts';
+export type { Archive, ArchiveFormat } from './archives.ts';
 export type { AuditEntry } from './audit.ts';
 export {
   type Budget,

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { archiveOperations } from './archives.ts';
 import { auditOperations } from './audit.ts';
 import { coverageOperations } from './coverage.ts';
 import { digestOperations } from './digests.ts';
@@ -38,6 +39,7 @@ export const operations = {
   ...webhookOperations,
   ...deliveryOperations,
   ...digestOperations,
+  ...archiveOperations,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;

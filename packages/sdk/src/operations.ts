@@ -48,5 +48,8 @@ export const operations = {
   ListDigests: { method: 'POST', path: '/api.ListDigests', changes: false },
   UpdateDigest: { method: 'POST', path: '/api.UpdateDigest', changes: true },
   DeleteDigest: { method: 'POST', path: '/api.DeleteDigest', changes: true },
+  CreateArchive: { method: 'POST', path: '/api.CreateArchive', changes: true },
+  ListArchives: { method: 'POST', path: '/api.ListArchives', changes: false },
+  DeleteArchive: { method: 'POST', path: '/api.DeleteArchive', changes: true },
   ReplayWebhook: { method: 'POST', path: '/api.ReplayWebhook', changes: true },
 } as const satisfies Operations;

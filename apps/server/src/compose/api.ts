@@ -6,6 +6,8 @@ import { createKeyWatch } from '../accounts/key-watch.ts';
 import { createKey, createKeyStore, listKeys, revokeKey, whoAmI } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
+import { createArchive } from '../archives/create-archive.ts';
+import { deleteArchive, listArchives } from '../archives/manage-archives.ts';
 import { getUsage } from '../billing/get-usage.ts';
 import { createAssertAffordable } from '../budgets/assert-affordable.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
@@ -261,6 +263,9 @@ function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common
     ListWebhooks: listWebhooks(options),
     UpdateWebhook: updateWebhook(options),
     DeleteWebhook: deleteWebhook(options),
+    CreateArchive: createArchive(options),
+    ListArchives: listArchives(options),
+    DeleteArchive: deleteArchive(options),
     RotateWebhookSecret: rotateWebhookSecret(options),
     TestWebhook: testWebhook(options),
     ListDeliveries: listDeliveries(options),
