@@ -178,6 +178,8 @@ describe('an archive', () => {
         { first_id: matchIdOf(4), last_id: matchIdOf(4), matches: 1 },
       ],
     });
+    for (const [index, { name }] of server.puts.entries())
+      if (name.endsWith(format)) expect(server.puts[index + 1]?.body.toString()).toContain(name.slice('bucket/'.length));
     const { archives } = await listArchives({ database, cursors: createCursors(Buffer.alloc(32)) })(callOf('ListArchives', { limit: 10 }));
     expect(archives).toMatchObject([{ state: 'active', covered_through: manifests().coveredThrough }]);
   });

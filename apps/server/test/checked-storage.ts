@@ -15,13 +15,13 @@ export interface StoredPut {
  */
 export async function startCheckedStorage(keys: { accessKeyId: string; secretAccessKey: string; region: string }) {
   const objects = new Map<string, Buffer>();
-  const puts: string[] = [];
+  const puts: StoredPut[] = [];
   const refusals: string[] = [];
   let fail: ((name: string) => boolean) | null = null;
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
     const name = decodeURIComponent(request.url ?? '').slice(1);
-    puts.push(name);
+    puts.push({ name, body });
     const code = fail?.(name) ? 'InternalError' : problemOf(request.headers, body, { path: request.url ?? '', keys });
     if (code === null) {
       objects.set(name, body);

@@ -87,9 +87,8 @@ async function write(options: WriteArchiveOptions, leased: LeasedArchive): Promi
   await put(options, leased, { name: nameOf(leased, plan), type: types[leased.format], body });
   checkpoint('archive.put');
   const object = { ...plan, matches: found.rows.length, bytes: body.length, sha256: sha256(body) };
-  const isHourOver = hour !== null && plan.last >= hour.lastPosition;
-  const covered = isHourOver ? hour.end : coveredUntil;
-  return await writeManifest(options, leased, { object, position: plan.last, coveredUntil: covered });
+  // The next attempt finds the rest of the hour, or that there is none.
+  return await writeManifest(options, leased, { object, position: plan.last, coveredUntil });
 }
 
 /** Hidden matches too: a mute may be deleted, and an object is not written again. */
