@@ -149,7 +149,7 @@ describe('an export', () => {
     const refused = await download({ format: 'ndjson' });
     expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toMatchObject([
       429,
-      '10',
+      '2',
       { details: { reason: 'concurrency', limit: 2, used: 2 } },
     ]);
     open[0]?.abort();

@@ -6,7 +6,7 @@ import type { Bells } from '../engines/bells.ts';
 import type { Database } from '../engines/database.ts';
 import { parquetBytes } from '../exports/parquet-format.ts';
 import { readRows, readRuleNames } from '../exports/read-rows.ts';
-import { ndjsonLines } from '../exports/text-formats.ts';
+import { ndjsonLine } from '../exports/text-formats.ts';
 import type { Logger } from '../observability/logger.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
 import type { Views } from '../readers/views.ts';
@@ -117,7 +117,7 @@ async function readObject(
 const compress = promisify(gzip);
 
 async function encode(format: ArchiveFormat, rows: readonly ExportedMatch[]): Promise<Uint8Array> {
-  if (format === 'ndjson.gz') return await compress(ndjsonLines(rows));
+  if (format === 'ndjson.gz') return await compress(rows.map(ndjsonLine).join(''));
   const chunks: Uint8Array[] = [];
   for await (const chunk of parquetBytes(Readable.from([{ rows }]))) chunks.push(chunk);
   return Buffer.concat(chunks);

@@ -16,7 +16,7 @@ export function createExportLimit(contact: string): CountExport {
     if (reached >= limit) {
       throw new Failure('resource_exhausted', `${reached} exports are running, which is the maximum. Wait for one to end.`, {
         details: { reason: 'concurrency', limit, used: reached, contact },
-        retryAfterSeconds: 10,
+        retryAfterSeconds: 2,
       });
     }
     open.set(accountId, used + 1);

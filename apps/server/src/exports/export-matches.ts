@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { type ExportFormat, exportTypes, parquetMatchesMax, type RequestOf } from '@earshot/contract';
+import { type ExportedMatch, type ExportFormat, exportTypes, parquetMatchesMax, type RequestOf } from '@earshot/contract';
 import type { Call, FileAnswer } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
 import type { Following } from '../readers/follow-matches.ts';
@@ -13,7 +13,7 @@ import type { CountExport } from './export-limit.ts';
 import { findEndOfPart } from './part.sql.ts';
 import { parquetBytes } from './parquet-format.ts';
 import { type RowRange, type Rows, readRows, readRuleNames } from './read-rows.ts';
-import { csvHeader, csvLines, ndjsonLines } from './text-formats.ts';
+import { csvHeader, csvLine, ndjsonLine } from './text-formats.ts';
 
 export interface ExportMatchesOptions {
   readonly database: Database;
@@ -74,18 +74,29 @@ export function exportMatches(options: ExportMatchesOptions) {
 type Encode = (pages: AsyncGenerator<Rows>) => AsyncGenerator<Uint8Array>;
 
 const encoders: Readonly<Record<ExportFormat, Encode>> = {
-  ndjson: (pages) => textBytes(pages, '', ndjsonLines),
-  csv: (pages) => textBytes(pages, csvHeader, csvLines),
+  ndjson: (pages) => textBytes(pages, '', ndjsonLine),
+  csv: (pages) => textBytes(pages, csvHeader, csvLine),
   parquet: parquetBytes,
 };
+
+/** Small pieces are collected with the youngest garbage. Large ones would let the heap grow. */
+const pieceLength = 64 * 1024;
 
 async function* textBytes(
   pages: AsyncGenerator<Rows>,
   head: string,
-  linesOf: (rows: Rows['rows']) => string,
+  lineOf: (row: ExportedMatch) => string,
 ): AsyncGenerator<Uint8Array> {
-  if (head !== '') yield Buffer.from(head);
-  for await (const { rows } of pages) if (rows.length > 0) yield Buffer.from(linesOf(rows));
+  let piece = head;
+  for await (const { rows } of pages) {
+    for (const row of rows) {
+      piece += lineOf(row);
+      if (piece.length < pieceLength) continue;
+      yield Buffer.from(piece);
+      piece = '';
+    }
+  }
+  yield Buffer.from(piece);
 }
 
 /** Throws if the log was restored to an earlier state: then matches behind the cursor may have other ids. */

@@ -22,7 +22,7 @@ export interface RowRange extends Pick<MatchQuery, 'accountId' | 'ruleIds' | 'pl
 }
 
 /** A page also ends before its payloads exceed 1 MiB. */
-const pageSize = 500;
+const pageSize = 250;
 
 /** Rows that were read together, and the position up to which they were read. */
 export interface Rows {

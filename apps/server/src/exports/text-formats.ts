@@ -1,15 +1,15 @@
 import type { ExportedMatch } from '@earshot/contract';
 import { columns } from './export-row.ts';
 
-export function ndjsonLines(rows: readonly ExportedMatch[]): string {
-  return rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+export function ndjsonLine(row: ExportedMatch): string {
+  return `${JSON.stringify(row)}\n`;
 }
 
 export const csvHeader = `${columns.join(',')}\r\n`;
 
 /** RFC 4180. Null is an empty cell, an empty text is `""`. */
-export function csvLines(rows: readonly ExportedMatch[]): string {
-  return rows.map((row) => `${columns.map((name) => cellOf(row[name])).join(',')}\r\n`).join('');
+export function csvLine(row: ExportedMatch): string {
+  return `${columns.map((name) => cellOf(row[name])).join(',')}\r\n`;
 }
 
 /**
