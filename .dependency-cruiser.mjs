@@ -49,7 +49,7 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|notices|rules|slots|billing|ingest|matching|readers|coverage|estimates|budgets|webhooks|digests|oauth|relevance|judge|alerts|removals|feeds)/`;
+const capabilities = `${server}(accounts|notices|rules|slots|billing|ingest|matching|readers|coverage|estimates|budgets|webhooks|digests|oauth|relevance|judge|alerts|removals|feeds|exports|archives)/`;
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;
@@ -124,8 +124,8 @@ export default {
     {
       name: 'outgoing-http',
       comment:
-        'requests leave through the clients of the upstreams and of the judge, the sender of webhooks and what reads the metadata of OAuth',
-      from: { path: server, pathNot: [`${server}(upstream|webhooks|oauth|judge)/`, tests] },
+        'requests leave through the clients of the upstreams and of the judge, the sender of webhooks, archives and what reads the metadata of OAuth',
+      from: { path: server, pathNot: [`${server}(upstream|webhooks|oauth|judge|archives)/`, tests] },
       to: { path: '(^|/)node_modules/undici/' },
     },
     {

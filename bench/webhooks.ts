@@ -176,6 +176,7 @@ async function write(perSecond: number, forSeconds: number): Promise<number> {
       eventKey: key,
       eventDay: day,
       via: 'stream' as const,
+      itemAt: null,
       cost: { part: 0, users: 0, posts: 0 },
     }));
     if (due > 0) {

@@ -61,6 +61,7 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   GetUsage: { scope: 'matches:read', request: rule, allowed: 404 },
   GetMatch: { scope: 'matches:read', request: { match_id: 'mat_000000000000' }, allowed: 404 },
   CountMatches: { scope: 'matches:read', request: { ...rule, ...anHour, step: 60 }, allowed: 404 },
+  ExportMatches: { scope: 'matches:read', request: { ...rule, format: 'csv' }, allowed: 404 },
   ReadMatches: { scope: 'matches:read', request: { reader: 'scoped', start: 'now' }, allowed: 200 },
   AckMatches: { scope: 'matches:read', request: { reader: 'scoped', cursor: 'cAAAA' }, allowed: 400 },
   ListReaders: { scope: 'matches:read', request: {}, allowed: 200 },
@@ -72,6 +73,13 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   RevokeKey: { scope: 'keys:write', request: { key_id: `key_${'0'.repeat(26)}` }, allowed: 404 },
   ListAudit: { scope: 'audit:read', request: {}, allowed: 200 },
   CreateWebhook: { scope: 'webhooks:write', request: { name: 'a', url: 'http://a.test/' }, allowed: 400 },
+  CreateArchive: {
+    scope: 'webhooks:write',
+    request: { name: 'a', endpoint: 'http://a.test/', region: 'a', bucket: 'abc', prefix: 'p', access_key_id: 'a', secret_access_key: 'b' },
+    allowed: 400,
+  },
+  ListArchives: { scope: 'webhooks:read', request: {}, allowed: 200 },
+  DeleteArchive: { scope: 'webhooks:write', request: { archive_id: `arc_${'0'.repeat(26)}` }, allowed: 404 },
   CreateDigest: {
     scope: 'webhooks:write',
     request: { name: 'a', schedule: { window_seconds: 60 }, recipients: webhook },

@@ -40,6 +40,11 @@ export const lanes: Readonly<Record<string, Lane>> = {
       'e2e/{crash-points,registration}.e2e.test.ts',
     ],
   },
+  exports: {
+    installs: ['e2e/duckdb'],
+    guards: ['apps/server/src/{archives,exports}/**', 'apps/cli/src/export/**', 'docs/exports.md'],
+    tests: ['e2e/exports.e2e.test.ts', 'e2e/exports-pages.nightly.test.ts'],
+  },
   query: {
     guards: ['packages/query/**'],
     tests: ['packages/query/test/**/*.unit.test.ts'],

@@ -56,6 +56,7 @@ const names: Readonly<Record<string, string>> = {
   'CreateRuleRequest.examples': 'NewRuleExamples',
   'CreateDigestRequest.schedule': 'DigestSchedule',
   'CreateDigestRequest.recipients': 'DigestRecipients',
+  CreateArchiveAnswer: 'Archive',
   CreateDigestAnswer: 'Digest',
   CreateRuleAnswer: 'CreatedRule',
   'CreateRuleAnswer.platforms.x': 'CreatedRulePlatform',
@@ -315,7 +316,7 @@ interface Parameter {
 
 function renderCalls(types: Types): string {
   const rows: readonly Operation[] = Object.values(operations);
-  const called = rows.filter(({ stream }) => stream !== true);
+  const called = rows.filter(({ stream, file }) => stream !== true && !file);
   const parametersOf = new Map(called.map((row) => [row.id, readParameters(row, types)]));
   const table = rows.map(({ id, method, path, changes }) => {
     const nullable = (parametersOf.get(id) ?? [])

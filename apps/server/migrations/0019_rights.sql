@@ -45,7 +45,7 @@ do $$
 declare
   name text;
 begin
-  foreach name in array array['api_keys', 'audit', 'counts_calls', 'day_heads', 'digest_messages', 'digest_mails', 'digests', 'feeds', 'heads',
+  foreach name in array array['api_keys', 'archive_objects', 'archives', 'audit', 'counts_calls', 'day_heads', 'digest_messages', 'digest_mails', 'digests', 'feeds', 'heads',
     'idempotency_keys', 'judge_usage', 'match_relevance', 'matches', 'mutes', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'usage',
     'watches', 'webhooks'] loop
     execute format('alter table %I enable row level security', name);
@@ -93,7 +93,7 @@ create policy own_rows on slots to earshot_account using (exists (
 
 -- earshot_account: reads its own rows, and changes its keys, readers, webhooks and digests ----------------------------------
 
-grant select on accounts, api_keys, audit, counts_calls, day_heads, deliveries, digest_messages, digest_mails, digests, feeds, heads,
+grant select on accounts, api_keys, archive_objects, archives, audit, counts_calls, day_heads, deliveries, digest_messages, digest_mails, digests, feeds, heads,
   idempotency_keys, judge_usage, match_log, match_relevance, match_times, matches, mutes, notice_log, notices, platform_counts, position_jumps, readers, removals,
   removed_matches, rule_versions, rules, slot_holders, usage, watches, webhook_batches, webhooks to earshot_account;
 -- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
@@ -107,6 +107,7 @@ grant insert, update (revoked_at) on api_keys to earshot_account;
 grant insert on audit to earshot_account;
 grant update (answer) on idempotency_keys to earshot_account;
 grant insert, delete on feeds to earshot_account;
+grant insert, update, delete on archives to earshot_account;
 grant insert, update, delete on digests, match_relevance, mutes, readers, webhooks to earshot_account;
 grant insert, update on counts_calls, platform_counts to earshot_account;
 grant delete on webhook_batches to earshot_account;
@@ -148,7 +149,7 @@ grant select, insert, update on budget_marks, compliance_checks, coverage, gap_r
   to earshot_runtime;
 -- The right to change tombstones is the right to lock them; only the owner may delete one.
 grant select, insert, update on tombstones to earshot_runtime;
-grant select, insert, update, delete on alert_states, rule_counts, bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads,
+grant select, insert, update, delete on alert_states, archive_objects, archives, bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads, rule_counts,
   idempotency_keys, judge_usage, log_check, match_relevance, readers, rules, usage, webhook_batches, webhooks to earshot_runtime;
 grant delete on counts_calls, platform_counts to earshot_runtime;
 grant execute on function begin_webhook_batch, count_moved_slot, count_new_slots, ensure_partitions, note_match_times, note_old_slots,

@@ -223,6 +223,10 @@ async function afterRestore(
        cursor_secret = decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex'),
        previous_cursor_secret = null, cursor_secret_since = null`,
   );
+  await sql.run(
+    `update archives set next_attempt_at = 'infinity', failing_since = now(),
+       problem = 'The archive stopped because the installation is a copy. Create the archive again under another prefix.'`,
+  );
   return { webhooksPaused: await sql.run(`update webhooks set state = 'paused' where state = 'active'`) };
 }
 

@@ -78,6 +78,14 @@ beforeEach(async () => {
      values ('d', 'whk_1', 1, 1, 1, 'delivered')`,
   );
   await database.run(
+    `insert into archives (id, account_id, name, endpoint, region, bucket, prefix, access_key_id, secret, format, position,
+       covered_until, next_attempt_at)
+     values ('arc_1', 'acc_1', 'n', 'e', 'r', 'b', 'p', 'k', 's', 'parquet', 0, now(), now())`,
+  );
+  await database.run(
+    `insert into archive_objects (archive_id, account_id, hour, first_position, last_position) values ('arc_1', 'acc_1', now(), 1, 1)`,
+  );
+  await database.run(
     `insert into audit (id, account_id, actor, operation, target_id) values ('aud_1', 'acc_1', 'a', 'o', 't')`,
   );
   await database.run(

@@ -5,6 +5,7 @@ export {
   type WireDiagnostic,
 } from './answer-fields.ts';
 export { formatKey, isWellFormedKey } from './api-key.ts';
+export type { Archive, ArchiveFormat } from './archives.ts';
 export type { AuditEntry } from './audit.ts';
 export {
   type Budget,
@@ -27,6 +28,12 @@ export {
   errorSchema,
 } from './errors.ts';
 export type { Estimate } from './estimates.ts';
+export {
+  type ExportedMatch,
+  type ExportFormat,
+  exportTypes,
+  parquetMatchesMax,
+} from './exports.ts';
 export type { JsonSchema } from './json-schemas.ts';
 export type { Key } from './keys.ts';
 export type { SyntaxGuide } from './language.ts';

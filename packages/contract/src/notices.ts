@@ -30,6 +30,7 @@ const noticeTypes = [
   'webhook.disabled',
   'digest.failing',
   'digest.given_up',
+  'archive.failing',
   'judge.drift',
 ] as const;
 export type NoticeType = (typeof noticeTypes)[number];
@@ -47,7 +48,7 @@ export const noticeSchema = z
     subject: z
       .strictObject({
         kind: z
-          .enum(['account', 'key', 'platform', 'rule', 'source', 'webhook', 'digest'])
+          .enum(['account', 'key', 'platform', 'rule', 'source', 'webhook', 'digest', 'archive'])
           .meta({ description: 'The kind of resource.' }),
         id: z.string().meta({ description: 'Its id.' }),
         name: z.string().meta({ description: 'Its name, for people.' }),

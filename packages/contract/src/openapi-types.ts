@@ -18,7 +18,7 @@ export interface OpenApiDocument {
   >;
   readonly components: {
     readonly securitySchemes: Readonly<Record<string, OpenApiSecurityScheme>>;
-    readonly headers: Readonly<Record<string, { readonly description: string; readonly schema: JsonSchema }>>;
+    readonly headers: Readonly<Record<string, OpenApiHeader>>;
     readonly responses: Readonly<Record<string, OpenApiResponse>>;
     readonly schemas: Readonly<Record<string, JsonSchema>>;
   };
@@ -53,15 +53,19 @@ export interface OpenApiParameter {
   readonly example?: unknown;
 }
 
-export interface OpenApiResponse {
+interface OpenApiHeader {
   readonly description: string;
-  readonly headers: Readonly<Record<string, OpenApiReference>>;
-  readonly content: Partial<OpenApiJson> & { readonly 'text/event-stream'?: OpenApiBody };
+  readonly schema: JsonSchema;
 }
 
-export interface OpenApiJson {
-  readonly 'application/json': OpenApiBody;
+export interface OpenApiResponse {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, OpenApiReference | OpenApiHeader>>;
+  /** By content type. */
+  readonly content: Readonly<Record<string, OpenApiBody>>;
 }
+
+export type OpenApiJson = { readonly 'application/json': OpenApiBody };
 
 interface OpenApiBody {
   readonly schema: JsonSchema;

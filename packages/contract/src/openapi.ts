@@ -148,12 +148,29 @@ function describeOperation(operation: Operation): OpenApiOperation {
 }
 
 /** OpenAPI 3.1 cannot describe a stream: the schema is that of one event, whose `data` is sent as JSON. */
-function success({ id, stream, example }: Operation): OpenApiResponse {
+function success({ id, stream, file, example }: Operation): OpenApiResponse {
   const schema = { $ref: schemaRef(`${id}Answer`) };
+  if (file) return fileOf(file, schema, example.answer);
   if (!stream) return answer('The answer.', schema, example.answer);
   return {
     ...answer('An endless stream of server-sent events of this form.', schema),
     content: { 'text/event-stream': { schema, example: example.answer } },
+  };
+}
+
+/** Only a line of NDJSON has a schema. */
+function fileOf(types: readonly string[], schema: JsonSchema, example: object): OpenApiResponse {
+  const row = { schema, example };
+  const bytes = { schema: { type: 'string', format: 'binary' }, example: '…' } as const;
+  const header = (description: string) => ({ description, schema: { type: 'string' } as const });
+  return {
+    ...answer('The file. NDJSON has a row of this form on each line; the others have the same columns.', schema),
+    headers: {
+      'x-request-id': { $ref: '#/components/headers/RequestId' },
+      'x-export-through': header('Id of the last match of the export.'),
+      'x-export-cursor': header('Cursor of the next file; absent if this one reaches the end of the export.'),
+    },
+    content: Object.fromEntries(types.map((type) => [type, type.endsWith('ndjson') ? row : bytes])),
   };
 }
 

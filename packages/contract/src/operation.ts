@@ -15,6 +15,8 @@ export interface Operation {
   readonly changes: boolean;
   /** The answer is a stream of server-sent events; `answer` describes one event. */
   readonly stream?: boolean;
+  /** The answer is a file of one of these content types; `answer` describes one row. */
+  readonly file?: readonly string[];
   readonly summary: string;
   readonly description: string;
   readonly request: z.ZodObject;

@@ -1,7 +1,9 @@
 import type { z } from 'zod';
+import { archiveOperations } from './archives.ts';
 import { auditOperations } from './audit.ts';
 import { coverageOperations } from './coverage.ts';
 import { digestOperations } from './digests.ts';
+import { exportOperations } from './exports.ts';
 import { feedOperations } from './feeds.ts';
 import { keyOperations } from './keys.ts';
 import { languageOperations } from './language.ts';
@@ -25,6 +27,7 @@ export const operations = {
   ...ruleOperations,
   ...previewOperations,
   ...matchOperations,
+  ...exportOperations,
   ...relevanceOperations,
   ...coverageOperations,
   ...usageOperations,
@@ -38,6 +41,7 @@ export const operations = {
   ...deliveryOperations,
   ...digestOperations,
   ...feedOperations,
+  ...archiveOperations,
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof operations;

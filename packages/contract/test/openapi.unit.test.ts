@@ -85,7 +85,7 @@ test.each(rows)('the examples of $id fit the schemas in the document', (row) => 
   const ok = operation.responses['200'];
   const contents = [operation.requestBody?.content, ok && 'content' in ok ? ok.content : undefined];
   const bodies = contents.flatMap((content) => Object.values(content ?? {}));
-  expect(bodies).toHaveLength(row.method === 'GET' ? 1 : 2);
+  expect(bodies).toHaveLength((row.method === 'GET' ? 0 : 1) + (row.file?.length ?? 1));
   for (const { schema, example } of bodies) {
     expect(example).toBeDefined();
     expect(mismatch(schema, example, schemas)).toBeUndefined();

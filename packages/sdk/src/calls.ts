@@ -3,8 +3,8 @@ import type { Answers, Operations, Requests } from './contract-types.ts';
 import { operations } from './operations.ts';
 import type { Connection } from './send.ts';
 
-/** Streams have other methods: `followMatches` and `followNotices`. */
-type CallId = Exclude<keyof Operations, 'StreamMatches' | 'StreamNotices'>;
+/** Streams and files have other methods: `followMatches`, `followNotices` and `exportMatches`. */
+type CallId = Exclude<keyof Operations, 'StreamMatches' | 'StreamNotices' | 'ExportMatches'>;
 
 /** The request is optional if it may be empty. */
 type Call<Id extends CallId> =
@@ -16,7 +16,7 @@ type Call<Id extends CallId> =
 export type Calls = { readonly [Id in CallId as Uncapitalize<Id>]: Call<Id> };
 
 export function createCalls(connection: Connection, timeoutMs: number | undefined): Calls {
-  const { StreamMatches: _, StreamNotices: __, ...called } = operations;
+  const { StreamMatches: _, StreamNotices: __, ExportMatches: ___, ...called } = operations;
   const methods = Object.entries(called).map(([id, operation]) => [
     `${id.charAt(0).toLowerCase()}${id.slice(1)}`,
     (request: object = {}, options: CallOptions = {}) =>

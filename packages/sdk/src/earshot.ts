@@ -1,6 +1,7 @@
 import { type Calls, createCalls } from './calls.ts';
 import { type ConsumeOptions, consumeMatches } from './consume-matches.ts';
 import type { Match, Requests } from './contract-types.ts';
+import { type ExportOptions, type ExportedFile, exportMatches } from './export-matches.ts';
 import {
   type FollowedMatches,
   type FollowedNotices,
@@ -27,6 +28,11 @@ export interface Earshot extends Calls {
   readonly followMatches: (request?: Requests['StreamMatches'], options?: FollowOptions) => FollowedMatches;
   /** Streams notices as they are raised and resolved, and resumes after interruptions. */
   readonly followNotices: (request?: Requests['StreamNotices'], options?: StreamOptions) => FollowedNotices;
+  /** Starts the download of a file. A cut download throws, and is continued with `cursor` and `through`. */
+  readonly exportMatches: (
+    request: Requests['ExportMatches'],
+    options?: ExportOptions,
+  ) => Promise<ExportedFile>;
   /** Reads matches with a named reader, and acknowledges each page after the loop has processed it. */
   readonly consumeMatches: (
     request: Omit<Requests['ReadMatches'], 'of'>,
@@ -44,6 +50,7 @@ export function createEarshot(options: EarshotOptions): Earshot {
     ...calls,
     followMatches: (request, followOptions) => followMatches(connection, request, followOptions),
     followNotices: (request, streamOptions) => followNotices(connection, request, streamOptions),
+    exportMatches: (request, exportOptions) => exportMatches(connection, request, exportOptions),
     consumeMatches: (request, consumeOptions) => consumeMatches(calls, request, consumeOptions),
   };
 }

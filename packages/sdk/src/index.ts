@@ -12,6 +12,7 @@ export type {
 } from './contract-types.ts';
 export { createEarshot, type Earshot, type EarshotOptions } from './earshot.ts';
 export { EarshotError } from './errors.ts';
+export type { ExportedFile, ExportOptions } from './export-matches.ts';
 export type { FollowedMatches, FollowedNotices, FollowOptions, StreamOptions } from './follow-matches.ts';
 export { type FenceOptions, fence, words } from './for-models.ts';
 export {

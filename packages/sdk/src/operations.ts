@@ -13,6 +13,7 @@ export const operations = {
   ValidateRule: { method: 'POST', path: '/api.ValidateRule', changes: false },
   PlatformSyntax: { method: 'POST', path: '/platforms/syntax', changes: false },
   ListMatches: { method: 'POST', path: '/matches', changes: false },
+  ExportMatches: { method: 'POST', path: '/api.ExportMatches', changes: false },
   GetMatch: { method: 'POST', path: '/api.GetMatch', changes: false },
   CountMatches: { method: 'POST', path: '/api.CountMatches', changes: false },
   LabelMatches: { method: 'POST', path: '/api.LabelMatches', changes: true },
@@ -50,5 +51,8 @@ export const operations = {
   CreateFeed: { method: 'POST', path: '/api.CreateFeed', changes: true },
   ListFeeds: { method: 'POST', path: '/api.ListFeeds', changes: false },
   DeleteFeed: { method: 'POST', path: '/api.DeleteFeed', changes: true },
+  CreateArchive: { method: 'POST', path: '/api.CreateArchive', changes: true },
+  ListArchives: { method: 'POST', path: '/api.ListArchives', changes: false },
+  DeleteArchive: { method: 'POST', path: '/api.DeleteArchive', changes: true },
   ReplayWebhook: { method: 'POST', path: '/api.ReplayWebhook', changes: true },
 } as const satisfies Operations;

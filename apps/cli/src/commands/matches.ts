@@ -20,6 +20,7 @@ import { matchText } from '../output/match-text.ts';
 import { matchesText } from '../output/matches-text.ts';
 import { jsonLine } from '../output/printable.ts';
 import { exitCodeOfStop, listenForStop } from '../output/stop.ts';
+import { exportMatches } from './matches-export.ts';
 import { relevanceCommands } from './relevance.ts';
 
 const list = apiCommand({
@@ -135,6 +136,6 @@ const tail = command({
 
 export const matches: CommandGroup = {
   name: 'matches',
-  summary: 'list, show, count, follow, label and mute matches',
-  commands: [list, get, count, tail, ...relevanceCommands],
+  summary: 'list, show, count, follow, export, label and mute matches',
+  commands: [list, get, count, tail, exportMatches, ...relevanceCommands],
 };

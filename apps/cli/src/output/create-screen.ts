@@ -34,6 +34,12 @@ export function createScreen({ stdin, stdout, stderr }: Streams, { noColor }: { 
     },
     isInteractive: stdin.isTTY && stderr.isTTY,
     ask: (question, isSecret = false) => ask({ stdin, stderr }, question, isSecret),
+    progress: (text) => {
+      if (!stderr.isTTY) return;
+      wipe();
+      waiting.isShown = true;
+      stderr.write(text);
+    },
     waitFor: async (words, work) => {
       const startedAt = performance.now();
       const show = () => {

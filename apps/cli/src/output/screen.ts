@@ -18,6 +18,8 @@ export interface Screen {
   readonly isInteractive: boolean;
   /** Reads a line from the user. With `isSecret`, the terminal does not show it. */
   readonly ask: (question: string, isSecret?: boolean) => Promise<string>;
+  /** Replaces the progress line on a terminal. */
+  readonly progress: (text: string) => void;
   /** Shows progress on a terminal if the work takes longer than 1 s. */
   readonly waitFor: <Result>(words: string, work: Promise<Result>) => Promise<Result>;
 }

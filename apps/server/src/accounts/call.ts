@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { AnswerOf, OperationId, RequestOf, Scope } from '@earshot/contract';
 import type { Change } from './change.ts';
 import type { PlanAndLimits } from './plans.ts';
@@ -45,6 +46,13 @@ export interface EventBatch {
   readonly events: readonly ServerEvent[];
   /** All events, once they are encoded. */
   bytes?: Buffer;
+}
+
+/** An answer that is not JSON. It is read while it is sent, as fast as the client receives it. */
+export interface FileAnswer {
+  readonly file: Readable;
+  /** Its content type, and what the client needs to continue. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /** One server-sent event. */

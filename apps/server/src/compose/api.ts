@@ -6,6 +6,8 @@ import { createKeyWatch } from '../accounts/key-watch.ts';
 import { createKey, createKeyStore, listKeys, revokeKey, whoAmI } from '../accounts/keys.ts';
 import { listAudit } from '../accounts/list-audit.ts';
 import { createRateLimits, createStreamLimit } from '../accounts/rate-limits.ts';
+import { createArchive } from '../archives/create-archive.ts';
+import { deleteArchive, listArchives } from '../archives/manage-archives.ts';
 import { getUsage } from '../billing/get-usage.ts';
 import { createAssertAffordable } from '../budgets/assert-affordable.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
@@ -16,6 +18,8 @@ import { deleteDigest, listDigests, updateDigest } from '../digests/manage-diges
 import type { Database } from '../engines/database.ts';
 import { cursorSecretsEveryMs, readCursorSecrets } from '../engines/installation.ts';
 import { previewRule } from '../estimates/preview-rule.ts';
+import { createExportLimit } from '../exports/export-limit.ts';
+import { exportMatches } from '../exports/export-matches.ts';
 import { createFeed, deleteFeed, listFeeds } from '../feeds/manage-feeds.ts';
 import { createReadFeed } from '../feeds/read-feed.ts';
 import type { Handlers } from '../http/handlers.ts';
@@ -204,6 +208,7 @@ function handlersOf(
     ListMatches: listMatches(forReaders),
     GetMatch: getMatch(common),
     CountMatches: countMatches(common),
+    ExportMatches: exportMatches({ ...forReaders, countExport: createExportLimit(contact) }),
     StreamMatches: streamMatches(forReaders),
     ListNotices: listNotices(forReaders),
     StreamNotices: streamNotices(forReaders),
@@ -262,6 +267,9 @@ function webhookHandlers({ config }: Shared, stack: AsyncDisposableStack, common
     ListWebhooks: listWebhooks(options),
     UpdateWebhook: updateWebhook(options),
     DeleteWebhook: deleteWebhook(options),
+    CreateArchive: createArchive(options),
+    ListArchives: listArchives(options),
+    DeleteArchive: deleteArchive(options),
     RotateWebhookSecret: rotateWebhookSecret(options),
     TestWebhook: testWebhook(options),
     ListDeliveries: listDeliveries(options),

@@ -1,3 +1,6 @@
+import { createArchiveStore } from '../archives/archive-store.sql.ts';
+import { createArchiveWorker } from '../archives/archive-worker.ts';
+import { createWriteArchive } from '../archives/write-archive.ts';
 import { createCoverageStore } from '../coverage/coverage-store.sql.ts';
 import { createDigestMessageStore, forgetMails } from '../digests/digest-messages.sql.ts';
 import { createDigestWorker } from '../digests/digest-worker.ts';
@@ -12,14 +15,42 @@ import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { findUnreadable } from '../webhooks/reencrypt.ts';
-import { consoleUrlOf, mailPolicyOf, openMail, openSender, type Shared, secretBoxOf } from './shared.ts';
+import {
+  consoleUrlOf,
+  mailPolicyOf,
+  openMail,
+  openSender,
+  openStorage,
+  type Shared,
+  secretBoxOf,
+} from './shared.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /** What the role `deliver` runs. */
 export async function deliverWorkers(shared: Shared, stack: AsyncDisposableStack): Promise<Worker[]> {
-  return [...webhookWorkers(shared, stack), ...(await digestWorkers(shared, stack))];
+  return [
+    ...webhookWorkers(shared, stack),
+    ...archiveWorkers(shared, stack),
+    ...(await digestWorkers(shared, stack)),
+  ];
+}
+
+function archiveWorkers(shared: Shared, stack: AsyncDisposableStack): Worker[] {
+  const { config, database } = shared;
+  const secretBox = secretBoxOf(config);
+  if (secretBox === null) return [];
+  const store = createArchiveStore(database);
+  const write = createWriteArchive({
+    ...shared,
+    store,
+    reader: createMatchReader(database),
+    storage: stack.use(openStorage(config)),
+    secretBox,
+    random: Math.random,
+  });
+  return [createArchiveWorker({ ...shared, store, write })];
 }
 
 /** Without a key for secrets there are no webhooks, or their secrets cannot be decrypted. */

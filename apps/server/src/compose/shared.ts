@@ -1,3 +1,4 @@
+import { createStorage, type Storage } from '../archives/storage.ts';
 import type { Config } from '../config/config.ts';
 import type { MailPolicy } from '../digests/accept-digest.ts';
 import type { Mailer } from '../digests/mailer.ts';
@@ -198,6 +199,10 @@ export function secretBoxOf({ secretsKey }: Config): SecretBox | null {
 
 export function openSender({ allowInsecureWebhooks }: Config): Sender & AsyncDisposable {
   return createSender({ resolve: createResolve(), allowInsecure: allowInsecureWebhooks });
+}
+
+export function openStorage({ allowInsecureWebhooks }: Config): Storage {
+  return createStorage({ resolve: createResolve(), allowInsecure: allowInsecureWebhooks });
 }
 
 /** The public address of the console; null if the operator has not set one. */

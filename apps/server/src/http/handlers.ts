@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type AnswerOf, type Operation, type OperationId, violationsOf } from '@earshot/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Call, EventStream } from '../accounts/call.ts';
+import type { Call, EventStream, FileAnswer } from '../accounts/call.ts';
 import type { Change } from '../accounts/change.ts';
 import { type AnswerOnce, readIdempotencyKey } from '../accounts/idempotency.ts';
 import type { KeyWatch } from '../accounts/key-watch.ts';
@@ -14,10 +14,10 @@ import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
 
 /**
  * A handler for every operation of the contract; a missing one does not compile. A Readable is JSON text that is too long for
- * memory. An EventStream is sent as server-sent events.
+ * memory. An EventStream is sent as server-sent events, a FileAnswer as it is.
  */
 export type Handlers = {
-  readonly [Id in OperationId]: (call: Call<Id>) => Promise<AnswerOf<Id> | Readable | EventStream>;
+  readonly [Id in OperationId]: (call: Call<Id>) => Promise<AnswerOf<Id> | Readable | EventStream | FileAnswer>;
 };
 
 export interface OperationOptions extends PrincipalOptions {
@@ -101,6 +101,7 @@ function addRoute(
       if (key === null) {
         const answer = await handle(null);
         if (isEventStream(answer)) return startStream(reply, answer, { ...state, signal, telemetry });
+        if (isFile(answer)) return startFile(reply, answer, { ...state, signal });
         // The result of a change is always sent: an error would suggest that it was not made.
         if (!operation.changes) endWithKey(reply, keyEnded);
         return reply.send(answer);
@@ -146,6 +147,30 @@ function endWithKey(reply: FastifyReply, keyEnded: AbortSignal): void {
 function isEventStream(answer: object): answer is EventStream {
   return 'onMore' in answer;
 }
+
+function isFile(answer: object): answer is FileAnswer {
+  return 'file' in answer;
+}
+
+/** A client that receives nothing for so long is disconnected. It can continue later. */
+const fileSilenceMsMax = 120_000;
+
+/**
+ * The framework sends the file with backpressure, closes it when the client leaves, and cuts the connection if it fails: only a
+ * complete file has an end. It no longer counts as in progress.
+ */
+function startFile(
+  reply: FastifyReply,
+  { file, headers }: FileAnswer,
+  { signal, release }: RequestState & { signal: AbortSignal },
+): FastifyReply {
+  release();
+  signal.addEventListener('abort', () => file.destroy(fileIsCut), { once: true });
+  reply.raw.setTimeout(fileSilenceMsMax, () => file.destroy(fileIsCut));
+  return reply.headers(headers).send(file);
+}
+
+const fileIsCut = new Error('the file is cut, and can be continued');
 
 /** Takes the answer from the framework, which would wait for its end. It no longer counts as in progress. */
 function startStream(

@@ -63,6 +63,8 @@ export interface NoticeData {
     readonly to: string;
     readonly message: string;
   };
+  /** `message` is a sentence that may quote the code of the storage. */
+  'archive.failing': { readonly failing_since: string; readonly message: string };
   /** Of the labelled matches, the percentage that the judge judged as labelled, before and after it changed. */
   'judge.drift': {
     readonly labels: number;
@@ -279,6 +281,11 @@ export const noticeKinds: { readonly [Type in RaisedType]: NoticeKind<Type> } = 
     isPast: true,
     whatToDo: ({ number, from, to }) =>
       `Digest message ${number} was not sent within 24 hours and was discarded. Its matches, ${periodOf({ from, to })}, are still in the list of matches.`,
+  },
+  'archive.failing': {
+    severity: 'warning',
+    whatToDo: ({ message }) =>
+      `Earshot cannot write to the bucket of the archive. ${message} Check the bucket and its access key. Earshot retries and misses nothing.`,
   },
   'judge.drift': {
     severity: 'warning',

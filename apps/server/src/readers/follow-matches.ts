@@ -98,6 +98,9 @@ export function createFollowing(options: {
   return {
     /** Returns one page without waiting for matches. */
     page: (query: ReaderQuery) => inTurnOfAccount(query.accountId, () => read(query)),
+    /** Returns the next matches as they are stored, for files. */
+    stored: (query: MatchQuery) =>
+      inTurnOfAccount(query.accountId, () => limited(() => reader.read(query))),
     /** Returns the newest matches that contain the words. */
     search: (query: ReaderQuery, text: string) =>
       inTurnOfAccount(query.accountId, async () => {

@@ -74,15 +74,22 @@ export async function toLog(
 export function toMatch(parsedRules: ParsedRules, match: StoredMatch): Match {
   const { platform, ruleValue, payload } = match;
   return {
+    ...toFacts(match),
+    why: explainMatch(parsedRules, { platform, value: ruleValue, raw: payload.raw }),
+  };
+}
+
+/** The match without its explanation, which takes most of the time. */
+export function toFacts(match: StoredMatch): Omit<Match, 'why'> {
+  return {
     id: matchIdOf(match.position),
     rule_id: match.ruleId,
     rule_version: match.ruleVersion,
     created_at: match.createdAt.toISOString(),
-    platform,
+    platform: match.platform,
     platform_post_id: match.platformPostId,
     via: match.via,
-    payload,
-    why: explainMatch(parsedRules, { platform, value: ruleValue, raw: payload.raw }),
+    payload: match.payload,
   };
 }
 

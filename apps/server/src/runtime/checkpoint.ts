@@ -47,9 +47,13 @@ export const deliveryCheckpoints = [
 /** Steps of a digest message. */
 export const digestCheckpoints = ['digest.made', 'digest.claimed', 'digest.sent', 'digest.recorded'] as const;
 
+/** Steps of an object of an archive. */
+export const archiveCheckpoints = ['archive.planned', 'archive.put', 'archive.listed', 'archive.recorded'] as const;
+
 export type CheckpointLabel =
   | (typeof checkpoints)[number]
   | (typeof ingestCheckpoints)[number]
   | (typeof deliveryCheckpoints)[number]
-  | (typeof digestCheckpoints)[number];
+  | (typeof digestCheckpoints)[number]
+  | (typeof archiveCheckpoints)[number];
 export type Checkpoint = (label: CheckpointLabel) => void;

@@ -2,7 +2,7 @@ import type { Database, Sql } from '../engines/database.ts';
 import type { SecretBox } from './secrets.ts';
 
 /*
- * Re-encrypts webhook secrets when EARSHOT_SECRETS_KEY is rotated. Each secret is replaced individually, and only if
+ * Re-encrypts the secrets of webhooks and archives when EARSHOT_SECRETS_KEY is rotated. Each secret is replaced individually, and only if
  * it has not changed: nodes may be running, and owners may rotate secrets.
  */
 
@@ -10,30 +10,39 @@ export interface ReencryptionResult {
   readonly reencrypted: number;
   /** Already sealed with the first key. */
   readonly current: number;
-  /** Webhooks with a secret that no key decrypts. */
+  /** Webhooks and archives with a secret that no key decrypts. */
   readonly unreadable: readonly string[];
 }
 
 interface SecretRow {
+  readonly table: 'webhooks' | 'archives';
   readonly id: string;
   readonly column: 'secret' | 'previous_secret';
   readonly sealed: Buffer;
 }
 
-const webhooksAtOnce = 500;
+const rowsAtOnce = 500;
 
-/** All valid secrets, ordered by webhook id. Expired previous secrets are excluded. */
+/** All valid secrets, ordered by id. Expired previous secrets are excluded. */
 async function* secretsOf(sql: Sql): AsyncGenerator<SecretRow> {
+  yield* secretsIn(sql, 'webhooks', 'case when previous_secret_until > now() then previous_secret end');
+  yield* secretsIn(sql, 'archives', 'null::bytea');
+}
+
+async function* secretsIn(
+  sql: Sql,
+  table: SecretRow['table'],
+  previousSecret: string,
+): AsyncGenerator<SecretRow> {
   let after = '';
   for (;;) {
     const rows = await sql.many<{ id: string; secret: Buffer; previous_secret: Buffer | null }>(
-      `select id, secret, case when previous_secret_until > now() then previous_secret end as previous_secret
-       from webhooks where id > $1 order by id limit $2`,
-      [after, webhooksAtOnce],
+      `select id, secret, ${previousSecret} as previous_secret from ${table} where id > $1 order by id limit $2`,
+      [after, rowsAtOnce],
     );
     for (const { id, secret, previous_secret: previous } of rows) {
-      yield { id, column: 'secret', sealed: secret };
-      if (previous) yield { id, column: 'previous_secret', sealed: previous };
+      yield { table, id, column: 'secret', sealed: secret };
+      if (previous) yield { table, id, column: 'previous_secret', sealed: previous };
     }
     const last = rows.at(-1);
     if (!last) return;
@@ -44,7 +53,7 @@ async function* secretsOf(sql: Sql): AsyncGenerator<SecretRow> {
 export async function reencrypt(database: Database, box: SecretBox): Promise<ReencryptionResult> {
   let [reencrypted, current] = [0, 0];
   const unreadable = new Set<string>();
-  for await (const { id, column, sealed } of secretsOf(database)) {
+  for await (const { table, id, column, sealed } of secretsOf(database)) {
     if (box.isCurrent(id, sealed)) {
       current++;
       continue;
@@ -53,7 +62,7 @@ export async function reencrypt(database: Database, box: SecretBox): Promise<Ree
     if (secret === null) unreadable.add(id);
     else
       reencrypted += await database.run(
-        `update webhooks set ${column} = $3 where id = $1 and ${column} = $2`,
+        `update ${table} set ${column} = $3 where id = $1 and ${column} = $2`,
         [id, sealed, box.seal(id, secret)],
       );
   }

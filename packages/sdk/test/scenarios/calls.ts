@@ -5,7 +5,7 @@ import { type Respond, repeat, type Scenario, type Step } from './scenario.ts';
 
 export function callScenarios(): Scenario[] {
   const rows: readonly Operation[] = Object.values(operations);
-  const called = rows.filter(({ stream }) => stream !== true);
+  const called = rows.filter(({ stream, file }) => stream !== true && !file);
   const call = (operation: string, request: object = {}, options: object = {}): Step => ({
     do: 'call',
     operation,

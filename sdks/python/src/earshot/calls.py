@@ -39,6 +39,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "ListMatches": Operation("POST", "/matches", changes=False),
     "GetMatch": Operation("POST", "/api.GetMatch", changes=False),
     "CountMatches": Operation("POST", "/api.CountMatches", changes=False),
+    "ExportMatches": Operation("POST", "/api.ExportMatches", changes=False),
     "LabelMatches": Operation("POST", "/api.LabelMatches", changes=True, nullable=frozenset({"label"})),
     "ListLabels": Operation("POST", "/api.ListLabels", changes=False),
     "MuteMatches": Operation("POST", "/api.MuteMatches", changes=True),

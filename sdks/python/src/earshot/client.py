@@ -16,6 +16,7 @@ from .calls import OPERATIONS, AsyncCalls, Calls
 from .consume import consume
 from .effects import Answer, Item, Notify, Policy, Read, Send, Sleep, advance
 from .errors import EarshotError, too_late, unreachable
+from .export import export
 from .follow import Following, RemovalListener, RestoreListener, match_id, notice_id
 from .request import connect
 from .types import Match, Notice
@@ -24,9 +25,10 @@ T = TypeVar("T")
 Matches = TypeVar("Matches")
 Notices = TypeVar("Notices")
 Consumed = TypeVar("Consumed")
+Exported = TypeVar("Exported")
 
 
-class _Client(Generic[Matches, Notices, Consumed]):
+class _Client(Generic[Matches, Notices, Consumed, Exported]):
     """What both clients share: the settings, and the methods that return iterators."""
 
     def __init__(self, url: str, key: str | None, timeout: float) -> None:
@@ -138,6 +140,53 @@ class _Client(Generic[Matches, Notices, Consumed]):
         )
         return cast(Consumed, self._iterate(policy))
 
+    def export_matches(
+        self,
+        *,
+        format: Literal["ndjson", "csv", "parquet"],
+        rule_id: str | None = None,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        hidden: Literal["exclude", "include", "only"] | None = None,
+        cursor: str | None = None,
+        through: str | None = None,
+        limit: int | None = None,
+        silence_max: float | None = None,
+    ) -> Exported:
+        """Download stored matches as a file, oldest first. Yields its bytes.
+
+        If the download is cut, it raises an error. NDJSON and CSV can be continued: pass the id of the last complete row as
+        `cursor`.
+
+        Args:
+            format: Format of the file.
+            rule_id: Only matches of this rule.
+            platform: Only matches on this platform.
+            from_: Only matches created at or after this time.
+            to: Only matches created before this time.
+            relevance: What to leave out, as in `list_matches`.
+            hidden: What to do with hidden matches, as in `list_matches`.
+            cursor: Continues behind this match.
+            through: The last match to export.
+            limit: The file ends after this many stored matches.
+            silence_max: The connection counts as dead after this many seconds without data. 60 by default.
+        """
+        request = {
+            "format": format,
+            "rule_id": rule_id,
+            "platform": platform,
+            "from": from_,
+            "to": to,
+            "relevance": relevance,
+            "hidden": hidden,
+            "cursor": cursor,
+            "through": through,
+            "limit": limit,
+        }
+        return cast(Exported, self._iterate(export(self._connection, request, silence_max)))
+
     def _policy_of(
         self,
         operation: str,
@@ -191,7 +240,15 @@ class AsyncFollowed(Generic[T]):
         return self._client._iterate(self._following.run())
 
 
-class Earshot(Calls, _Client[Followed[Match], Followed[Notice], Generator[Match, None, None]]):
+class Earshot(
+    Calls,
+    _Client[
+        Followed[Match],
+        Followed[Notice],
+        Generator[Match, None, None],
+        Generator[bytes, None, None],
+    ],
+):
     """
     The synchronous client. Several threads may share it.
 
@@ -267,7 +324,13 @@ class Earshot(Calls, _Client[Followed[Match], Followed[Notice], Generator[Match,
 
 
 class AsyncEarshot(
-    AsyncCalls, _Client[AsyncFollowed[Match], AsyncFollowed[Notice], AsyncGenerator[Match, None]]
+    AsyncCalls,
+    _Client[
+        AsyncFollowed[Match],
+        AsyncFollowed[Notice],
+        AsyncGenerator[Match, None],
+        AsyncGenerator[bytes, None],
+    ],
 ):
     """
     The asynchronous client, for asyncio.

@@ -1497,6 +1497,70 @@ CountMatchesAnswer = TypedDict(
 )
 
 
+class ExportMatchesAnswer(TypedDict):
+    """One row of the file."""
+
+    id: str
+    """Id of the match."""
+
+    created_at: str
+    """When the match was stored."""
+
+    rule_id: str
+    """Id of the rule."""
+
+    rule_version: int
+    """Version of the rule that matched."""
+
+    rule_name: str
+    """Name of the rule now."""
+
+    platform: Literal["x", "firehose", "bluesky"]
+    """Where the item is from."""
+
+    platform_post_id: str
+    """Id of the item, as in a match."""
+
+    via: Literal["stream", "search"]
+    """How the item was found, as in a match."""
+
+    url: str | None
+    """Address of the post or page."""
+
+    title: str | None
+    """Title of the page; null for a post."""
+
+    text: str | None
+    """The whole text of the post, or what was added to the page."""
+
+    author_id: str | None
+    """Id of the author on the platform."""
+
+    author_name: str | None
+    """Name of the author, for people."""
+
+    author_handle: str | None
+    """Name of the author on the platform, without @."""
+
+    published_at: str | None
+    """When it was published, as the platform says."""
+
+    language: str | None
+    """Language code, as the platform delivers it."""
+
+    verdict: str | None
+    """Whether the item is relevant, as in a match; null without label and verdict."""
+
+    verdict_by: str | None
+    """`label` or `judge`."""
+
+    muted_by: str | None
+    """Id of the mute that hides the match."""
+
+    raw: str
+    """The item as the platform delivered it: JSON text."""
+
+
 class LabelMatchesAnswerMuteSuggestion(TypedDict):
     """An author or site that you rejected at least three times. Send it to MuteMatches."""
 

@@ -21,6 +21,7 @@ const titles: Readonly<Record<Notice['type'], string>> = {
   'webhook.disabled': 'The webhook is disabled',
   'digest.failing': 'The digest cannot be sent',
   'digest.given_up': 'A digest message was not sent',
+  'archive.failing': 'The archive cannot be written',
   'judge.drift': 'The judge agrees with fewer labels than before',
 };
 
@@ -60,6 +61,7 @@ const kindPaths: Readonly<Record<Notice['subject']['kind'], (id: string) => stri
   source: () => '/sources',
   webhook: (id) => `/webhooks/${encodeURIComponent(id)}`,
   digest: () => '/notices',
+  archive: () => '/notices',
 };
 
 /** The page with details about the subject of the notice. */
