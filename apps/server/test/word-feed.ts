@@ -99,6 +99,8 @@ export function createWordFeed(): WordFeed {
       reportsDeletions: false,
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       shortenItem: null,
+      relationsOf: () => ({ at: null, post: null, page: null, references: [], links: [] }),
+      postOfUrl: () => null,
       billing: {
         itemKind: 'page',
         cameAlong: () => ({ users: [], posts: [] }),

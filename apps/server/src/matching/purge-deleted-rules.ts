@@ -44,7 +44,14 @@ export async function purgeSome(sql: Sql): Promise<number> {
        ))`,
       [rule_id, event_day, platform, batchMax],
     );
-    if (purged < batchMax) await forgetDay(sql, deleted);
+    if (purged < batchMax) {
+      await sql.run('delete from story_members where event_day = $1 and rule_id = $2 and platform = $3', [
+        event_day,
+        rule_id,
+        platform,
+      ]);
+      await forgetDay(sql, deleted);
+    }
     if (purged > 0) return purged;
   }
 }
