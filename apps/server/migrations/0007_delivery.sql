@@ -9,6 +9,7 @@ create table readers (
   rule_id text,
   platform text,
   relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
+  grouping text check (grouping = 'story'),
   -- How far it has acknowledged, as a cursor holds it; null: nothing yet, starts with the oldest.
   place text,
   created_at timestamptz not null default now(),

@@ -2,14 +2,14 @@
 -- transaction writes all of this in commit order, after `take_turn`: so there is one writer at a time, and redelivered events change
 -- nothing.
 
--- What the items of a story share, as 64-bit hashes: no text of an item is here. A key belongs to the story that had it first, until the
--- story is out of its window. `at` is the time of the item, not of the clock. Rows are not rewritten when a story grows.
+-- What the items of a story share, as 64-bit hashes, of which the account is a part: no text of an item is here. A key belongs to the story
+-- that had it first, until the story is out of its window. `at` is the time of the item, not of the clock. Rows are not rewritten when a
+-- story grows. The index has no account, because an index of numbers takes half of the time.
 create table story_keys (
-  account_id text not null,
-  key bigint not null,
+  key bigint primary key,
   story_id bigint not null,
   at timestamptz not null,
-  primary key (account_id, key)
+  account_id text not null
 );
 -- Rows arrive roughly in the order of time, so a tiny index finds the old ones.
 create index story_keys_by_age on story_keys using brin (at);

@@ -32,12 +32,18 @@ export interface StoryMember {
 }
 
 export interface StoryChanges {
-  readonly keys: ReadonlyArray<Pick<KnownKey, 'accountId' | 'key' | 'storyId'> & { readonly atMs: number }>;
+  readonly keys: readonly KeyRow[];
   /** Stories that have grown or merged. */
   readonly stories: readonly StoryRow[];
   readonly members: readonly StoryMember[];
   /** Stories that get their second match: their first match becomes a member too. */
   readonly begun: ReadonlyArray<{ readonly storyId: number; readonly day: string }>;
+}
+
+export interface KeyRow extends Pick<KnownKey, 'accountId' | 'key' | 'storyId'> {
+  readonly atMs: number;
+  /** Whether it belonged to an earlier story. */
+  readonly isTaken: boolean;
 }
 
 interface StoryRow {
@@ -68,13 +74,15 @@ export function assignStories(
 ): StoryChanges {
   const stories = new Map<number, Story>();
   const byKey = new Map<string, Story>();
+  const stored = new Set<string>();
   for (const { accountId, key, storyId, lastAtMs, isStored, day } of known) {
     const state = { lastAtMs, isStored, isChanged: false, mergedInto: null };
     const story = stories.get(storyId) ?? { id: storyId, accountId, day, ...state };
     stories.set(storyId, story);
     byKey.set(`${accountId} ${key}`, story);
+    stored.add(`${accountId} ${key}`);
   }
-  const newKeys = new Map<string, StoryChanges['keys'][number]>();
+  const newKeys = new Map<string, KeyRow>();
   const members: StoryMember[] = [];
   const begun: Array<StoryChanges['begun'][number]> = [];
   const grow = (story: Story) => {
@@ -116,7 +124,7 @@ export function assignStories(
     for (const key of free) {
       const name = `${accountId} ${key}`;
       byKey.set(name, story);
-      newKeys.set(name, { accountId, key, storyId: story.id, atMs });
+      newKeys.set(name, { accountId, key, storyId: story.id, atMs, isTaken: stored.has(name) });
     }
   }
   return {

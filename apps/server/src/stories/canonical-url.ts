@@ -1,4 +1,3 @@
-const lengthMax = 2_000;
 /** Shares of the same page differ in these. */
 const trackingNames = new Set(
   (
@@ -14,23 +13,22 @@ const ampHosts = /(?:^|\.)(?:cdn\.ampproject\.org|google\.[a-z.]+)$/;
 
 /**
  * The same text for all addresses of a page that differ only in protocol, `www.`, AMP, fragment, tracking parameters,
- * the order of parameters, or a trailing slash. Null if it is no web address, or a home page: unrelated items share it.
+ * the order of parameters, or a trailing slash. Null for a home page: unrelated items share it.
  */
-export function canonicalUrl(text: string): string | null {
-  if (text.length > lengthMax) return null;
-  const url = URL.parse(text.trim());
-  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+export function canonicalUrl(url: URL): string | null {
   const [, cached] = ampHosts.test(url.hostname) ? (ampCache.exec(url.pathname) ?? []) : [];
-  if (cached !== undefined) return canonicalUrl(`https://${cached}${url.search}`);
-  const path = url.pathname
-    .replace(/\.amp(?=\.html?$|$)/, '')
-    .split('/')
-    .filter((part) => part !== '' && part.toLowerCase() !== 'amp')
-    .join('/');
+  const original = cached === undefined ? null : URL.parse(`https://${cached}${url.search}`);
+  if (original) return canonicalUrl(original);
+  const path = pathOf(url.pathname);
   const query = queryOf(url.searchParams);
   if (path === '' && query === '') return null;
   const port = url.port === '' ? '' : `:${url.port}`;
   return `${hostOf(url.hostname)}${port}/${path}${query}`;
+}
+
+function pathOf(pathname: string): string {
+  const parts = pathname.split('/').filter((part) => part !== '' && part.toLowerCase() !== 'amp');
+  return parts.join('/').replace(/\.amp(?=\.html?$|$)/, '');
 }
 
 /** Only where a host name is left. */

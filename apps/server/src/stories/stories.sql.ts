@@ -1,5 +1,11 @@
 import type { Sql } from '../engines/database.ts';
-import { assignStories, type KnownKey, type MatchToAssign, type StoryChanges } from './assign-stories.ts';
+import {
+  assignStories,
+  type KeyRow,
+  type KnownKey,
+  type MatchToAssign,
+  type StoryChanges,
+} from './assign-stories.ts';
 
 /** A stored match, with what its members row repeats. */
 export interface NewStoryMatch extends MatchToAssign {
@@ -19,7 +25,7 @@ export async function writeStories(
   const keys = keysOf(matches);
   if (keys.length === 0) return;
   const changes = assignStories(await readKnown(sql, keys), matches);
-  if (changes.keys.length > 0) await insertKeys(sql, changes.keys);
+  if (changes.keys.length > 0) await writeKeys(sql, changes.keys);
   if (changes.members.length > 0) await insertMembers(sql, changes, matches, createdAt);
 }
 
@@ -35,6 +41,9 @@ function keysOf(matches: readonly NewStoryMatch[]): AccountKey[] {
   return [...keys.values()];
 }
 
+/** SQL: two accounts with the same item have different keys. */
+const accountKey = 'given.key # hashtextextended(given.account_id, 0)';
+
 interface KnownRow extends Omit<KnownKey, 'accountId' | 'key'> {
   readonly nth: number;
 }
@@ -48,11 +57,11 @@ async function readKnown(sql: Sql, keys: readonly AccountKey[]): Promise<KnownKe
      from unnest($1::text[], $2::bigint[]) with ordinality as given (account_id, key, nth)
      cross join lateral (
        select story_id, at from story_keys
-       where story_keys.account_id = given.account_id and story_keys.key = given.key limit 1
+       where story_keys.key = ${accountKey} and story_keys.account_id = given.account_id limit 1
      ) as known
      left join lateral (select * from stories where id = known.story_id limit 1) as own on true
      left join lateral (select * from stories where id = own.merged_into limit 1) as latest on true`,
-    [keys.map(({ accountId }) => accountId), keys.map(({ key }) => key)],
+    [arrayOf(keys, 'accountId'), arrayOf(keys, 'key')],
   );
   return rows.flatMap(({ nth, ...row }) => {
     const key = keys[nth - 1];
@@ -60,18 +69,26 @@ async function readKnown(sql: Sql, keys: readonly AccountKey[]): Promise<KnownKe
   });
 }
 
-async function insertKeys(sql: Sql, keys: StoryChanges['keys']): Promise<void> {
-  await sql.prepared(
-    `insert into story_keys (account_id, key, story_id, at)
-     select account_id, key, story_id, to_timestamp(at_ms / 1000.0)
-     from unnest($1::text[], $2::bigint[], $3::bigint[], $4::float8[]) as given (account_id, key, story_id, at_ms)
-     on conflict (account_id, key) do update set story_id = excluded.story_id, at = excluded.at`,
-    [
-      keys.map(({ accountId }) => accountId),
-      keys.map(({ key }) => key),
-      keys.map(({ storyId }) => storyId),
-      keys.map(({ atMs }) => atMs),
-    ],
+/** No other writer inserts a key between `readKnown` and this. If a hash is that of another account's key, the item has one key less. */
+async function writeKeys(sql: Sql, keys: readonly KeyRow[]): Promise<void> {
+  const given = `unnest($1::bigint[], $2::bigint[], $3::float8[], $4::text[]) as given (key, story_id, at_ms, account_id)`;
+  const write = (statement: string, rows: readonly KeyRow[]) =>
+    rows.length > 0 &&
+    sql.prepared(statement, [
+      arrayOf(rows, 'key'),
+      arrayOf(rows, 'storyId'),
+      arrayOf(rows, 'atMs'),
+      arrayOf(rows, 'accountId'),
+    ]);
+  await write(
+    `insert into story_keys (key, story_id, at, account_id)
+     select ${accountKey}, story_id, to_timestamp(at_ms / 1000.0), account_id from ${given} on conflict do nothing`,
+    keys.filter(({ isTaken }) => !isTaken),
+  );
+  await write(
+    `update story_keys set story_id = given.story_id, at = to_timestamp(at_ms / 1000.0) from ${given}
+     where story_keys.key = ${accountKey} and story_keys.account_id = given.account_id`,
+    keys.filter(({ isTaken }) => isTaken),
   );
 }
 
@@ -87,6 +104,14 @@ async function insertMembers(
     const match = byPosition.get(member.position);
     return match ? [{ ...match, ...member }] : [];
   });
+  // Each day is named in the text: PostgreSQL would plan a statement over all days anew every time.
+  const days = [...Map.groupBy(begun, ({ day }) => day)].filter(([day]) => /^\d{4}-\d\d-\d\d$/.test(day));
+  const firsts = days.map(
+    ([day], index) =>
+      `select position, position, account_id, rule_id, platform, event_day, created_at, 'first' from matches
+       where event_day = date '${day}' and position = any($${index + 13}::bigint[])
+       union all`,
+  );
   await sql.prepared(
     `with changed as (
        select * from unnest($1::bigint[], $2::text[], $3::float8[], $4::bigint[]) as given (id, account_id, last_ms, merged_into)
@@ -96,27 +121,24 @@ async function insertMembers(
        on conflict (id) do update set last_at = excluded.last_at, merged_into = excluded.merged_into
      )
      insert into story_members (position, story_id, account_id, rule_id, platform, event_day, created_at, because)
-     select position, position, account_id, rule_id, platform, event_day, created_at, 'first' from matches
-     where position = any($5::bigint[]) and event_day = any($6::date[])
-     union all
-     select position, story_id, account_id, rule_id, platform, event_day, $7::timestamptz, because
-     from unnest($8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::date[], $14::text[])
+     ${firsts.join('\n')}
+     select position, story_id, account_id, rule_id, platform, event_day, $5::timestamptz, because
+     from unnest($6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::date[], $12::text[])
        as given (position, story_id, account_id, rule_id, platform, event_day, because)`,
     [
-      stories.map(({ id }) => id),
-      stories.map(({ accountId }) => accountId),
-      stories.map(({ lastAtMs }) => lastAtMs),
-      stories.map(({ mergedInto }) => mergedInto),
-      begun.map(({ storyId }) => storyId),
-      [...new Set(begun.map(({ day }) => day))],
+      arrayOf(stories, 'id'),
+      arrayOf(stories, 'accountId'),
+      arrayOf(stories, 'lastAtMs'),
+      arrayOf(stories, 'mergedInto'),
       createdAt,
-      joined.map(({ position }) => position),
-      joined.map(({ storyId }) => storyId),
-      joined.map(({ accountId }) => accountId),
-      joined.map(({ ruleId }) => ruleId),
-      joined.map(({ platform }) => platform),
-      joined.map(({ day }) => day),
-      joined.map(({ because }) => because),
+      arrayOf(joined, 'position'),
+      arrayOf(joined, 'storyId'),
+      arrayOf(joined, 'accountId'),
+      arrayOf(joined, 'ruleId'),
+      arrayOf(joined, 'platform'),
+      arrayOf(joined, 'day'),
+      arrayOf(joined, 'because'),
+      ...days.map(([, its]) => arrayOf(its, 'storyId')),
     ],
   );
   const merged = stories.filter(({ mergedInto }) => mergedInto !== null);
@@ -124,8 +146,16 @@ async function insertMembers(
   await sql.prepared(
     `update stories set merged_into = given.merged_into from unnest($1::bigint[], $2::bigint[]) as given (id, merged_into)
      where stories.merged_into = given.id`,
-    [merged.map(({ id }) => id), merged.map(({ mergedInto }) => mergedInto)],
+    [arrayOf(merged, 'id'), arrayOf(merged, 'mergedInto')],
   );
+}
+
+/**
+ * An array of PostgreSQL. Ids, names and numbers need no quotation marks; the driver would check each of them, which takes longer than
+ * everything else here.
+ */
+function arrayOf<Row, Name extends keyof Row>(rows: readonly Row[], name: Name): string {
+  return `{${rows.map((row) => row[name] ?? 'null').join(',')}}`;
 }
 
 /** Longer than the window, for items that a repair delivers late. */

@@ -1,12 +1,14 @@
-import { hash } from 'node:crypto';
 import type { Platform, StoryReason } from '@earshot/contract';
 import type { Item } from '../upstream/item.ts';
 import { platforms } from '../upstream/platforms.ts';
 import { canonicalUrl } from './canonical-url.ts';
 import { copiedText } from './copied-text.ts';
+import { hashText } from './hash-text.ts';
 
-/** An item with many links lists others' stories. */
 export const keysMax = 8;
+/** An item with more links is a list of stories, which it would merge. */
+export const linksMax = 3;
+const urlLengthMax = 2_000;
 
 /** What an item shares with others of its story, and why that makes them the same story. */
 export interface StoryKey {
@@ -38,16 +40,14 @@ export function storyItemOf(event: KeyedItem): StoryItem {
   const own = post === null ? ownPage : keyOfPost(platform, post);
   add('same_page', own ?? `item ${platform} ${eventKey}`);
   for (const reference of references) add(reference.kind, keyOfPost(platform, reference.post));
-  for (const link of links.slice(0, keysMax)) {
-    const name = keyOfUrl(link);
-    if (name !== null) add('same_url', name);
-  }
+  const linked = new Set(links.slice(0, 4 * keysMax).map(keyOfUrl));
+  if (linked.size <= linksMax) for (const name of linked) if (name !== null) add('same_url', name);
   const isRepost = references.some(({ kind }) => kind === 'repost');
   const copied = isRepost ? null : copiedText([payload.title, payload.text].filter(Boolean).join('\n'));
   if (copied !== null && keys.size < keysMax) add('copy', `copy ${copied}`);
   const ms = Date.parse(at ?? '') || (receivedMs ?? Number.NaN);
   return {
-    keys: [...keys].slice(0, keysMax).map(([name, because]) => ({ because, key: keyOf(name) })),
+    keys: [...keys].slice(0, keysMax).map(([name, because]) => ({ because, key: hashText(name) })),
     atMs: isOnDay(ms, day) ? ms : Date.parse(day),
   };
 }
@@ -56,12 +56,13 @@ const keyOfPost = (platform: Platform, post: string) => `post ${platform} ${post
 
 /** A link to a post counts as that post. */
 function keyOfUrl(text: string): string | null {
-  const url = URL.parse(text);
+  const url = text.length > urlLengthMax ? null : URL.parse(text);
+  if (url === null || !url.protocol.startsWith('http')) return null;
   for (const platform of linkable) {
-    const post = url === null ? null : platforms[platform].postOfUrl(url);
+    const post = platforms[platform].postOfUrl(url);
     if (post !== null) return keyOfPost(platform, post);
   }
-  const address = canonicalUrl(text);
+  const address = canonicalUrl(url);
   return address === null ? null : `url ${address}`;
 }
 
@@ -69,7 +70,3 @@ const linkable = Object.keys(platforms) as Platform[];
 
 const isOnDay = (ms: number, day: string) =>
   !Number.isNaN(ms) && new Date(ms).toISOString().slice(0, 10) === day;
-
-function keyOf(name: string): string {
-  return hash('sha256', name, 'buffer').readBigInt64BE().toString();
-}

@@ -3,7 +3,7 @@ import { readBlueskyPost } from '../upstream/bluesky/item.ts';
 import { readFirehoseUpdate } from '../upstream/firehose/item.ts';
 import type { Reading } from '../upstream/item.ts';
 import { readXRecord } from '../upstream/x/item.ts';
-import { keysMax, storyItemOf } from './story-keys.ts';
+import { keysMax, linksMax, storyItemOf } from './story-keys.ts';
 
 function itemOf(reading: Reading) {
   if (reading.kind !== 'item') throw new Error('not an item');
@@ -100,12 +100,26 @@ test('a key of a post that is no time is the same post only with the same author
 });
 
 test('an item has few keys, and the ones that are certain', () => {
-  const urls = Array.from({ length: 50 }, (_, n) => ({ expanded_url: `https://example.com/${n}` }));
-  const many = xPost(other, { referenced_tweets: [{ type: 'quoted', id }], ...linking(...urls) });
+  const referenced_tweets = Array.from({ length: 20 }, (_, n) => ({ type: 'quoted', id: `${n + 1}` }));
+  const many = xPost(other, { referenced_tweets: [{ type: 'replied_to', id }, ...referenced_tweets] });
   expect(many.keys).toHaveLength(keysMax);
-  expect(reasonOf(xPost(id), many)).toBe('quote');
+  expect(reasonOf(xPost(id), many)).toBe('reply');
   expect(new Set(many.keys.map(({ key }) => key)).size).toBe(keysMax);
 });
+
+test('a list of links does not merge what it links to', () => {
+  const urls = Array.from({ length: linksMax + 1 }, (_, n) => ({ expanded_url: `https://example.com/${n}` }));
+  expect(reasonOf(page('https://example.com/0'), xPost(id, linking(...urls)))).toBeNull();
+  expect(reasonOf(page('https://example.com/0'), xPost(id, linking(...urls.slice(1), ...urls.slice(1))))).toBeNull();
+  expect(reasonOf(page('https://example.com/1'), xPost(id, linking(...urls.slice(1), ...urls.slice(1))))).toBe('same_url');
+});
+
+test.each(['mailto:a@example.com', 'javascript:alert(1)', 'not an address', '', `https://example.com/${'a'.repeat(2_000)}`])(
+  '%s is no link',
+  (url) => {
+    expect(xPost(id, linking({ expanded_url: url })).keys).toEqual(xPost(id).keys);
+  },
+);
 
 test('the time is that of the item, on its day', () => {
   expect(page('https://example.com/1', { publish_time: '2020-01-01T00:00:00' }).atMs).toBe(
