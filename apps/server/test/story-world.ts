@@ -60,11 +60,18 @@ export async function openStoryWorld(template: Template) {
   const store = createMatchStore(database);
   const parsedRules = createParsedRules();
   const reader = createMatchReader(database);
+  const bells = createLocalBells();
   const tail = await openMatchTail({
     reader: createTailReader(database),
     parsedRules,
-    bells: createLocalBells(),
+    bells,
     telemetry: silentTelemetry(),
+  });
+  const stop = new AbortController();
+  const running = tail.worker.run(stop.signal);
+  stack.defer(async () => {
+    stop.abort();
+    await running;
   });
   const views = createViews({ database, hasJudge: false });
   const cursors = createCursors(Buffer.alloc(32));
@@ -88,6 +95,7 @@ export async function openStoryWorld(template: Template) {
       for (const posts of batches) {
         await store.makeDays(posts.flatMap(({ day }) => day ?? []));
         await store.write(posts.map(storyEvent), posts.flatMap(storyMatches), [], []);
+        bells.ring('matches');
       }
     },
     list: (
