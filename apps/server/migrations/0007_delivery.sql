@@ -29,6 +29,9 @@ create table webhooks (
   rule_ids text[],
   platform text,
   relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
+  grouping text check (grouping = 'story'),
+  -- Where the stories begin for it: those that began before are new to it.
+  stories_from bigint not null default 0,
   events text[] not null default '{matches}',
   format text not null default 'standard'
     check (format in ('standard', 'cloudevents', 'slack', 'discord', 'teams')),
@@ -131,6 +134,7 @@ create table digests (
   rule_ids text[],
   platform text,
   relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
+  grouping text check (grouping = 'story'),
   -- Either a cron line with its time zone, or a number of seconds.
   cron text,
   time_zone text,

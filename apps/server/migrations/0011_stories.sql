@@ -38,5 +38,5 @@ create table story_members (
   because text not null
 );
 create index story_members_by_story on story_members (story_id, position);
--- For the removal of a day, and of the matches of a deleted rule.
-create index story_members_by_day on story_members (event_day, rule_id);
+-- Rows arrive roughly in the order of days.
+create index story_members_by_day on story_members using brin (event_day);

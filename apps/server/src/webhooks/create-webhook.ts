@@ -33,7 +33,7 @@ export function createWebhook(options: {
     const { name, url, format, events = ['matches'] } = request;
     const ruleIds = request.rule_ids ?? null;
     const platform = request.platform ?? null;
-    const relevance = request.relevance ?? 'all';
+    const { relevance = 'all', group = null } = request;
     const windowSeconds = isChatFormat(format) ? (request.window_seconds ?? windowSecondsDefault) : null;
     const problem = urlProblem(url);
     if (problem !== null) throw badField('url', problem);
@@ -45,6 +45,7 @@ export function createWebhook(options: {
       ruleIds,
       platform,
       relevance,
+      group,
       events,
       sealedSecret: secretBox.seal(id, secret),
     };
@@ -67,6 +68,7 @@ interface NewWebhook {
   readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  readonly group: Webhook['group'];
   readonly events: readonly Webhook['events'][number][];
   readonly sealedSecret: Buffer;
 }
@@ -79,7 +81,7 @@ export async function insertWebhook(
   { webhooksMax, contact }: { readonly webhooksMax: number; readonly contact: string },
 ): Promise<AnswerOf<'CreateWebhook'>> {
   const { accountId } = change;
-  const { id, name, url, format, windowSeconds, ruleIds, platform, relevance, events, sealedSecret } =
+  const { id, name, url, format, windowSeconds, ruleIds, platform, relevance, group, events, sealedSecret } =
     webhook;
   await lockAccount(sql, accountId);
   const count = await sql.one<{ used: number; taken: boolean }>(
@@ -97,8 +99,8 @@ export async function insertWebhook(
   }
   const row = await sql.one<WebhookRow>(
     `insert into webhooks (id, account_id, name, url, rule_ids, platform, secret, state, batch_max, next_attempt_at, position,
-       events, format, window_seconds, relevance, notice_position)
-     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, $12, ${noticesEndOf('$2')}
+       events, format, window_seconds, relevance, grouping, stories_from, notice_position)
+     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, $12, $13, last_position, ${noticesEndOf('$2')}
      from match_log returning ${shown}`,
     [
       id,
@@ -113,6 +115,7 @@ export async function insertWebhook(
       format,
       windowSeconds,
       relevance,
+      group,
     ],
   );
   if (!row) throw new Error('there is no match log');

@@ -18,6 +18,7 @@ function leasedOf(webhookId: string): LeasedWebhook {
     ruleIds: null,
     platform: null,
     relevance: 'all',
+    storiesFrom: null,
     secrets: [],
     state: {
       position: 0,

@@ -18,6 +18,8 @@ export interface LeasedWebhook {
   readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  /** Where its stories begin; null if it gets every match. */
+  readonly storiesFrom: number | null;
   /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
   readonly state: EndpointState;
