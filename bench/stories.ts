@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { migrate } from '../apps/server/src/engines/migrate.ts';
 import { openDatabase } from '../apps/server/src/engines/database.ts';
 import { readInstallation } from '../apps/server/src/engines/installation.ts';
+import { migrate } from '../apps/server/src/engines/migrate.ts';
 import { createMatchStore } from '../apps/server/src/matching/match-store.sql.ts';
 import { type storyItemOf } from '../apps/server/src/stories/story-keys.ts';
 import { copyDatabase, openBarePath } from './pipeline/bare-path.ts';
@@ -33,9 +33,17 @@ const engines = await startEngines(stack, replicas);
 await migrate(engines.postgresUrl);
 
 async function seed() {
-  await using database = openDatabase({ url: engines.postgresUrl, connectionsMax: 1, onIdleError: () => undefined });
-  await database.run(`insert into accounts (id, name, plan) values ('acc_01kb2m9x4c7q5t8w3y6z1v0n2p', 'bench', 'paid')`);
-  await database.run(`insert into sources (id, platform, capacity) values ('x:main', 'x', 1000), ('firehose:main', 'firehose', 1000)`);
+  await using database = openDatabase({
+    url: engines.postgresUrl,
+    connectionsMax: 1,
+    onIdleError: () => undefined,
+  });
+  await database.run(
+    `insert into accounts (id, name, plan) values ('acc_01kb2m9x4c7q5t8w3y6z1v0n2p', 'bench', 'paid')`,
+  );
+  await database.run(
+    `insert into sources (id, platform, capacity) values ('x:main', 'x', 1000), ('firehose:main', 'firehose', 1000)`,
+  );
   await database.run(
     `insert into rules (id, account_id, name, intent, state)
      select 'rule_01kb2m9x4c7q5t8w3y6z1v' || lpad(n::text, 4, '0'), 'acc_01kb2m9x4c7q5t8w3y6z1v0n2p', 'rule', 'test', 'active' from generate_series(0, $1) as n`,
@@ -112,7 +120,9 @@ async function describeStories() {
        pg_size_pretty(sum(pg_total_relation_size(name::regclass))) as size
      from unnest(array['stories', 'story_keys', 'story_members']) as name`,
   );
-  return Object.entries(row ?? {}).map(([name, value]) => `${name} ${value}`).join(', ');
+  return Object.entries(row ?? {})
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ');
 }
 
 const ratios = totals.with.map((one, index) => one / (totals.without[index] ?? Number.NaN));

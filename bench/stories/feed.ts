@@ -58,7 +58,15 @@ export function createFeed({ startMs, rules }: { readonly startMs: number; reado
     const author = { id: data.author_id, name: 'A person', handle: 'person' };
     return {
       ...event('x', id, at, n),
-      payload: { url: `https://x.com/person/status/${id}`, title: null, text: own.text, author, published_at: at, language: 'en', raw: { data, includes: { users: [author] } } },
+      payload: {
+        url: `https://x.com/person/status/${id}`,
+        title: null,
+        text: own.text,
+        author,
+        published_at: at,
+        language: 'en',
+        raw: { data, includes: { users: [author] } },
+      },
     };
   };
 
@@ -71,7 +79,15 @@ export function createFeed({ startMs, rules }: { readonly startMs: number; reado
     return {
       ...event('firehose', `page${n}`, at, n),
       platformPostId: url,
-      payload: { url, title, text, author: null, published_at: null, language: 'en', raw: { matched_at: at, document } },
+      payload: {
+        url,
+        title,
+        text,
+        author: null,
+        published_at: null,
+        language: 'en',
+        raw: { matched_at: at, document },
+      },
     };
   };
 

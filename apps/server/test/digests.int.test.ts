@@ -102,7 +102,9 @@ describe('a digest to a webhook', () => {
     const story = (name: string) => `${name}: the turbine hall was quiet when the first engineers arrived`;
     await world.webhooks.storeMatches([story('a')]);
     await node.tick(minuteMs);
-    await world.webhooks.storeMatches(['b', 'a', 'a', 'one', 'b', 'a', 'two'].map((name) => (name.length === 1 ? story(name) : name)));
+    await world.webhooks.storeMatches(
+      ['b', 'a', 'a', 'one', 'b', 'a', 'two'].map((name) => (name.length === 1 ? story(name) : name)),
+    );
     await node.tick(minuteMs);
     const [, message] = distinct(endpoint.received);
     expect(message).toMatchObject({ total: 7, hidden: { muted: 0, not_relevant: 0, in_story: 3 } });

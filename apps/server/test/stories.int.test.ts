@@ -7,8 +7,8 @@ import { removeItems } from '../src/removals/remove-items.ts';
 import { createRuleStore } from '../src/rules/rule-store.sql.ts';
 import { changeBy } from './changes.ts';
 import { openStoryWorld, type StoryPost, storyEvent, storyMatches } from './story-world.ts';
-import { createMigratedTemplate } from './support.ts';
 import { xEvent } from './stream-events.ts';
+import { createMigratedTemplate } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -37,7 +37,8 @@ describe('stories', () => {
     await using world = await openStoryWorld(template);
     await world.write(posts.slice(0, 4), posts.slice(4));
     expect(await world.stories()).toEqual(expected);
-    const members = () => world.database.many('select position, story_id, because from story_members order by position');
+    const members = () =>
+      world.database.many('select position, story_id, because from story_members order by position');
     const keys = () => world.database.many('select key, story_id from story_keys order by key');
     const before = [await members(), await keys()];
     await world.write(posts, posts.toReversed(), posts.slice(3, 6));
@@ -54,7 +55,11 @@ describe('stories', () => {
     await using world = await openStoryWorld(template);
     const many = Array.from(
       { length: 120 },
-      (_, n): StoryPost => ({ n, link: link(`page${n % 17}`), ...(n % 5 === 0 && n > 20 && { quotes: n - 20 }) }),
+      (_, n): StoryPost => ({
+        n,
+        link: link(`page${n % 17}`),
+        ...(n % 5 === 0 && n > 20 && { quotes: n - 20 }),
+      }),
     );
     const batches = Array.from({ length: 24 }, (_, n) => many.slice(5 * n, 5 * n + 5));
     await Promise.all(
@@ -63,7 +68,9 @@ describe('stories', () => {
         for (const [n, batch] of batches.entries()) if (n % 3 !== worker) await world.write(batch);
       }),
     );
-    const order = await world.database.many<{ event_key: string }>('select event_key from matches order by position');
+    const order = await world.database.many<{ event_key: string }>(
+      'select event_key from matches order by position',
+    );
     expect(order).toHaveLength(120);
     await using replayed = await openStoryWorld(template);
     const byKey = new Map(many.map((post) => [storyEvent(post).key, post]));
@@ -75,7 +82,9 @@ describe('stories', () => {
   test('have members only if a second match joins, and say why each did', async () => {
     await using world = await openStoryWorld(template);
     await world.write(posts.slice(0, 2));
-    expect(await world.database.many('select 1 from stories union all select 1 from story_members')).toEqual([]);
+    expect(await world.database.many('select 1 from stories union all select 1 from story_members')).toEqual(
+      [],
+    );
     await world.write(posts.slice(2));
     const reasons = await world.database.many<{ because: string }>(
       `select event_key::bigint - $1::bigint as post, members.rule_id, because from story_members members
@@ -96,7 +105,10 @@ describe('stories', () => {
 
   test('hold no text of an item', async () => {
     await using world = await openStoryWorld(template);
-    await world.write([{ n: 1, link: link('secret-page') }, { n: 2, link: link('secret-page') }]);
+    await world.write([
+      { n: 1, link: link('secret-page') },
+      { n: 2, link: link('secret-page') },
+    ]);
     const [row] = await world.database.many<{ text: string }>(
       `select (select string_agg(story_keys::text, '') from story_keys) || (select string_agg(stories::text, '') from stories)
          || (select string_agg(story_members::text, '') from story_members) as text`,
@@ -134,7 +146,8 @@ describe('what is removed leaves its story', () => {
     await using world = await openStoryWorld(template);
     await world.write(posts);
     await createRuleStore(world.database).delete(changeBy('acc_1'), 'rule_2');
-    const seen = async () => (await world.list({ group: 'story' })).matches.map(({ story }) => story?.matches);
+    const seen = async () =>
+      (await world.list({ group: 'story' })).matches.map(({ story }) => story?.matches);
     expect(await seen()).toEqual([4, 1, 2, 1]);
     while ((await purgeSome(world.database)) > 0);
     expect(await world.stories()).toEqual(['acc_1: 1, 3, 4, 9', 'acc_1: 5, 7', 'acc_2: 5, 7']);
@@ -145,9 +158,18 @@ describe('what is removed leaves its story', () => {
     await using world = await openStoryWorld(template);
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
     await world.write(
-      [{ n: 1, link: link('old'), day: daysAgo(20) }, { n: 2, link: link('old'), day: daysAgo(20) }],
-      [{ n: 3, link: link('week'), day: daysAgo(8) }, { n: 4, link: link('week'), day: daysAgo(8) }],
-      [{ n: 5, link: link('long'), day: daysAgo(6) }, { n: 6, link: link('long'), day: daysAgo(3) }],
+      [
+        { n: 1, link: link('old'), day: daysAgo(20) },
+        { n: 2, link: link('old'), day: daysAgo(20) },
+      ],
+      [
+        { n: 3, link: link('week'), day: daysAgo(8) },
+        { n: 4, link: link('week'), day: daysAgo(8) },
+      ],
+      [
+        { n: 5, link: link('long'), day: daysAgo(6) },
+        { n: 6, link: link('long'), day: daysAgo(3) },
+      ],
       [{ n: 7, link: link('new') }],
     );
     const storiesOfKeys = () =>
@@ -173,7 +195,7 @@ describe('what is removed leaves its story', () => {
     await deleteAccount(world.database, 'acc_1', { settleMs: 0, lookMs: 10 });
     for (const table of ['stories', 'story_keys', 'story_members']) {
       const rows = await world.database.many(`select distinct account_id from ${table}`);
-      expect(rows, table).toEqual([{ account_id: 'acc_2' }]);
+      expect([table, rows]).toEqual([table, [{ account_id: 'acc_2' }]]);
     }
   });
 });
@@ -182,7 +204,10 @@ describe('accounts', () => {
   test('never share a story, also where their items are the same', async () => {
     await using world = await openStoryWorld(template);
     const rules = ['rule_1', 'other_1'];
-    await world.write([{ n: 1, link: link('a'), rules: ['rule_1'] }], [{ n: 2, link: link('a'), rules: ['other_1'] }]);
+    await world.write(
+      [{ n: 1, link: link('a'), rules: ['rule_1'] }],
+      [{ n: 2, link: link('a'), rules: ['other_1'] }],
+    );
     expect(await world.stories()).toEqual([]);
     await world.write([{ n: 3, link: link('a'), rules }]);
     expect(await world.stories()).toEqual(['acc_1: 1, 3', 'acc_2: 2, 3']);

@@ -6,9 +6,9 @@ import { readMatches } from '../src/readers/read-matches.ts';
 import { streamMatches } from '../src/readers/stream-matches.ts';
 import { removeItems } from '../src/removals/remove-items.ts';
 import { callOf } from './call-of.ts';
-import { openStoryWorld, type StoryPost, storyEvent, type StoryWorld, textsOf } from './story-world.ts';
-import { createMigratedTemplate } from './support.ts';
+import { openStoryWorld, type StoryPost, type StoryWorld, storyEvent, textsOf } from './story-world.ts';
 import { xEvent } from './stream-events.ts';
+import { createMigratedTemplate } from './support.ts';
 
 let template: Template;
 beforeAll(async () => {
@@ -17,17 +17,27 @@ beforeAll(async () => {
 afterAll(() => template?.[Symbol.asyncDispose]());
 
 const link = (name: string) => `https://example.com/${name}`;
-const about = (name: string, ...numbers: number[]): StoryPost[] => numbers.map((n) => ({ n, link: link(name) }));
+const about = (name: string, ...numbers: number[]): StoryPost[] =>
+  numbers.map((n) => ({ n, link: link(name) }));
 
 type Request = Partial<RequestOf<'ListMatches'>>;
 
 /** All pages of a list, and how many matches were left out. */
-async function readAll(world: StoryWorld, request: Request, between: (page: number) => Promise<unknown> = async () => null) {
+async function readAll(
+  world: StoryWorld,
+  request: Request,
+  between: (page: number) => Promise<unknown> = async () => null,
+) {
   const posts: number[] = [];
   let inStory = 0;
   let cursor: string | undefined;
   for (let page = 0; page < 100; page++) {
-    const answer: AnswerOf<'ListMatches'> = await world.list({ group: 'story', limit: 3, ...request, ...(cursor && { cursor }) });
+    const answer: AnswerOf<'ListMatches'> = await world.list({
+      group: 'story',
+      limit: 3,
+      ...request,
+      ...(cursor && { cursor }),
+    });
     posts.push(...textsOf(answer));
     inStory += answer.hidden?.in_story ?? 0;
     cursor = answer.next_cursor ?? undefined;
@@ -71,12 +81,16 @@ describe('a list of stories', () => {
     const nameOf = (n: number) => names[(n * n) % 4] ?? '';
     const numbers = Array.from({ length: 40 }, (_, n) => n);
     await world.write(numbers.flatMap((n) => about(nameOf(n), n)));
-    const newest = [...new Map(numbers.map((n) => [nameOf(n), n])).values()].toSorted((one, other) => other - one);
+    const newest = [...new Map(numbers.map((n) => [nameOf(n), n])).values()].toSorted(
+      (one, other) => other - one,
+    );
     let next = 100;
     for (const limit of [1, 3, 50]) {
       // A list ends where it began, so what is added while it is read is not in it.
       const expected = limit === 1 ? newest : (await readAll(world, { limit: 200 })).posts;
-      const read = await readAll(world, { limit }, () => world.write(about(names[next % 4] ?? '', next++), [{ n: next++ }]));
+      const read = await readAll(world, { limit }, () =>
+        world.write(about(names[next % 4] ?? '', next++), [{ n: next++ }]),
+      );
       expect(read.posts).toEqual(expected);
     }
   });
@@ -106,11 +120,22 @@ describe('a list of stories', () => {
     await using world = await openStoryWorld(template);
     const numbers = Array.from({ length: 120 }, (_, n) => n + 1);
     await world.write(about('a', ...numbers), [{ n: 200 }, ...about('b', 201)]);
-    expect(await readAll(world, { order: 'oldest', limit: 50 })).toEqual({ posts: [1, 10, 100, 200, 201], inStory: 117 });
-    expect(await readAll(world, { order: 'oldest', limit: 1 })).toEqual({ posts: [1, 10, 100, 200, 201], inStory: 117 });
+    expect(await readAll(world, { order: 'oldest', limit: 50 })).toEqual({
+      posts: [1, 10, 100, 200, 201],
+      inStory: 117,
+    });
+    expect(await readAll(world, { order: 'oldest', limit: 1 })).toEqual({
+      posts: [1, 10, 100, 200, 201],
+      inStory: 117,
+    });
     const { next_cursor: cursor } = await world.list({ group: 'story', order: 'oldest', limit: 200 });
     await world.write(about('a', 121), about('b', 202), about('c', 203));
-    const more = await world.list({ group: 'story', order: 'oldest', cursor: cursor ?? '', wait_seconds: 30 });
+    const more = await world.list({
+      group: 'story',
+      order: 'oldest',
+      cursor: cursor ?? '',
+      wait_seconds: 30,
+    });
     expect(textsOf(more)).toEqual([203]);
     expect(more.hidden?.in_story).toBe(2);
   });
@@ -123,7 +148,9 @@ describe('a list of stories', () => {
       { n: 3, link: link('a') },
       { n: 4, link: link('a'), author: 'spammer' },
     ]);
-    await world.database.run(`insert into mutes (id, account_id, field, value) values ('mut_1', 'acc_1', 'author', 'spammer')`);
+    await world.database.run(
+      `insert into mutes (id, account_id, field, value) values ('mut_1', 'acc_1', 'author', 'spammer')`,
+    );
     world.views.forget('acc_1');
     for (const limit of [1, 50]) {
       expect(await readAll(world, { limit })).toEqual({ posts: [3], inStory: 1 });
@@ -147,7 +174,13 @@ describe('a list of stories', () => {
     for (const storyId of [first, second]) {
       const answer = await world.list({ story_id: storyId ?? '', order: 'oldest' });
       expect(textsOf(answer)).toEqual([1, 2, 3, 4, 5]);
-      expect(answer.matches.map(({ story }) => story?.because)).toEqual(['first', 'same_url', 'merged', 'same_url', 'quote']);
+      expect(answer.matches.map(({ story }) => story?.because)).toEqual([
+        'first',
+        'same_url',
+        'merged',
+        'same_url',
+        'quote',
+      ]);
     }
   });
 
@@ -159,7 +192,11 @@ describe('a list of stories', () => {
     const pages: number[][] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
-      const answer: AnswerOf<'ListMatches'> = await world.list({ story_id: grown ?? '', limit: 2, ...(cursor && { cursor }) });
+      const answer: AnswerOf<'ListMatches'> = await world.list({
+        story_id: grown ?? '',
+        limit: 2,
+        ...(cursor && { cursor }),
+      });
       pages.push(textsOf(answer));
       cursor = answer.next_cursor;
     }
@@ -167,9 +204,13 @@ describe('a list of stories', () => {
     expect(textsOf(await world.list({ story_id: alone ?? '' }))).toEqual([6]);
     expect(textsOf(await world.list({ story_id: alone ?? '', rule_id: 'rule_2' }))).toEqual([]);
     const other = await world.list({ story_id: grown ?? '', limit: 1 });
-    await expect(world.list({ story_id: alone ?? '', cursor: other.next_cursor ?? '' })).rejects.toMatchObject({ code: 'invalid_argument' });
+    await expect(
+      world.list({ story_id: alone ?? '', cursor: other.next_cursor ?? '' }),
+    ).rejects.toMatchObject({ code: 'invalid_argument' });
     // A match that is not the first is no story.
-    await expect(world.list({ story_id: `story_${(await world.list()).matches[1]?.id.slice(4)}` })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(
+      world.list({ story_id: `story_${(await world.list()).matches[1]?.id.slice(4)}` }),
+    ).rejects.toMatchObject({ code: 'not_found' });
   });
 });
 
@@ -177,7 +218,18 @@ test('a named reader gets stories that began before it, once, and keeps its rang
   await using world = await openStoryWorld(template);
   const { database, cursors, following, reader, rules, coverage, views } = world;
   const unused = null as never;
-  const read = readMatches({ database, cursors, following, reader, rules, coverage, views, contact: '', notices: unused, followingNotices: unused });
+  const read = readMatches({
+    database,
+    cursors,
+    following,
+    reader,
+    rules,
+    coverage,
+    views,
+    contact: '',
+    notices: unused,
+    followingNotices: unused,
+  });
   const ack = ackMatches({ database, cursors });
   const next = async () => {
     const request = { reader: 'r', of: 'matches', start: 'now', limit: 50, group: 'story' } as const;
@@ -193,25 +245,31 @@ test('a named reader gets stories that began before it, once, and keeps its rang
   expect(await next()).toEqual([[], 5]);
   await world.write(about('a', 11, 12, 13, 14, 15));
   expect(await next()).toEqual([[14], 4]);
-  await expect(read(callOf('ReadMatches', { reader: 'r', of: 'matches', start: 'now', limit: 50 }))).resolves.toMatchObject({ matches: [] });
+  await expect(
+    read(callOf('ReadMatches', { reader: 'r', of: 'matches', start: 'now', limit: 50 })),
+  ).resolves.toMatchObject({ matches: [] });
 });
 
 test('a stream lists stories that grow, and continues in its range after an interruption', async () => {
   await using world = await openStoryWorld(template);
   const stream = streamMatches({ ...world, countStream: () => ({ [Symbol.dispose]: () => undefined }) });
-  const open = (cursor?: string) => stream({ ...callOf('StreamMatches', { group: 'story', ...(cursor && { cursor }) }), lastEventId: null });
+  const open = (cursor?: string) =>
+    stream({ ...callOf('StreamMatches', { group: 'story', ...(cursor && { cursor }) }), lastEventId: null });
   const { signal } = new AbortController();
   const texts: Array<number | string> = [];
   let last = '';
   const take = async (opened: Awaited<ReturnType<typeof open>>, until: number) => {
-    await eventually(async () => {
-      for (const { id, event, data } of (await opened.take(signal)).events) {
-        last = id ?? last;
-        if (event === 'match') texts.push(Number(JSON.parse(data).payload.text.split(' ')[1]));
-        else texts.push(`${event} ${JSON.parse(data).in_story ?? ''}`.trim());
-      }
-      expect(texts.length).toBeGreaterThanOrEqual(until);
-    }, { timeoutMs: 30_000 });
+    await eventually(
+      async () => {
+        for (const { id, event, data } of (await opened.take(signal)).events) {
+          last = id ?? last;
+          if (event === 'match') texts.push(Number(JSON.parse(data).payload.text.split(' ')[1]));
+          else texts.push(`${event} ${JSON.parse(data).in_story ?? ''}`.trim());
+        }
+        expect(texts.length).toBeGreaterThanOrEqual(until);
+      },
+      { timeoutMs: 30_000 },
+    );
   };
   await world.write(about('a', 1));
   {

@@ -38,7 +38,12 @@ export function storyEvent({ n, link, quotes, text = `short ${n}`, author, day }
     ...(quotes !== undefined && { referenced_tweets: [{ type: 'quoted', id: xEvent(quotes).key }] }),
   };
   const writer = author === undefined ? null : { id: `id of ${author}`, name: null, handle: author };
-  return { ...event, key, day: day ?? event.day, payload: { ...payload, text, author: writer, raw: { data } } };
+  return {
+    ...event,
+    key,
+    day: day ?? event.day,
+    payload: { ...payload, text, author: writer, raw: { data } },
+  };
 }
 
 export function storyMatches(post: StoryPost) {

@@ -519,7 +519,10 @@ test('a webhook that groups by story gets its first and its tenth match, from wh
     await eventually(() => expect(received()).toEqual([story, 'alone']), within);
     const [first] = endpoint.received;
     const { matches, hidden } = JSON.parse(first?.body ?? '');
-    expect(matches).toMatchObject([{ story: { matches: 2, platforms: { x: 2 } } }, { story: { matches: 1 } }]);
+    expect(matches).toMatchObject([
+      { story: { matches: 2, platforms: { x: 2 } } },
+      { story: { matches: 1 } },
+    ]);
     expect(hidden).toBeUndefined();
     await world.storeMatches([...texts(7).map(() => story), 'alone too', story, story]);
     await eventually(() => expect(received()).toEqual([story, 'alone', 'alone too', story]), within);

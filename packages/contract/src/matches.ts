@@ -192,7 +192,12 @@ function searchingOldest(request: unknown): RequestIssue[] {
 
 /** Takes anything: it also runs on a request whose fields are missing or wrong. */
 function contradictions(request: unknown): RequestIssue[] {
-  return [...waitingForNewest(request), ...fromBeforeTo(request), ...searchingOldest(request), ...storyContradictions(request)];
+  return [
+    ...waitingForNewest(request),
+    ...fromBeforeTo(request),
+    ...searchingOldest(request),
+    ...storyContradictions(request),
+  ];
 }
 
 const stepsMax = 500;

@@ -11,7 +11,6 @@ import {
 import { noticeSchema } from './notices.ts';
 import { defineOperations } from './operation.ts';
 import { platformSchema } from './platforms.ts';
-import { groupBy } from './stories.ts';
 import {
   alsoWhenFieldsFail,
   integer,
@@ -24,6 +23,7 @@ import {
   ruleFilter,
   text,
 } from './request-fields.ts';
+import { groupBy } from './stories.ts';
 
 const cursor = z.string().meta({ description: 'Opaque; it belongs to the account and to the filter.' });
 

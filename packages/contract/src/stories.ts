@@ -35,11 +35,22 @@ export const storyCountMax = 10_000;
 export const storySchema = z
   .strictObject({
     id: storyId,
-    matches: z.int().min(1).meta({
-      description: `Its matches now, within the filter; at most ${storyCountMax.toLocaleString('en')} are counted.`,
-    }),
+    matches: z
+      .int()
+      .min(1)
+      .meta({
+        description: `Its matches now, within the filter; at most ${storyCountMax.toLocaleString('en')} are counted.`,
+      }),
     platforms: z
-      .strictObject(onEachPlatform((platform) => z.int().min(1).optional().meta({ description: `On \`${platform}\`.` })))
+      .strictObject(
+        onEachPlatform((platform) =>
+          z
+            .int()
+            .min(1)
+            .optional()
+            .meta({ description: `On \`${platform}\`.` }),
+        ),
+      )
       .meta({ description: 'How many of them are from each platform.' }),
     first_at: timestamp.meta({ description: 'When the first of them was stored.' }),
     last_at: timestamp.meta({ description: 'When the last of them was stored.' }),

@@ -47,7 +47,10 @@ export interface DigestMessage {
     /** The words that matched. */
     readonly why: readonly string[];
     /** Only with `group` of the digest. */
-    readonly story?: Pick<NonNullable<Match['story']>, 'id' | 'matches' | 'platforms' | 'first_at' | 'last_at'>;
+    readonly story?: Pick<
+      NonNullable<Match['story']>,
+      'id' | 'matches' | 'platforms' | 'first_at' | 'last_at'
+    >;
   }[];
   readonly coverage: NonNullable<Answers['ListMatches']['coverage']> & {
     /** The whole period was covered, or fetched later. */

@@ -135,15 +135,24 @@ async function newestMatches(
   const stories =
     grouping === null
       ? null
-      : { ruleIds, platform, ...times, order, after: positionFrom, through: positionTo } as const;
+      : ({ ruleIds, platform, ...times, order, after: positionFrom, through: positionTo } as const);
   const view = { relevance, hidden: 'exclude', waits: false, stories } as const;
   const shown: ShownMatch[] = [];
   const hiddenAt: HiddenEntry[] = [];
   let from = positionTo + 1;
   // A page of large matches has fewer than requested.
-  for (let read = 0; (stories || shown.length < maxMatches) && read < readMax; ) {
+  const isFull = () => stories === null && shown.length >= maxMatches;
+  for (let read = 0; !isFull() && read < readMax; ) {
     const limit = stories ? storyPageSize : maxMatches - shown.length;
-    const { matches, more } = await reader.read({ accountId, ruleIds, platform, ...times, order, from, limit });
+    const { matches, more } = await reader.read({
+      accountId,
+      ruleIds,
+      platform,
+      ...times,
+      order,
+      from,
+      limit,
+    });
     const within = matches.filter(({ position }) => position > positionFrom);
     read += matches.length;
     const entries = await toEntries(parsedRules, within);

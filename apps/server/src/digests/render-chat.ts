@@ -1,6 +1,6 @@
+import { totalOf } from '../readers/to-match.ts';
 import { type ChatDigest, chatItem, chatItemsMax, plain } from '../webhooks/formats/chat-content.ts';
 import type { DigestContent, ShownStory } from './message-content.ts';
-import { totalOf } from '../readers/to-match.ts';
 import { countsOf, coverageOf, periodOf, storyText, totalText } from './render-mail.ts';
 
 /** A chat shows the beginning, within Slack's limit for one text. Mails and standard webhooks have all of it. */
@@ -22,7 +22,11 @@ export function chatDigestOf(content: DigestContent): ChatDigest {
     lines: lines.slice(0, linesMax).map((line) => plain(line, lineLength)),
     matches: shown.map(({ author, story, ...match }) =>
       chatItem(
-        { ...match, ...(story && story.matches > 1 && { title: withSize(match.title, story) }), author: author === null ? null : { name: author, handle: null } },
+        {
+          ...match,
+          ...(story && story.matches > 1 && { title: withSize(match.title, story) }),
+          author: author === null ? null : { name: author, handle: null },
+        },
         names.get(match.rule_id) ?? match.rule_id,
       ),
     ),
@@ -30,4 +34,5 @@ export function chatDigestOf(content: DigestContent): ChatDigest {
   };
 }
 
-const withSize = (title: string | null, story: ShownStory) => [storyText(story), title].filter(Boolean).join('; ');
+const withSize = (title: string | null, story: ShownStory) =>
+  [storyText(story), title].filter(Boolean).join('; ');

@@ -122,7 +122,9 @@ function matchLines(
 }
 
 export function storyText({ matches, platforms }: ShownStory): string {
-  const parts = Object.entries(platforms).map(([platform, count = 0]) => `${platform} ${count.toLocaleString('en')}`);
+  const parts = Object.entries(platforms).map(
+    ([platform, count = 0]) => `${platform} ${count.toLocaleString('en')}`,
+  );
   return `${matches.toLocaleString('en')} matches: ${parts.join(', ')}`;
 }
 

@@ -1,17 +1,17 @@
 import type { RequestOf } from '@earshot/contract';
 import type { Handler } from '../accounts/call.ts';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
+import type { Database } from '../engines/database.ts';
+import { findMatches } from '../relevance/relevance.sql.ts';
 import { noSuchRule } from '../rules/refusals.ts';
 import type { RuleStore } from '../rules/rule-store.sql.ts';
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
-import type { Database } from '../engines/database.ts';
-import { findMatches } from '../relevance/relevance.sql.ts';
 import { positionOfStory } from '../runtime/ids.ts';
-import { readStory, type StoryRange } from '../stories/story-reader.sql.ts';
 import { noSuchStory } from '../stories/refusals.ts';
+import { readStory, type StoryRange } from '../stories/story-reader.sql.ts';
 import type { Following, ReaderQuery } from './follow-matches.ts';
-import type { MatchReader } from './match-reader.sql.ts';
 import { markStory } from './group-stories.ts';
+import type { MatchReader } from './match-reader.sql.ts';
 import {
   boundsOf,
   type Offset,
@@ -117,7 +117,8 @@ async function readMembers(
       : { ...whole, after: from ?? 0 };
   const sql = database.forAccount(accountId);
   const page = await readStory(sql, accountId, position, { range, limit });
-  if (page === null || (page.isAlone && (await findMatches(sql, accountId, [position])).length === 0)) throw noSuchStory();
+  if (page === null || (page.isAlone && (await findMatches(sql, accountId, [position])).length === 0))
+    throw noSuchStory();
   const { entries, more } = await following.page({ ...query, positions: page.positions });
   const matches = entries.filter((one) => 'match' in one);
   const seen = await viewOf(await markStory(database, accountId, matches, whole));

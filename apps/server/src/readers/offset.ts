@@ -38,7 +38,10 @@ export function startAt(position: number, isGrouped: boolean): Offset {
 }
 
 /** The range of a reader in the order of the log. */
-export function toStoryRange({ ruleId, platform }: MatchFilter, offset: Pick<Offset, 'bound'> | null): StoryRange {
+export function toStoryRange(
+  { ruleId, platform }: MatchFilter,
+  offset: Pick<Offset, 'bound'> | null,
+): StoryRange {
   const ruleIds = ruleId === null ? null : [ruleId];
   const order = 'oldest';
   return { ruleIds, platform, since: null, until: null, order, ...boundsOf(order, offset) };

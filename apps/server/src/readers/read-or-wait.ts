@@ -114,7 +114,14 @@ function createCollected(viewOf: ViewOf, limit: number) {
       isCut = fitting.length < seen.entries.length;
       if (isCut) {
         through = entries.at(-1)?.position ?? through;
-        const taken = new Set(read.slice(0, read.findIndex(({ position }) => position === through)).map((one) => one.position));
+        const taken = new Set(
+          read
+            .slice(
+              0,
+              read.findIndex(({ position }) => position === through),
+            )
+            .map((one) => one.position),
+        );
         hiddenAt.push(...seen.hiddenAt.filter(({ position }) => taken.has(position)));
         return false;
       }

@@ -50,9 +50,7 @@ export function streamMatches(options: StreamMatchesOptions) {
     // A client that reconnects repeats its first URL, and with it the cursor with which it started.
     const cursor = lastEventId ?? request.cursor;
     const offset =
-      cursor === undefined
-        ? startAt(await following.now(), isGrouped)
-        : openOffset(cursors, scope, cursor);
+      cursor === undefined ? startAt(await following.now(), isGrouped) : openOffset(cursors, scope, cursor);
     const stories = isGrouped ? toStoryRange(filter, offset) : null;
     const view = { ...shows, stories };
     const jumpedTo = cursor === undefined ? 0 : await refuseOvertaken(options, filter, scope, offset);

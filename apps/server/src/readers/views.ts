@@ -227,10 +227,7 @@ function decideAll(entries: readonly LogEntry[], options: DecideOptions): Viewed
 }
 
 function decisionOf(
-  {
-    position,
-    match,
-  }: { readonly position: number; readonly match: Pick<Match, 'rule_id' | 'created_at'> },
+  { position, match }: { readonly position: number; readonly match: Pick<Match, 'rule_id' | 'created_at'> },
   fact: Fact | undefined,
   { view: { relevance, waits }, account, nowMs }: Omit<DecideOptions, 'facts'>,
 ): 'show' | 'not_relevant' | { readonly waitsUntil: Date } {

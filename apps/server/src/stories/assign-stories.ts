@@ -68,10 +68,7 @@ interface Story {
  * merge into the oldest. Each match changes the state for the next one as if it was alone, so it makes no difference how
  * matches are split into batches. Pure.
  */
-export function assignStories(
-  known: readonly KnownKey[],
-  matches: readonly MatchToAssign[],
-): StoryChanges {
+export function assignStories(known: readonly KnownKey[], matches: readonly MatchToAssign[]): StoryChanges {
   const stories = new Map<number, Story>();
   const byKey = new Map<string, Story>();
   const stored = new Set<string>();

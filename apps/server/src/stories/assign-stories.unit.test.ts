@@ -30,17 +30,21 @@ function createTables() {
   const latest = (id: number) => stories.get(id)?.mergedInto ?? id;
   return {
     store(matches: readonly MatchToAssign[]): void {
-      const wanted = new Set(matches.flatMap(({ accountId, item }) => item.keys.map(({ key }) => `${accountId} ${key}`)));
-      const known = [...keys].filter(([name]) => wanted.has(name)).map(([, row]): KnownKey => {
-        const storyId = latest(row.storyId);
-        return {
-          ...row,
-          storyId,
-          isStored: stories.has(row.storyId),
-          lastAtMs: stories.get(storyId)?.lastAtMs ?? row.atMs,
-          day: new Date(row.atMs).toISOString().slice(0, 10),
-        };
-      });
+      const wanted = new Set(
+        matches.flatMap(({ accountId, item }) => item.keys.map(({ key }) => `${accountId} ${key}`)),
+      );
+      const known = [...keys]
+        .filter(([name]) => wanted.has(name))
+        .map(([, row]): KnownKey => {
+          const storyId = latest(row.storyId);
+          return {
+            ...row,
+            storyId,
+            isStored: stories.has(row.storyId),
+            lastAtMs: stories.get(storyId)?.lastAtMs ?? row.atMs,
+            day: new Date(row.atMs).toISOString().slice(0, 10),
+          };
+        });
       const changes = assignStories(known, matches);
       for (const row of changes.keys) keys.set(`${row.accountId} ${row.key}`, row);
       for (const { storyId } of changes.begun) {
@@ -57,7 +61,9 @@ function createTables() {
     /** The story of each position with others; `3→2` is a member of a merged story. */
     stories: () =>
       Object.fromEntries(
-        [...members].toSorted(([one], [other]) => one - other).map(([position, { storyId }]) => [position, latest(storyId)]),
+        [...members]
+          .toSorted(([one], [other]) => one - other)
+          .map(([position, { storyId }]) => [position, latest(storyId)]),
       ),
     reasons: () => [...members.values()].map(({ because }) => because),
   };
@@ -76,7 +82,10 @@ function storiesOf(...batches: ReadonlyArray<readonly Post[]>) {
 
 describe('a match', () => {
   test('that shares a key joins the story, and one that is alone has none', () => {
-    expect(storiesOf([{ keys: ['a', 'u'] }, { keys: ['b'] }, { keys: ['c', 'u'] }])).toEqual({ 10: 10, 30: 10 });
+    expect(storiesOf([{ keys: ['a', 'u'] }, { keys: ['b'] }, { keys: ['c', 'u'] }])).toEqual({
+      10: 10,
+      30: 10,
+    });
   });
 
   test('of another account never joins', () => {
@@ -84,7 +93,11 @@ describe('a match', () => {
   });
 
   test('joins within 72 hours of the last item of the story, whichever key that item has', () => {
-    const chain = [{ keys: ['a', 'u'] }, { keys: ['b', 'u', 'v'], hours: 72 }, { keys: ['c', 'a'], hours: 144 }];
+    const chain = [
+      { keys: ['a', 'u'] },
+      { keys: ['b', 'u', 'v'], hours: 72 },
+      { keys: ['c', 'a'], hours: 144 },
+    ];
     expect(storiesOf(chain)).toEqual({ 10: 10, 20: 10, 30: 10 });
     expect(storiesOf(chain.slice(0, 1), [{ keys: ['c', 'a'], hours: 72.01 }])).toEqual({});
   });
@@ -95,13 +108,20 @@ describe('a match', () => {
   });
 
   test('that arrives late joins within the window, and otherwise leaves the key to the later story', () => {
-    const late = (hours: number) => storiesOf([{ keys: ['u'], hours: 100 }], [{ keys: ['l', 'u'], hours }], [{ keys: ['u'], hours: 101 }]);
+    const late = (hours: number) =>
+      storiesOf([{ keys: ['u'], hours: 100 }], [{ keys: ['l', 'u'], hours }], [{ keys: ['u'], hours: 101 }]);
     expect(late(28)).toEqual({ 10: 10, 20: 10, 30: 10 });
     expect(late(27)).toEqual({ 10: 10, 30: 10 });
   });
 
   test('that shares keys with several stories merges them into the oldest', () => {
-    const merged = [{ keys: ['a'] }, { keys: ['b'] }, { keys: ['c'] }, { keys: ['c', 'b'] }, { keys: ['b', 'a'] }];
+    const merged = [
+      { keys: ['a'] },
+      { keys: ['b'] },
+      { keys: ['c'] },
+      { keys: ['c', 'b'] },
+      { keys: ['b', 'a'] },
+    ];
     const together = { 10: 10, 20: 10, 30: 10, 40: 10, 50: 10 };
     expect(storiesOf(merged)).toEqual(together);
     expect(storiesOf(...merged.map((one) => [one]))).toEqual(together);
@@ -123,7 +143,10 @@ describe('a match', () => {
 
 const posts = fc.array(
   fc.record({
-    keys: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), { minLength: 1, maxLength: 3 }),
+    keys: fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'), {
+      minLength: 1,
+      maxLength: 3,
+    }),
     hours: fc.integer({ min: 0, max: 300 }),
     account: fc.constantFrom('acc_1', 'acc_2'),
   }),
@@ -150,15 +173,19 @@ test('items of a story are connected by keys within the window, and accounts are
     fc.property(posts, (all) => {
       const stories = Object.entries(storiesOf(all));
       for (const [, members] of Map.groupBy(stories, ([, story]) => story)) {
-        const its = members.map(([position]) => all[Number(position) / 10 - 1]).filter((one) => one !== undefined);
+        const its = members
+          .map(([position]) => all[Number(position) / 10 - 1])
+          .filter((one) => one !== undefined);
         expect(new Set(its.map(({ account }) => account)).size).toBe(1);
         const reached = its.slice(0, 1);
         for (const one of reached)
           reached.push(
-            ...its.filter((other) => !reached.includes(other) && other.keys.some((key) => one.keys.includes(key))),
+            ...its.filter(
+              (other) => !reached.includes(other) && other.keys.some((key) => one.keys.includes(key)),
+            ),
           );
         expect(reached).toHaveLength(its.length);
-        const times = its.map(({ hours = 0 }) => hours).toSorted((one, other) => one - other);
+        const times = its.map(({ hours }) => hours).toSorted((one, other) => one - other);
         for (const [index, hours] of times.slice(1).entries())
           expect((hours - (times[index] ?? 0)) * hourMs).toBeLessThanOrEqual(windowMs);
       }

@@ -40,8 +40,10 @@ function queryOf(params: URLSearchParams): string {
   if (params.size === 0) return '';
   const kept = [...params].filter(([name]) => !isTracking(name.toLowerCase()));
   if (kept.length === 0) return '';
-  const sorted = kept.toSorted(([one, first], [other, second]) => compare(one, other) || compare(first, second));
-  return `?${new URLSearchParams(sorted)}`;
+  const sorted = kept.toSorted(
+    ([one, first], [other, second]) => compare(one, other) || compare(first, second),
+  );
+  return `?${new URLSearchParams(sorted).toString()}`;
 }
 
 const compare = (one: string, other: string) => (one < other ? -1 : Number(one > other));

@@ -40,5 +40,6 @@ test.each([
     ],
   },
 ])('$canonical is the canonical form of all its addresses', ({ canonical, urls }) => {
-  for (const url of urls) expect(canonicalUrl(new URL(url)), url).toBe(canonical);
+  const found = urls.map((url) => [url, canonicalUrl(new URL(url))]);
+  expect(found).toEqual(urls.map((url) => [url, canonical]));
 });

@@ -3,8 +3,7 @@ const lengthMax = 20_000;
 /** About nine words. Shorter texts are equal by chance. */
 const weightMin = 48;
 
-const removed =
-  /\bhttps?:\/\/\S+|(?<![\p{L}\p{N}])@[\p{L}\p{N}_][\p{L}\p{N}_.-]*|^\s*RT\s+(?=@)/gu;
+const removed = /\bhttps?:\/\/\S+|(?<![\p{L}\p{N}])@[\p{L}\p{N}_][\p{L}\p{N}_.-]*|^\s*RT\s+(?=@)/gu;
 /** With the variation selectors, which emoji leave behind. */
 const others = /(?:[^\p{L}\p{M}\p{N}]|[\uFE00-\uFE0F])+/gu;
 /** One character of these is worth a syllable or a word. */

@@ -154,7 +154,7 @@ async function insertMembers(
  * An array of PostgreSQL. Ids, names and numbers need no quotation marks; the driver would check each of them, which takes longer than
  * everything else here.
  */
-function arrayOf<Row, Name extends keyof Row>(rows: readonly Row[], name: Name): string {
+function arrayOf<Row>(rows: readonly Row[], name: keyof Row): string {
   return `{${rows.map((row) => row[name] ?? 'null').join(',')}}`;
 }
 

@@ -57,7 +57,9 @@ test.each([
 test('a post links to a page by where its short link leads, and by the links of a long post', () => {
   const story = page('https://www.example.com/news/1?utm_source=feed');
   const short = { expanded_url: 'https://bit.example/x', unwound_url: 'https://example.com/news/1' };
-  const long = { note_tweet: { text: longText, ...linking({ expanded_url: 'http://m.example.com/news/1/' }) } };
+  const long = {
+    note_tweet: { text: longText, ...linking({ expanded_url: 'http://m.example.com/news/1/' }) },
+  };
   for (const data of [linking(short), long]) {
     expect(reasonOf(story, xPost(id, data))).toBe('same_url');
     expect(reasonOf(xPost(id, data), story)).toBe('same_page');
@@ -74,7 +76,10 @@ test('changes of a home page are separate stories, but one change is one item', 
 });
 
 test('copies of a text are found on every platform, but pages also need the same title', () => {
-  const [post, skeet] = [xPost(id, { text: `${longText} https://t.co/1` }), blueskyPost('3ltest2222222', { text: longText })];
+  const [post, skeet] = [
+    xPost(id, { text: `${longText} https://t.co/1` }),
+    blueskyPost('3ltest2222222', { text: longText }),
+  ];
   expect(reasonOf(post, skeet)).toBe('copy');
   const titled = (n: number, title: string) =>
     page(`https://example.com/${n}`, { title, diff: { chunks: [{ typ: 'ins', text: longText }] } });
@@ -83,13 +88,51 @@ test('copies of a text are found on every platform, but pages also need the same
 });
 
 test.each([
-  ['a quote', { embed: { record: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' } } }, 'quote'],
-  ['a quote with a picture', { embed: { record: { record: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' } } } }, 'quote'],
-  ['a reply', { reply: { root: { uri: 'at://did:plc:a/app.bsky.feed.post/3lroot2222222' }, parent: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' } } }, 'reply'],
-  ['a later reply', { reply: { root: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' }, parent: { uri: 'at://did:plc:a/app.bsky.feed.post/3lother222222' } } }, 'conversation'],
-  ['a card', { embed: { external: { uri: 'https://bsky.app/profile/author.example/post/3lposted22222' } } }, 'same_url'],
-  ['a link in the text', { facets: [{ features: [{ uri: 'https://bsky.app/profile/did:plc:author/post/3lposted22222' }] }] }, 'same_url'],
-  ['a quoted list', { embed: { record: { uri: 'at://did:plc:author/app.bsky.graph.list/3lposted22222' } } }, null],
+  [
+    'a quote',
+    { embed: { record: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' } } },
+    'quote',
+  ],
+  [
+    'a quote with a picture',
+    { embed: { record: { record: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' } } } },
+    'quote',
+  ],
+  [
+    'a reply',
+    {
+      reply: {
+        root: { uri: 'at://did:plc:a/app.bsky.feed.post/3lroot2222222' },
+        parent: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' },
+      },
+    },
+    'reply',
+  ],
+  [
+    'a later reply',
+    {
+      reply: {
+        root: { uri: 'at://did:plc:author/app.bsky.feed.post/3lposted22222' },
+        parent: { uri: 'at://did:plc:a/app.bsky.feed.post/3lother222222' },
+      },
+    },
+    'conversation',
+  ],
+  [
+    'a card',
+    { embed: { external: { uri: 'https://bsky.app/profile/author.example/post/3lposted22222' } } },
+    'same_url',
+  ],
+  [
+    'a link in the text',
+    { facets: [{ features: [{ uri: 'https://bsky.app/profile/did:plc:author/post/3lposted22222' }] }] },
+    'same_url',
+  ],
+  [
+    'a quoted list',
+    { embed: { record: { uri: 'at://did:plc:author/app.bsky.graph.list/3lposted22222' } } },
+    null,
+  ],
   ['another post', {}, null],
 ] as const)('%s of Bluesky belongs to the story of the post', (_, record, because) => {
   expect(reasonOf(blueskyPost('3lposted22222'), blueskyPost('3lsecond22222', record))).toBe(because);
@@ -110,16 +153,23 @@ test('an item has few keys, and the ones that are certain', () => {
 test('a list of links does not merge what it links to', () => {
   const urls = Array.from({ length: linksMax + 1 }, (_, n) => ({ expanded_url: `https://example.com/${n}` }));
   expect(reasonOf(page('https://example.com/0'), xPost(id, linking(...urls)))).toBeNull();
-  expect(reasonOf(page('https://example.com/0'), xPost(id, linking(...urls.slice(1), ...urls.slice(1))))).toBeNull();
-  expect(reasonOf(page('https://example.com/1'), xPost(id, linking(...urls.slice(1), ...urls.slice(1))))).toBe('same_url');
+  expect(
+    reasonOf(page('https://example.com/0'), xPost(id, linking(...urls.slice(1), ...urls.slice(1)))),
+  ).toBeNull();
+  expect(
+    reasonOf(page('https://example.com/1'), xPost(id, linking(...urls.slice(1), ...urls.slice(1)))),
+  ).toBe('same_url');
 });
 
-test.each(['mailto:a@example.com', 'javascript:alert(1)', 'not an address', '', `https://example.com/${'a'.repeat(2_000)}`])(
-  '%s is no link',
-  (url) => {
-    expect(xPost(id, linking({ expanded_url: url })).keys).toEqual(xPost(id).keys);
-  },
-);
+test.each([
+  'mailto:a@example.com',
+  'javascript:alert(1)',
+  'not an address',
+  '',
+  `https://example.com/${'a'.repeat(2_000)}`,
+])('%s is no link', (url) => {
+  expect(xPost(id, linking({ expanded_url: url })).keys).toEqual(xPost(id).keys);
+});
 
 test('the time is that of the item, on its day', () => {
   expect(page('https://example.com/1', { publish_time: '2020-01-01T00:00:00' }).atMs).toBe(

@@ -145,7 +145,9 @@ export async function readFirst(
 }
 
 /** SQL: the members of `parts` in a range, whose values are `$3` to `$8`. */
-const selectMembers = ({ order }: StoryRange) => `select position from parts join story_members on story_id = parts.id
+const selectMembers = ({
+  order,
+}: StoryRange) => `select position from parts join story_members on story_id = parts.id
      where account_id = $1 and ${isInRange} order by position ${directionOf(order)} limit $9`;
 
 export interface StoryPage {
