@@ -27,11 +27,5 @@ test('agrees with the emulator, whose posts it reads by both protocols', async (
 
 test('finds that nothing arrives', async () => {
   await using sandbox = await startSandbox();
-  expect(numbersOf(await checked(sandbox, { pace: 120 }), 'differs')).toEqual([
-    'B-1',
-    'B-2',
-    'B-3',
-    'B-4',
-    'B-5',
-  ]);
+  expect(numbersOf(await checked(sandbox, { pace: 120 }), 'differs')).toEqual(['B-1', 'B-2', 'B-3', 'B-4', 'B-5']);
 });
