@@ -49,7 +49,7 @@ const tests = '(\\.test\\.ts$|/test/)';
 const ours = '^(packages/[^/]+|apps/[^/]+|e2e)/';
 
 const server = '^apps/server/src/';
-const capabilities = `${server}(accounts|notices|rules|slots|billing|ingest|matching|readers|coverage|estimates|budgets|webhooks|digests|oauth|relevance|judge|alerts|removals|feeds|exports|archives)/`;
+const capabilities = `${server}(accounts|notices|rules|slots|billing|ingest|stories|matching|readers|coverage|estimates|budgets|webhooks|digests|oauth|relevance|judge|alerts|removals|feeds|exports|archives)/`;
 /** Everything a capability stands on, the topmost first: each may import only what comes after it. */
 const layers = ['event-log', 'language', 'upstream', 'engines', 'runtime', 'observability'];
 const below = `${server}(${layers.join('|')})/`;

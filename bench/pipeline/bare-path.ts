@@ -5,6 +5,7 @@ import { openDatabase } from '../../apps/server/src/engines/database.ts';
 import type { LogEvent } from '../../apps/server/src/event-log/event-log.ts';
 import { type Holder, matchEvents } from '../../apps/server/src/matching/match-events.ts';
 import { createMatchStore, type MatchStore } from '../../apps/server/src/matching/match-store.sql.ts';
+import type { storyItemOf } from '../../apps/server/src/stories/story-keys.ts';
 import type { Engines } from '../start-engines.ts';
 
 /** As in the server: events in flight, messages per transaction, consumers. */
@@ -19,6 +20,8 @@ export interface BareOptions {
   readonly replicas: number;
   readonly installation: string;
   readonly holders: readonly Holder[];
+  /** For `bench/stories.ts`. */
+  readonly findStoryItem?: typeof storyItemOf | undefined;
 }
 
 /**
@@ -54,7 +57,8 @@ export async function openBarePath(engines: Engines, options: BareOptions) {
     ack_policy: AckPolicy.Explicit,
     max_ack_pending: 4_000,
   });
-  const store = createMatchStore(database);
+  const { findStoryItem } = options;
+  const store = createMatchStore(database, findStoryItem && { findStoryItem });
   const days = [-1, 0, 1].map((ahead) => new Date(Date.now() + ahead * 24 * 3_600_000).toISOString());
   await store.makeDays(days.map((day) => day.slice(0, 10)));
   const running = stack.move();

@@ -50,6 +50,7 @@ export const groups: readonly Group[] = [
       'docs/cost.md',
       'docs/readers.md',
       'docs/relevance.md',
+      'docs/stories.md',
       'docs/alerts.md',
       'docs/webhooks.md',
       'docs/tutorials/webhook-receiver.md',

@@ -153,6 +153,8 @@ export const ruleFilters = {
 export const rulesText = (ruleIds: readonly string[] | null) => ruleIds?.join(', ') ?? 'any';
 export const ruleId = required(text('<rule id>', 'as `earshot rules list` shows it'));
 export const webhookId = required(text('<webhook id>', 'as `earshot webhooks list` shows it'));
+export const groupBy = oneOf(['story'], 'list each story once, with the number of its matches');
+
 export const relevanceFilter = oneOf(
   ['all', 'not_irrelevant', 'relevant'],
   'leave out what is not relevant by label or judge; "relevant" also leaves out what the judge is unsure of (default all)',

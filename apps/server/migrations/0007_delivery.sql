@@ -9,6 +9,7 @@ create table readers (
   rule_id text,
   platform text,
   relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
+  grouping text check (grouping = 'story'),
   -- How far it has acknowledged, as a cursor holds it; null: nothing yet, starts with the oldest.
   place text,
   created_at timestamptz not null default now(),
@@ -28,6 +29,9 @@ create table webhooks (
   rule_ids text[],
   platform text,
   relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
+  grouping text check (grouping = 'story'),
+  -- Where the stories begin for it: those that began before are new to it.
+  stories_from bigint not null default 0,
   events text[] not null default '{matches}',
   format text not null default 'standard'
     check (format in ('standard', 'cloudevents', 'slack', 'discord', 'teams')),
@@ -132,6 +136,7 @@ create table digests (
   rule_ids text[],
   platform text,
   relevance text not null default 'all' check (relevance in ('all', 'not_irrelevant', 'relevant')),
+  grouping text check (grouping = 'story'),
   -- Either a cron line with its time zone, or a number of seconds.
   cron text,
   time_zone text,

@@ -46,7 +46,7 @@ declare
   name text;
 begin
   foreach name in array array['api_keys', 'archive_objects', 'archives', 'audit', 'counts_calls', 'day_heads', 'digest_messages', 'digest_mails', 'digests', 'feeds', 'heads',
-    'idempotency_keys', 'judge_usage', 'match_relevance', 'matches', 'mutes', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'usage',
+    'idempotency_keys', 'judge_usage', 'match_relevance', 'matches', 'mutes', 'notice_log', 'notices', 'platform_counts', 'readers', 'removals', 'removed_matches', 'rules', 'stories', 'story_members', 'usage',
     'watches', 'webhooks'] loop
     execute format('alter table %I enable row level security', name);
     execute format(
@@ -54,7 +54,7 @@ begin
     execute format('create policy all_rows on %I to earshot_runtime using (true)', name);
   end loop;
   -- An account sees no row of these: they are read before the account is known, or only by workers.
-  foreach name in array array['alert_states', 'budget_marks', 'rule_counts', 'console_links', 'console_sessions', 'oauth_artefacts'] loop
+  foreach name in array array['alert_states', 'budget_marks', 'console_links', 'console_sessions', 'oauth_artefacts', 'rule_counts', 'story_keys'] loop
     execute format('alter table %I enable row level security', name);
     execute format('create policy all_rows on %I to earshot_runtime using (true)', name);
   end loop;
@@ -95,7 +95,7 @@ create policy own_rows on slots to earshot_account using (exists (
 
 grant select on accounts, api_keys, archive_objects, archives, audit, counts_calls, day_heads, deliveries, digest_messages, digest_mails, digests, feeds, heads,
   idempotency_keys, judge_usage, match_log, match_relevance, match_times, matches, mutes, notice_log, notices, platform_counts, position_jumps, readers, removals,
-  removed_matches, rule_versions, rules, slot_holders, usage, watches, webhook_batches, webhooks to earshot_account;
+  removed_matches, rule_versions, rules, slot_holders, stories, story_members, usage, watches, webhook_batches, webhooks to earshot_account;
 -- Not the age and the upstream rule of a slot: they would show that other accounts hold it.
 grant select (id, platform, source_id, state) on slots to earshot_account;
 grant select (id, platform, live_until, state, state_since, rule_delay_ms) on sources to earshot_account;
@@ -149,8 +149,8 @@ grant select, insert, update on budget_marks, compliance_checks, coverage, gap_r
   to earshot_runtime;
 -- The right to change tombstones is the right to lock them; only the owner may delete one.
 grant select, insert, update on tombstones to earshot_runtime;
-grant select, insert, update, delete on alert_states, archive_objects, archives, bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads, rule_counts,
-  idempotency_keys, judge_usage, log_check, match_relevance, readers, rules, usage, webhook_batches, webhooks to earshot_runtime;
+grant select, insert, update, delete on alert_states, archive_objects, archives, bill_shares, billed, day_heads, dead_letters, digest_messages, digest_mails, digests, heads,
+  idempotency_keys, judge_usage, log_check, match_relevance, readers, rule_counts, rules, stories, story_keys, story_members, usage, webhook_batches, webhooks to earshot_runtime;
 grant delete on counts_calls, platform_counts to earshot_runtime;
 grant execute on function begin_webhook_batch, count_moved_slot, count_new_slots, ensure_partitions, note_match_times, note_old_slots,
   record_service, record_watch, refuse_audit_change, take_positions, take_turn to earshot_runtime;

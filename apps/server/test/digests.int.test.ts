@@ -95,6 +95,27 @@ describe('a digest to a webhook', () => {
     expect(message && textsOf(message)).toEqual(['two', 'three']);
   });
 
+  test('shows each story once, the largest first, and counts the rest of its matches', async () => {
+    const { endpoint, recipients } = await startReceiver();
+    await world.create({ recipients, group: 'story', max_matches: 3 });
+    const node = world.startNode();
+    const story = (name: string) => `${name}: the turbine hall was quiet when the first engineers arrived`;
+    await world.webhooks.storeMatches([story('a')]);
+    await node.tick(minuteMs);
+    await world.webhooks.storeMatches(
+      ['b', 'a', 'a', 'one', 'b', 'a', 'two'].map((name) => (name.length === 1 ? story(name) : name)),
+    );
+    await node.tick(minuteMs);
+    const [, message] = distinct(endpoint.received);
+    expect(message).toMatchObject({ total: 7, hidden: { muted: 0, not_relevant: 0, in_story: 3 } });
+    // Only what is new since the previous message counts.
+    expect(message?.matches).toMatchObject([
+      { text: story('a'), story: { matches: 3, platforms: { x: 3 } } },
+      { text: story('b'), story: { matches: 2 } },
+      { text: 'two', story: { matches: 1 } },
+    ]);
+  });
+
   test('waits for enough matches, and shows no more than its maximum', async () => {
     const { endpoint, recipients } = await startReceiver();
     await world.create({ recipients, min_matches: 3, max_matches: 2 });

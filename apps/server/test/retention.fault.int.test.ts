@@ -60,6 +60,7 @@ async function openStore(changed: Partial<MatchStore> = {}) {
     telemetry: silentTelemetry(),
   });
   const list = listMatches({
+    database,
     reader,
     rules: { exists: async () => true },
     coverage: async () => ({ complete_through: null, gaps: [] }),

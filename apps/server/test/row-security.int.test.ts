@@ -101,6 +101,12 @@ beforeEach(async () => {
     `insert into match_relevance (position, account_id, rule_id, platform, event_day, label)
      values (1, 'acc_1', 'rule_1', 'x', now(), 'relevant')`,
   );
+  await database.run(`insert into stories (id, account_id, last_at) values (1, 'acc_1', now())`);
+  await database.run(`insert into story_keys (key, story_id, at, account_id) values (1, 1, now(), 'acc_1')`);
+  await database.run(
+    `insert into story_members (position, story_id, account_id, rule_id, platform, event_day, created_at, because)
+     values (1, 1, 'acc_1', 'rule_1', 'x', now(), now(), 'first')`,
+  );
   await database.run(`insert into judge_usage (account_id, rule_id, day) values ('acc_1', 'rule_1', now())`);
   await database.run(
     `insert into feeds (id, account_id, name, token_hash) values ('feed_1', 'acc_1', 'f', '')`,
@@ -133,6 +139,7 @@ const notForAccounts = [
   'deleted_accounts',
   'oauth_artefacts',
   'rule_counts',
+  'story_keys',
 ];
 
 test.for(notForAccounts)('an account does not read %s', async (table) => {

@@ -57,6 +57,7 @@ export interface WebhookWorld {
       ruleIds?: readonly string[];
       platform?: 'x' | 'firehose';
       relevance?: RelevanceFilter;
+      group?: 'story';
       events?: readonly ('matches' | 'notices')[];
       format?: WebhookFormat;
       windowSeconds?: number;
@@ -135,7 +136,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
     change: (operation) => changeBy('acc_1', null, operation),
     async createWebhook(url, options = {}) {
       const { ruleIds = null, platform = null, relevance = 'all', events = ['matches'] as const } = options;
-      const { format = 'standard', windowSeconds = 0, maxMatches = 100 } = options;
+      const { format = 'standard', windowSeconds = 0, maxMatches = 100, group = null } = options;
       const id = newId('whk');
       const secret = formatSecret(randomBytes(32));
       const webhook = {
@@ -148,6 +149,7 @@ export function createWebhookWorld(database: Database): WebhookWorld {
         ruleIds,
         platform,
         relevance,
+        group,
         events,
         sealedSecret: secretBox.seal(id, secret),
       };

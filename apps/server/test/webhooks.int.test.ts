@@ -532,3 +532,28 @@ describe('notices', () => {
       expect(listed).toMatchObject({ state: 'active', failing_since: null });
     }));
 });
+
+test('a webhook that groups by story gets its first and its tenth match, from where it was created', () =>
+  withWebhookWorld(async (world) => {
+    await using endpoint = await startEndpoint();
+    const story = 'The turbine hall was quiet when the first engineers arrived before dawn';
+    await world.storeMatches([story, story]);
+    const webhook = await world.createWebhook(endpoint.url, { group: 'story' });
+    await world.storeMatches([story, 'alone', story]);
+    await using _sender = world.startSender();
+    const received = () => endpoint.received.flatMap((one) => textsOf(one, webhook));
+    await eventually(() => expect(received()).toEqual([story, 'alone']), within);
+    const [first] = endpoint.received;
+    const { matches, hidden } = JSON.parse(first?.body ?? '');
+    expect(matches).toMatchObject([
+      { story: { matches: 2, platforms: { x: 2 } } },
+      { story: { matches: 1 } },
+    ]);
+    expect(hidden).toBeUndefined();
+    await world.storeMatches([...texts(7).map(() => story), 'alone too', story, story]);
+    await eventually(() => expect(received()).toEqual([story, 'alone', 'alone too', story]), within);
+    expect(JSON.parse(endpoint.received.at(-1)?.body ?? '')).toMatchObject({
+      matches: [{}, { story: { matches: 11 } }],
+      hidden: { muted: 0, not_relevant: 0, in_story: 7 },
+    });
+  }));

@@ -100,6 +100,8 @@ export function createWordFeed(): WordFeed {
       readItem: (sourceId, { text }) => readFeedItem(sourceId, text),
       itemTime: ({ payload }) => new Date(payload.published_at ?? Number.NaN),
       shortenItem: null,
+      relationsOf: () => ({ at: null, post: null, page: null, references: [], links: [] }),
+      postOfUrl: () => null,
       billing: {
         itemKind: 'page',
         cameAlong: () => ({ users: [], posts: [] }),

@@ -13,6 +13,7 @@ import {
   rulesFilter,
   text,
 } from './request-fields.ts';
+import { groupBy } from './stories.ts';
 import { askedWebhookId, exampleWebhookId, webhookId } from './webhooks.ts';
 
 const digestId = z
@@ -96,6 +97,8 @@ const recipients = requestObject(
   .meta({ description: 'Where it is sent: to a webhook, or by e-mail.' });
 
 const relevanceMeans = 'Which matches are not shown, as in ListMatches. They are counted.';
+const groupMeans =
+  'Shows each story once, stories with the most matches first, with the number of their matches per platform. All of its matches are counted.';
 const minMatches = integer(1, 10_000);
 const minMatchesMeans =
   'The digest is sent only if at least this many matches are waiting; fewer wait for the next time. Default: 1.';
@@ -116,6 +119,7 @@ export const digestSchema = z
       .nullable()
       .meta({ description: 'Only matches on this platform; null: on every platform.' }),
     relevance: relevanceFilter.meta({ description: relevanceMeans }),
+    group: groupBy.nullable().meta({ description: `${groupMeans} Null: it shows matches.` }),
     schedule: z
       .strictObject({
         cron: z.string().optional().meta({ description: 'Five fields.' }),
@@ -156,6 +160,7 @@ const exampleDigest = {
   rule_ids: null,
   platform: null,
   relevance: 'all',
+  group: null,
   schedule: { cron: '0 9 * * 1-5', time_zone: 'Europe/Berlin' },
   recipients: { webhook_id: exampleWebhookId },
   min_matches: 1,
@@ -182,6 +187,7 @@ export const digestOperations = defineOperations('Digests', {
       rule_ids: rulesFilter,
       platform: platformFilter,
       relevance: relevanceFilter.optional().meta({ description: `${relevanceMeans} \`all\` by default.` }),
+      group: groupBy.optional().meta({ description: groupMeans }),
       schedule,
       recipients,
       min_matches: minMatches.default(1).meta({ description: minMatchesMeans }),
@@ -227,6 +233,7 @@ export const digestOperations = defineOperations('Digests', {
           'Only matches of these rules; null: of every rule. Applies to every digest message that is not sent yet.',
       }),
       relevance: relevanceFilter.optional().meta({ description: relevanceMeans }),
+      group: groupBy.nullable().optional().meta({ description: groupMeans }),
       schedule: schedule.optional(),
       recipients: recipients.optional(),
       min_matches: minMatches.optional().meta({ description: minMatchesMeans }),

@@ -213,6 +213,7 @@ const errorDetailsSchema = z.strictObject({
         .nullable()
         .meta({ description: 'Only matches on this platform; null: on every platform.' }),
       relevance: relevanceFilter.meta({ description: 'Which matches it leaves out, as in ListMatches.' }),
+      group: z.enum(['story']).nullable().meta({ description: 'Null: it reads every match of a story.' }),
     })
     .optional()
     .meta({ description: 'The filter of the named reader.' }),

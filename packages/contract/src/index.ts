@@ -79,6 +79,7 @@ export {
 } from './rule-fields.ts';
 export { type Scope, scopes } from './scopes.ts';
 export { type SourceState, sourceStates } from './sources.ts';
+export { type Story, type StoryReason, storyCountMax, storyMembersMax } from './stories.ts';
 export { parseTime, type TimeDirection, timeGrammar } from './times.ts';
 export { violationsOf } from './violations.ts';
 export type { Delivery } from './webhook-deliveries.ts';

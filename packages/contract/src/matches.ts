@@ -16,6 +16,7 @@ import {
   text,
   waitingForNewest,
 } from './request-fields.ts';
+import { groupBy, storyContradictions, storyFilter, storySchema } from './stories.ts';
 
 const payloadSchema = z
   .strictObject({
@@ -116,6 +117,7 @@ export const matchSchema = z
       .string()
       .optional()
       .meta({ description: 'Id of the mute that hides the match; absent if none does.' }),
+    story: storySchema.optional(),
   })
   .meta({ description: 'One item that matched one rule.' });
 
@@ -123,11 +125,14 @@ export const hiddenMatches = z
   .strictObject({
     muted: z.int().min(0).meta({ description: 'Matches that a mute hides.' }),
     not_relevant: z.int().min(0).meta({ description: 'Matches that `relevance` left out.' }),
+    in_story: z.int().min(0).optional().meta({
+      description: 'Matches of a story that another match stands for; only with `group`.',
+    }),
   })
   .optional()
   .meta({
     description:
-      'How many matches a mute or `relevance` hides between those of this answer; absent when there are none. They are left out, unless a request with `hidden` lists them.',
+      'How many matches a mute, `relevance` or `group` hides between those of this answer; absent when there are none. They are left out, unless a request with `hidden` lists them.',
   });
 
 export type HiddenMatches = NonNullable<z.output<typeof hiddenMatches>>;
@@ -187,7 +192,12 @@ function searchingOldest(request: unknown): RequestIssue[] {
 
 /** Takes anything: it also runs on a request whose fields are missing or wrong. */
 function contradictions(request: unknown): RequestIssue[] {
-  return [...waitingForNewest(request), ...fromBeforeTo(request), ...searchingOldest(request)];
+  return [
+    ...waitingForNewest(request),
+    ...fromBeforeTo(request),
+    ...searchingOldest(request),
+    ...storyContradictions(request),
+  ];
 }
 
 const stepsMax = 500;
@@ -264,6 +274,8 @@ export const matchOperations = defineOperations('Matches', {
       from: requestTime.optional().meta({ description: 'Only matches created at or after this time.' }),
       to: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
       relevance: relevanceFilter.optional(),
+      group: groupBy.optional(),
+      story_id: storyFilter.optional(),
       hidden: z.enum(['exclude', 'include', 'only']).optional().meta({
         description:
           'Matches that a mute or `relevance` hides: leave them out and count them (the default), list them too, or list only them.',

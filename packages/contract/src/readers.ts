@@ -23,6 +23,7 @@ import {
   ruleFilter,
   text,
 } from './request-fields.ts';
+import { groupBy } from './stories.ts';
 
 const cursor = z.string().meta({ description: 'Opaque; it belongs to the account and to the filter.' });
 
@@ -30,7 +31,7 @@ const readerName = text({ max: 100, description: 'Name of the reader, chosen by 
 
 const readable = ['matches', 'notices'] as const;
 const ofNotices = z.looseObject({ of: z.literal('notices') });
-const ofMatchesOnly = ['rule_id', 'platform', 'relevance'].map(
+const ofMatchesOnly = ['rule_id', 'platform', 'relevance', 'group'].map(
   (field) => [field, z.looseObject({ [field]: z.string() })] as const,
 );
 
@@ -43,6 +44,7 @@ export const readerSchema = z
       .nullable()
       .meta({ description: 'Only matches on this platform; null: on every platform.' }),
     relevance: relevanceFilter.meta({ description: 'Which matches it leaves out, as in ListMatches.' }),
+    group: groupBy.nullable().meta({ description: 'Null: it reads every match of a story.' }),
     created_at: timestamp.meta({ description: 'When it was first used.' }),
     acknowledged_at: timestamp.nullable().meta({ description: 'When `AckMatches` last moved it.' }),
   })
@@ -70,6 +72,7 @@ export const readerOperations = defineOperations('Matches', {
       rule_id: ruleFilter.optional(),
       platform: platformFilter,
       relevance: relevanceFilter.optional(),
+      group: groupBy.optional(),
       cursor: text({
         max: 1_024,
         description:
@@ -112,6 +115,7 @@ export const readerOperations = defineOperations('Matches', {
       relevance: relevanceFilter
         .optional()
         .meta({ description: 'At the first use: what to leave out, as in ListMatches. Default: `all`.' }),
+      group: groupBy.optional().meta({ description: 'At the first use: lists stories, as in ListMatches.' }),
       start: z.enum(['oldest', 'now']).default('now').meta({
         description: 'At the first use: start with new matches, or with the oldest stored match.',
       }),
@@ -185,6 +189,7 @@ export const readerOperations = defineOperations('Matches', {
             rule_id: exampleRuleId,
             platform: null,
             relevance: 'all',
+            group: null,
             created_at: '2026-11-14T22:46:00.000Z',
             acknowledged_at: '2026-11-15T08:00:00.000Z',
           },

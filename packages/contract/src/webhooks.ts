@@ -14,6 +14,7 @@ import {
   rulesFilter,
   text,
 } from './request-fields.ts';
+import { groupBy } from './stories.ts';
 
 export const webhookId = z
   .string()
@@ -68,6 +69,9 @@ const secret = z.string().nullable().meta({
 const relevanceMeans =
   'Which matches are left out, as in ListMatches. A match waits for its verdict for 30 s at the most.';
 
+const groupMeans =
+  'Posts each story once, with its first match, and again when it has grown to 10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are new to it.';
+
 export const webhookSchema = z
   .strictObject({
     id: webhookId,
@@ -86,6 +90,7 @@ export const webhookSchema = z
       .nullable()
       .meta({ description: 'Only matches on this platform; null: on every platform.' }),
     relevance: relevanceFilter.meta({ description: relevanceMeans }),
+    group: groupBy.nullable().meta({ description: `${groupMeans} Null: it posts every match.` }),
     events: z.array(z.enum(eventNames)).meta({
       description:
         'What is posted: `matches`, narrowed by `rule_ids` and `platform`; `notices`: all of the account, one in each message.',
@@ -120,6 +125,7 @@ const exampleWebhook = {
   rule_ids: ['rule_01kb2m9x4c7q5t8w3y6z1v0n2p'],
   platform: null,
   relevance: 'all',
+  group: null,
   events: ['matches'],
   state: 'active',
   reason: null,
@@ -152,6 +158,7 @@ export const webhookOperations = defineOperations('Webhooks', {
       rule_ids: rulesFilter,
       platform: platformFilter,
       relevance: relevanceFilter.optional().meta({ description: `${relevanceMeans} \`all\` by default.` }),
+      group: groupBy.optional().meta({ description: groupMeans }),
       events: askedEvents.meta({ description: 'What is posted; `matches` by default.' }),
     }).superRefine((request, context) => {
       const problem = request && windowProblem(request.format, request.window_seconds);
@@ -203,6 +210,7 @@ export const webhookOperations = defineOperations('Webhooks', {
         .optional()
         .meta({ description: 'Only this platform; null: every platform.' }),
       relevance: relevanceFilter.optional().meta({ description: relevanceMeans }),
+      group: groupBy.nullable().optional().meta({ description: groupMeans }),
       events: askedEvents.meta({ description: 'Which events are posted from now on.' }),
       state: z.enum(['active', 'paused']).optional().meta({
         description: '`active` also enables a disabled webhook. It continues where it stopped.',

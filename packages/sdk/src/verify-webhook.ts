@@ -34,7 +34,7 @@ export interface DigestMessage {
     readonly platform: Match['platform'];
     readonly matches: number;
   }[];
-  /** Newest first; at most `max_matches` of the digest. */
+  /** Newest first, or the largest story first; at most `max_matches` of the digest. */
   readonly matches: readonly {
     readonly id: string;
     readonly rule_id: string;
@@ -46,6 +46,11 @@ export interface DigestMessage {
     readonly author: string | null;
     /** The words that matched. */
     readonly why: readonly string[];
+    /** Only with `group` of the digest. */
+    readonly story?: Pick<
+      NonNullable<Match['story']>,
+      'id' | 'matches' | 'platforms' | 'first_at' | 'last_at'
+    >;
   }[];
   readonly coverage: NonNullable<Answers['ListMatches']['coverage']> & {
     /** The whole period was covered, or fetched later. */

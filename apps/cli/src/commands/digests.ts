@@ -4,6 +4,7 @@ import type { CommandGroup } from '../command.ts';
 import { usageFailure } from '../failure.ts';
 import {
   cursor,
+  groupBy,
   integer,
   oneOf,
   pageLimit,
@@ -68,6 +69,7 @@ const create = apiCommand({
     rule: ruleFilters,
     platform: platformFilter,
     relevance: relevanceFilter,
+    group: groupBy,
     'min-matches': integer('<n>', 'wait until this many matches are waiting (default 1)', {
       min: 1,
       max: 10_000,
@@ -81,7 +83,7 @@ const create = apiCommand({
   ],
   doing: 'Creating the digest',
   call: (earshot, { options }) => {
-    const { name, cron, every, webhook, email, rule, platform, relevance, empty } = options;
+    const { name, cron, every, webhook, email, rule, platform, relevance, group, empty } = options;
     if ((cron === undefined) === (every === undefined))
       throw usageFailure('Specify either --cron or --every.');
     if ((webhook === undefined) === (email === undefined))
@@ -91,6 +93,7 @@ const create = apiCommand({
       rule_ids: rule,
       platform,
       relevance,
+      group,
       schedule: { cron, time_zone: options['time-zone'], window_seconds: every },
       recipients: { webhook_id: webhook, email: email?.split(',').map((address) => address.trim()) },
       min_matches: options['min-matches'],

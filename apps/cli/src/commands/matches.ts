@@ -4,6 +4,7 @@ import { type CommandGroup, command } from '../command.ts';
 import { followFrom, noticingFetch } from '../follow.ts';
 import {
   cursor,
+  groupBy,
   integer,
   oneOf,
   platformFilter,
@@ -40,16 +41,20 @@ const list = apiCommand({
       ['exclude', 'include', 'only'],
       'matches that a mute or --relevance hides: count them, list them too, or list only them (default exclude)',
     ),
+    group: groupBy,
+    story: text('<story id>', 'only matches of this story, as --group shows its id'),
     order: oneOf(['newest', 'oldest'], 'which end to start from (default newest)'),
     cursor,
   },
   examples: [
     'earshot matches list --limit 10',
     'earshot matches list --rule rule_01kb2m9x4c7q5t8w3y6z1v0n2p --from 2h',
+    'earshot matches list --group story --limit 10',
     `earshot matches list --json | jq -r '.matches[].payload.url'`,
   ],
   doing: 'Listing matches',
-  call: (earshot, { options: { rule, ...rest } }) => earshot.listMatches({ rule_id: rule, ...rest }),
+  call: (earshot, { options: { rule, story, ...rest } }) =>
+    earshot.listMatches({ rule_id: rule, story_id: story, ...rest }),
   // Hidden matches that are listed need no line that says where they are.
   show: (answer, screen, { options: { hidden = 'exclude' } }) =>
     matchesText(hidden === 'exclude' ? answer : { ...answer, hidden: undefined }, screen),

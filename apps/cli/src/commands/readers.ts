@@ -2,6 +2,7 @@ import { apiCommand } from '../api-command.ts';
 import { type CommandGroup, command } from '../command.ts';
 import {
   flag,
+  groupBy,
   integer,
   cursor as listCursor,
   oneOf,
@@ -50,6 +51,7 @@ const read = command({
     rule: ruleFilter,
     platform: platformFilter,
     relevance: relevanceFilter,
+    group: groupBy,
     start: oneOf(['oldest', 'now'], 'where a new reader starts (default now)'),
     limit: integer('<n>', 'entries (default 50)', { min: 1, max: 100 }),
     wait: integer('<seconds>', 'wait this long for a match if there is none', { min: 0, max: 30 }),

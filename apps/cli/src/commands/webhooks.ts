@@ -4,6 +4,7 @@ import { apiCommand } from '../api-command.ts';
 import type { CommandGroup } from '../command.ts';
 import {
   cursor,
+  groupBy,
   integer,
   listOf,
   oneOf,
@@ -79,6 +80,7 @@ const create = apiCommand({
     rule: ruleFilters,
     platform: platformFilter,
     relevance: relevanceFilter,
+    group: groupBy,
     events,
     format,
     window,
@@ -197,6 +199,7 @@ function webhookText(webhook: Webhook, screen: Screen): string {
       ['rules', rulesText(webhook.rule_ids)],
       ['platform', webhook.platform ?? 'any'],
       ['relevance', webhook.relevance],
+      ['group', webhook.group],
       ['events', webhook.events.join(', ')],
       ['failing since', webhook.failing_since && shortTime(webhook.failing_since)],
       ['next attempt', webhook.next_attempt_at && shortTime(webhook.next_attempt_at)],

@@ -17,6 +17,7 @@ const webhook = (id: string, differs: Partial<Webhook>): Webhook => ({
   rule_ids: null,
   platform: null,
   relevance: 'all',
+  group: null,
   events: ['matches', 'notices'],
   state: 'active',
   reason: null,

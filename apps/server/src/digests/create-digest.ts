@@ -25,7 +25,7 @@ export function createDigest(options: CreateDigestOptions): Handler<'CreateDiges
   return async ({ principal, request, change }) => {
     const { accountId } = principal;
     const { name, min_matches, empty, max_matches, rule_ids: ruleIds = null, platform = null } = request;
-    const { relevance = 'all' } = request;
+    const { relevance = 'all', group = null } = request;
     const { cron, timeZone, windowSeconds } = acceptSchedule(request.schedule);
     const { webhookId, emails } = acceptRecipients(request.recipients, options);
     const id = newId('dig');
@@ -40,12 +40,13 @@ export function createDigest(options: CreateDigestOptions): Handler<'CreateDiges
       const nextAt = new Date(nextTimeMs(scheduleOf(created), now.getTime()));
       const row = await sql.one<DigestRow>(
         `insert into digests (id, account_id, name, rule_ids, platform, cron, time_zone, window_seconds, webhook_id, emails,
-           min_matches, empty, max_matches, relevance, next_at, created_at, updated_at, covered_until, position)
-         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, $14, $15, $15, $15, last_position from match_log
+           min_matches, empty, max_matches, relevance, grouping, next_at, created_at, updated_at, covered_until, position)
+         select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $16, $17, $14, $15, $15, $15, last_position from match_log
          returning ${shown}`,
         [id, accountId, name, ruleIds, platform, cron, timeZone, windowSeconds, webhookId, emails]
           .concat([min_matches, empty, max_matches])
-          .concat([nextAt.toISOString(), now.toISOString(), relevance]),
+          .concat([nextAt.toISOString(), now.toISOString(), relevance])
+          .concat([group]),
       );
       if (!row) throw new Error('there is no match log');
       const answer = toDigest(row);

@@ -1,4 +1,4 @@
-import type { RelevanceFilter, WebhookFormat } from '@earshot/contract';
+import type { Digest, RelevanceFilter, WebhookFormat } from '@earshot/contract';
 import { limitOf, ofPlan } from '../accounts/plans.ts';
 import type { Database, Sql } from '../engines/database.ts';
 import { clockFrom } from '../engines/database-time.ts';
@@ -13,6 +13,7 @@ export interface LeasedDigestMessage extends DigestRange {
   readonly name: string;
   readonly timeZone: string;
   readonly relevance: RelevanceFilter;
+  readonly grouping: Digest['group'];
   readonly maxMatches: number;
   readonly messageId: string;
   readonly number: number;
@@ -133,7 +134,7 @@ async function leaseDue(database: Database, max: number): Promise<LeasedDigestMe
        from due where digest_messages.digest_id = due.digest_id returning digest_messages.*
      )
      select leased.digest_id as "digestId", leased.account_id as "accountId", digests.name, digests.rule_ids as "ruleIds",
-       digests.platform, digests.relevance, coalesce(digests.time_zone, 'UTC') as "timeZone", digests.max_matches as "maxMatches",
+       digests.platform, digests.relevance, digests.grouping, coalesce(digests.time_zone, 'UTC') as "timeZone", digests.max_matches as "maxMatches",
        message_id as "messageId", number, position_from as "positionFrom", position_to as "positionTo", from_at as "from",
        to_at as "to", made_at as "madeAt", now() as "leasedAt", leased.failures, digests.emails, webhooks.id as "webhookId", url, format, state,
        ${limitOf('mails')} as "mailsPerDay",

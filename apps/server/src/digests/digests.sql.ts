@@ -2,7 +2,7 @@ import type { Digest, Platform, RelevanceFilter } from '@earshot/contract';
 import type { Schedule } from './schedule.ts';
 
 /** The columns of a `DigestRow`. */
-export const shown = `id, name, rule_ids, platform, relevance, cron, time_zone, window_seconds, webhook_id, emails, min_matches, empty,
+export const shown = `id, name, rule_ids, platform, relevance, grouping, cron, time_zone, window_seconds, webhook_id, emails, min_matches, empty,
   max_matches, next_at, last_number, last_sent_at, problem, created_at, updated_at`;
 
 export interface DigestRow {
@@ -11,6 +11,7 @@ export interface DigestRow {
   readonly rule_ids: string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  readonly grouping: Digest['group'];
   readonly cron: string | null;
   readonly time_zone: string | null;
   readonly window_seconds: number | null;
@@ -42,12 +43,13 @@ export function toDigest(row: DigestRow): Digest {
 
 /** The settings of the owner, which are also audited. */
 export function settingsOf(row: DigestRow) {
-  const { name, rule_ids, platform, relevance, min_matches, empty, max_matches } = row;
+  const { name, rule_ids, platform, relevance, grouping: group, min_matches, empty, max_matches } = row;
   return {
     name,
     rule_ids,
     platform,
     relevance,
+    group,
     schedule:
       row.window_seconds === null
         ? { cron: row.cron ?? '', time_zone: row.time_zone ?? '' }

@@ -65,7 +65,7 @@ async function update(
   if (!before) throw noSuchDigest();
   const { name = before.name, min_matches = before.min_matches } = request;
   const { empty = before.empty, max_matches = before.max_matches } = request;
-  const { relevance = before.relevance } = request;
+  const { relevance = before.relevance, group = before.grouping } = request;
   const ruleIds = request.rule_ids === undefined ? before.rule_ids : request.rule_ids;
   // A rule may have been deleted since it was chosen.
   const added = ruleIds?.filter((id) => !before.rule_ids?.includes(id)) ?? [];
@@ -88,13 +88,13 @@ async function update(
   const nextAt = schedule ? new Date(nextTimeMs(scheduleOf(changed), now.getTime())) : before.next_at;
   const row = await sql.one<DigestRow>(
     `update digests set name = $2, cron = $3, time_zone = $4, window_seconds = $5, webhook_id = $6, emails = $7,
-       min_matches = $8, empty = $9, max_matches = $10, next_at = $11, updated_at = $12, rule_ids = $13, relevance = $14
+       min_matches = $8, empty = $9, max_matches = $10, next_at = $11, updated_at = $12, rule_ids = $13, relevance = $14, grouping = $15
        ${recipients ? ', problem = null' : ''}
      where id = $1 returning ${shown}`,
     [digestId, name, cron, timeZone, windowSeconds, webhookId, emails]
       .concat([min_matches, empty, max_matches])
       .concat([nextAt.toISOString(), now.toISOString()])
-      .concat([ruleIds, relevance]),
+      .concat([ruleIds, relevance, group]),
   );
   if (recipients)
     await sql.run('update digest_messages set next_attempt_at = now() where digest_id = $1', [digestId]);

@@ -1,4 +1,4 @@
-import type { Coverage, HiddenMatches, Match, Platform } from '@earshot/contract';
+import type { Coverage, HiddenMatches, Match, Platform, Story } from '@earshot/contract';
 import type { CoverageStore } from '../coverage/coverage-store.sql.ts';
 import { coverageOf, type PlatformCoverage } from '../coverage/ledger.ts';
 import { completeThroughOf, isoOrNull } from '../coverage/read-coverage.ts';
@@ -29,7 +29,7 @@ export interface DigestContent {
     readonly platform: Platform;
     readonly matches: number;
   }>;
-  /** Newest first; limited in number. */
+  /** Newest first, or the largest story first; limited in number. */
   readonly matches: readonly ShownMatch[];
   readonly coverage: DigestCoverage;
 }
@@ -41,7 +41,11 @@ export interface ShownMatch extends Pick<Match, 'id' | 'rule_id' | 'platform' | 
   readonly author: string | null;
   /** The words that matched. */
   readonly why: readonly string[];
+  /** Only with `group`. */
+  readonly story?: ShownStory;
 }
+
+export type ShownStory = Pick<Story, 'id' | 'matches' | 'platforms' | 'first_at' | 'last_at'>;
 
 export interface DigestCoverage extends Coverage {
   /** True if the whole period was covered or repaired, so that no match is missing. */
@@ -118,19 +122,37 @@ async function ruleNames(
 /** A digest reads no more matches than these to find some that it shows. */
 const readMax = 5_000;
 
+/** Pages of a digest that reads all of its matches, to find its largest stories. */
+const storyPageSize = 200;
+
 async function newestMatches(
   { reader, parsedRules, views }: ContentOptions,
-  { accountId, ruleIds, platform, relevance, positionFrom, positionTo, maxMatches }: LeasedDigestMessage,
+  leased: LeasedDigestMessage,
 ): Promise<Pick<DigestContent, 'matches' | 'hidden'>> {
-  const view = { relevance, hidden: 'exclude', waits: false } as const;
+  const { accountId, ruleIds, platform, relevance, grouping, positionFrom, positionTo, maxMatches } = leased;
+  const times = { since: null, until: null };
+  const order = 'newest';
+  const stories =
+    grouping === null
+      ? null
+      : ({ ruleIds, platform, ...times, order, after: positionFrom, through: positionTo } as const);
+  const view = { relevance, hidden: 'exclude', waits: false, stories } as const;
   const shown: ShownMatch[] = [];
   const hiddenAt: HiddenEntry[] = [];
   let from = positionTo + 1;
   // A page of large matches has fewer than requested.
-  for (let read = 0; shown.length < maxMatches && read < readMax; ) {
-    const filter = { accountId, ruleIds, platform, since: null, until: null };
-    const limit = maxMatches - shown.length;
-    const { matches, more } = await reader.read({ ...filter, order: 'newest', from, limit });
+  const isFull = () => stories === null && shown.length >= maxMatches;
+  for (let read = 0; !isFull() && read < readMax; ) {
+    const limit = stories ? storyPageSize : maxMatches - shown.length;
+    const { matches, more } = await reader.read({
+      accountId,
+      ruleIds,
+      platform,
+      ...times,
+      order,
+      from,
+      limit,
+    });
     const within = matches.filter(({ position }) => position > positionFrom);
     read += matches.length;
     const entries = await toEntries(parsedRules, within);
@@ -141,10 +163,15 @@ async function newestMatches(
     if (!more || !last || within.length < matches.length) break;
     from = last.position;
   }
-  return { matches: shown, ...(hiddenAt.length > 0 && { hidden: countHidden(hiddenAt) }) };
+  const size = ({ story }: ShownMatch) => story?.matches ?? 0;
+  if (stories) shown.sort((one, other) => size(other) - size(one));
+  return {
+    matches: shown.slice(0, maxMatches),
+    ...(hiddenAt.length > 0 && { hidden: countHidden(hiddenAt) }),
+  };
 }
 
-function toShown({ id, rule_id, platform, created_at, payload, why }: Match): ShownMatch {
+function toShown({ id, rule_id, platform, created_at, payload, why, story }: Match): ShownMatch {
   const { url, title, text, author } = payload;
   const words = [...new Set(why.evidence.map((one) => one.text))];
   return {
@@ -157,7 +184,12 @@ function toShown({ id, rule_id, platform, created_at, payload, why }: Match): Sh
     text: cut(text, textLength),
     author: cut(author?.handle ?? author?.name ?? null, authorLength),
     why: words.slice(0, whyMax).flatMap((word) => cut(word, whyLength) ?? []),
+    ...(story && { story: shownStory(story) }),
   };
+}
+
+function shownStory({ id, matches, platforms, first_at, last_at }: Story): ShownStory {
+  return { id, matches, platforms, first_at, last_at };
 }
 
 function cut(text: string | null, length: number): string | null {

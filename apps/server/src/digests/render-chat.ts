@@ -1,6 +1,7 @@
+import { totalOf } from '../readers/to-match.ts';
 import { type ChatDigest, chatItem, chatItemsMax, plain } from '../webhooks/formats/chat-content.ts';
-import type { DigestContent } from './message-content.ts';
-import { countsOf, coverageOf, periodOf, totalText } from './render-mail.ts';
+import type { DigestContent, ShownStory } from './message-content.ts';
+import { countsOf, coverageOf, periodOf, storyText, totalText } from './render-mail.ts';
 
 /** A chat shows the beginning, within Slack's limit for one text. Mails and standard webhooks have all of it. */
 const linesMax = 12;
@@ -14,17 +15,24 @@ export function chatDigestOf(content: DigestContent): ChatDigest {
     parts.flatMap((part) => part.lines.map(({ text }) => text)),
   );
   const shown = content.matches.slice(0, chatItemsMax);
-  const { muted, not_relevant } = content.hidden ?? { muted: 0, not_relevant: 0 };
+  const hidden = content.hidden ? totalOf(content.hidden) : 0;
   return {
     type: 'digest',
     heading: `Earshot digest: ${totalText(content)}`,
     lines: lines.slice(0, linesMax).map((line) => plain(line, lineLength)),
-    matches: shown.map(({ author, ...match }) =>
+    matches: shown.map(({ author, story, ...match }) =>
       chatItem(
-        { ...match, author: author === null ? null : { name: author, handle: null } },
+        {
+          ...match,
+          ...(story && story.matches > 1 && { title: withSize(match.title, story) }),
+          author: author === null ? null : { name: author, handle: null },
+        },
         names.get(match.rule_id) ?? match.rule_id,
       ),
     ),
-    more: content.total - shown.length - muted - not_relevant,
+    more: content.total - shown.length - hidden,
   };
 }
+
+const withSize = (title: string | null, story: ShownStory) =>
+  [storyText(story), title].filter(Boolean).join('; ');

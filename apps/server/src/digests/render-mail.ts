@@ -1,6 +1,6 @@
 import { visible } from '@earshot/mcp/visible';
 import { webAddress } from '../webhooks/formats/chat-content.ts';
-import type { DigestContent, ShownMatch } from './message-content.ts';
+import type { DigestContent, ShownMatch, ShownStory } from './message-content.ts';
 
 export interface RenderedMail {
   readonly subject: string;
@@ -55,8 +55,12 @@ export function countsOf(content: DigestContent): Part {
 }
 
 /** A search finds most of what a gap lacks, not all. */
-function hiddenText({ muted, not_relevant }: NonNullable<DigestContent['hidden']>): string {
-  const parts = [muted > 0 && `${muted} muted`, not_relevant > 0 && `${not_relevant} not relevant`];
+function hiddenText({ muted, not_relevant, in_story = 0 }: NonNullable<DigestContent['hidden']>): string {
+  const parts = [
+    muted > 0 && `${muted} muted`,
+    not_relevant > 0 && `${not_relevant} not relevant`,
+    in_story > 0 && `${in_story} in the same stories`,
+  ];
   return `Not shown: ${parts.filter(Boolean).join(', ')}.`;
 }
 
@@ -87,6 +91,10 @@ export function coverageOf({ coverage, to, time_zone }: DigestContent): Part {
 function matchesOf({ matches, total, time_zone }: DigestContent): Part[] {
   const [first, ...others] = matches.map((match) => matchLines(match, time_zone));
   if (!first) return [];
+  if (matches.some(({ story }) => story)) {
+    const heading = 'Stories, the largest first';
+    return [{ heading, lines: first }, ...others.map((lines) => ({ heading: null, lines }))];
+  }
   const shown =
     matches.length < total ? `the newest ${matches.length} of ${total.toLocaleString('en')}` : 'newest first';
   return [
@@ -96,12 +104,13 @@ function matchesOf({ matches, total, time_zone }: DigestContent): Part[] {
 }
 
 function matchLines(
-  { created_at, platform, author, title, text, url, why, id }: ShownMatch,
+  { created_at, platform, author, title, text, url, why, id, story }: ShownMatch,
   zone: string,
 ): Line[] {
   const head = `${localTime(created_at, zone)}  ${platform}${author === null ? '' : `  ${oneLine(author)}`}  ${id}`;
   const link = webAddress(url);
   return [
+    ...(story && story.matches > 1 ? [{ text: storyText(story) }] : []),
     { text: head },
     ...(title === null ? [] : [{ text: oneLine(title) }]),
     ...(text === null ? [] : linesOf(text).map((line) => ({ text: line }))),
@@ -110,6 +119,13 @@ function matchLines(
     ...(link === null && url !== null ? [{ text: oneLine(url) }] : []),
     ...(why.length === 0 ? [] : [{ text: `Matched: ${why.map(oneLine).join('; ')}` }]),
   ];
+}
+
+export function storyText({ matches, platforms }: ShownStory): string {
+  const parts = Object.entries(platforms).map(
+    ([platform, count = 0]) => `${platform} ${count.toLocaleString('en')}`,
+  );
+  return `${matches.toLocaleString('en')} matches: ${parts.join(', ')}`;
 }
 
 /** Line breaks of the text stay, but not several blank lines. Each line is indented like the others. */

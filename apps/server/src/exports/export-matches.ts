@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import { type ExportedMatch, type ExportFormat, exportTypes, parquetMatchesMax, type RequestOf } from '@earshot/contract';
+import {
+  type ExportedMatch,
+  type ExportFormat,
+  exportTypes,
+  parquetMatchesMax,
+  type RequestOf,
+} from '@earshot/contract';
 import type { Call, FileAnswer } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
 import type { Following } from '../readers/follow-matches.ts';
@@ -10,8 +16,8 @@ import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { matchIdOf, positionOf } from '../runtime/ids.ts';
 import type { CountExport } from './export-limit.ts';
-import { findEndOfPart } from './part.sql.ts';
 import { parquetBytes } from './parquet-format.ts';
+import { findEndOfPart } from './part.sql.ts';
 import { type RowRange, type Rows, readRows, readRuleNames } from './read-rows.ts';
 import { csvHeader, csvLine, ndjsonLine } from './text-formats.ts';
 

@@ -3,6 +3,8 @@ import { claimBill, recordBill } from '../billing/meter.sql.ts';
 import { type Database, retryOnConflict, type Sql, textArray } from '../engines/database.ts';
 import type { LogEvent } from '../event-log/event-log.ts';
 import type { Traces } from '../observability/traces.ts';
+import { writeStories } from '../stories/stories.sql.ts';
+import { type StoryItem, storyItemOf } from '../stories/story-keys.ts';
 import type { Holder, NewMatch, SlotReferences } from './match-events.ts';
 import { daysAheadMax, partitionDays } from './partitions.ts';
 
@@ -43,9 +45,16 @@ const holderColumns = (
     select min(from_at) from watches where watches.rule_id = slot_holders.rule_id and watches.slot_id = slots.id
   )) end as "heldSince"`;
 
+interface MatchStoreOptions {
+  readonly retentionDays?: number;
+  readonly traces?: Traces | null;
+  /** Another function, to measure what stories cost. */
+  readonly findStoryItem?: typeof storyItemOf;
+}
+
 export function createMatchStore(
   database: Database,
-  { retentionDays = 30, traces = null }: { retentionDays?: number; traces?: Traces | null } = {},
+  { retentionDays = 30, traces = null, findStoryItem = storyItemOf }: MatchStoreOptions = {},
 ) {
   return {
     holdersOf: (references: SlotReferences) => holdersOf(database, references),
@@ -78,7 +87,11 @@ export function createMatchStore(
       settled: readonly number[],
       deliveries: readonly Delivery[],
     ): Promise<StoredBatch> => {
-      const batch = { posts, matches, settled, deliveries, traces };
+      const isNeeded = matches.length > 0;
+      const storyItems = new Map(
+        isNeeded ? posts.map((post) => [nameOf(post.platform, post.key), findStoryItem(post)]) : [],
+      );
+      const batch = { posts, matches, settled, deliveries, traces, storyItems };
       // Two transactions with the same match of a stored post may deadlock: one waits for the key, one for its commit
       // order.
       return retryOnConflict(() => database.transaction((sql) => insertBatch(sql, batch)));
@@ -96,24 +109,27 @@ interface MatchBatch {
   readonly settled: readonly number[];
   readonly deliveries: readonly Delivery[];
   readonly traces: Traces | null;
+  readonly storyItems: ReadonlyMap<string, StoryItem>;
 }
 
+const nameOf = (platform: string, key: string) => `${platform} ${key}`;
+
 async function insertBatch(sql: Sql, batch: MatchBatch): Promise<StoredBatch> {
-  const { posts, matches, settled, deliveries, traces } = batch;
+  const { posts, matches, settled, deliveries } = batch;
   if (matches.length === 0) {
     await settle(sql, settled);
     await recordBill(sql, await claimBill(sql, deliveries));
     return nothingStored;
   }
   const removed = await insertPosts(sql, posts, settled);
-  const isKept = (platform: string, key: string) => !removed.has(`${platform} ${key}`);
+  const isKept = (platform: string, key: string) => !removed.has(nameOf(platform, key));
   const kept = matches.filter(({ platform, eventKey }) => isKept(platform, eventKey));
   // Removed items have no recipients.
   const bill = await claimBill(
     sql,
     deliveries.map((one) => (isKept(one.event.platform, one.event.key) ? one : { ...one, recipients: [] })),
   );
-  const stored = kept.length > 0 ? await insertMatches(sql, kept, traces) : nothingStored;
+  const stored = kept.length > 0 ? await insertMatches(sql, kept, batch) : nothingStored;
   await recordBill(sql, bill);
   return stored;
 }
@@ -228,7 +244,7 @@ interface RemovedRow {
 }
 
 const toRemoved = (rows: readonly RemovedRow[]): ReadonlySet<string> =>
-  new Set(rows.map(({ platform, event_key }) => `${platform} ${event_key}`));
+  new Set(rows.map(({ platform, event_key }) => nameOf(platform, event_key)));
 
 async function findRemoved(sql: Sql, events: readonly LogEvent[]): Promise<ReadonlySet<string>> {
   return toRemoved(await sql.prepared<RemovedRow>(removedEvents, namesAsArrays(events)));
@@ -287,7 +303,7 @@ interface ReservedPositions {
 async function insertMatches(
   sql: Sql,
   matches: readonly NewMatch[],
-  traces: Traces | null,
+  { traces, storyItems }: Pick<MatchBatch, 'traces' | 'storyItems'>,
 ): Promise<StoredBatch> {
   const [log] = await sql.prepared<ReservedPositions>(
     'select ticket, before, at::text from take_positions($1)',
@@ -301,6 +317,7 @@ async function insertMatches(
     await addUsage(sql, sums, log.at);
     await moveHeads(sql, sums);
     await moveDayHeads(sql, sums);
+    await writeStories(sql, storyMatches(stored, storyItems, log), log.at);
   }
   await sql.prepared('select note_match_times($1, $2, $3)', [log.at, log.before, matches.length]);
   const counts: Record<string, number> = {};
@@ -311,6 +328,20 @@ async function insertMatches(
 interface StoredMatch {
   readonly match: NewMatch;
   readonly nth: number;
+}
+
+/** In the order of the log. */
+function storyMatches(
+  stored: readonly StoredMatch[],
+  storyItems: ReadonlyMap<string, StoryItem>,
+  { before }: ReservedPositions,
+) {
+  return stored
+    .flatMap(({ match: { accountId, ruleId, platform, eventKey, eventDay: day }, nth }) => {
+      const item = storyItems.get(nameOf(platform, eventKey));
+      return item ? [{ position: before + nth, accountId, ruleId, platform, day, item }] : [];
+    })
+    .toSorted((one, other) => one.position - other.position);
 }
 
 /** Returns the new matches. `nth` counts the reserved positions. */

@@ -38,12 +38,18 @@ export async function purgeSome(sql: Sql): Promise<number> {
     );
     if (deleted === null) return await removeTombstones(sql);
     const { rule_id, platform, event_day } = deleted;
-    const purged = await sql.run(
-      `delete from matches where event_day = $2 and ctid = any(array(
-         select ctid from matches where event_day = $2 and rule_id = $1 and platform = $3 limit $4
-       ))`,
-      [rule_id, event_day, platform, batchMax],
-    );
+    const { purged = 0 } =
+      (await sql.one<{ purged: number }>(
+        `with gone as (
+           delete from matches where event_day = $2 and ctid = any(array(
+             select ctid from matches where event_day = $2 and rule_id = $1 and platform = $3 limit $4
+           )) returning position
+         ), members as (
+           delete from story_members using gone where story_members.position = gone.position
+         )
+         select count(*) as purged from gone`,
+        [rule_id, event_day, platform, batchMax],
+      )) ?? {};
     if (purged < batchMax) await forgetDay(sql, deleted);
     if (purged > 0) return purged;
   }

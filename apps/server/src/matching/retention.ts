@@ -1,5 +1,6 @@
 import type { Database, Sql } from '../engines/database.ts';
 import type { Telemetry } from '../observability/telemetry.ts';
+import { removeOldStories } from '../stories/stories.sql.ts';
 import { daysAheadMax, newestEventDay, type PartitionRow, selectPartitions } from './partitions.ts';
 
 /** Rows per statement. */
@@ -35,6 +36,7 @@ export async function removeExpiredDays(options: RetentionOptions): Promise<void
     [newest, retentionDays, daysAheadMax],
   );
   while ((await removeOldRemovals(database, newest, retentionDays)) > 0);
+  await removeOldStories(database, { newest, retentionDays });
 }
 
 /** Removals are kept as long as matches. A follower that was away for longer gets an error that it missed some. */

@@ -54,7 +54,11 @@ async function openList(read: MatchReader['read']) {
   const parsedRules = createParsedRules();
   const telemetry = { matchLogRestored: () => undefined, matchFollowed: () => undefined };
   const tail = await openMatchTail({ reader: emptyLog, parsedRules, bells: createLocalBells(), telemetry });
+  const unused = () => {
+    throw new Error('a list without stories reads no others');
+  };
   return listMatches({
+    database: { forAccount: unused },
     reader: { overtaken: async () => ({ removedThrough: 0, restoredTo: null, jumpedTo: 0 }) },
     rules: { exists: async () => true },
     coverage: async () => ({ complete_through: null, gaps: [] }),

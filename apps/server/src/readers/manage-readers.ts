@@ -5,7 +5,7 @@ import type { Database } from '../engines/database.ts';
 import type { Cursors, PageQuery } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
 
-const listed = 'name, reads, rule_id, platform, relevance, created_at, acknowledged_at';
+const listed = 'name, reads, rule_id, platform, relevance, grouping, created_at, acknowledged_at';
 
 interface ReaderRow {
   readonly name: string;
@@ -13,6 +13,7 @@ interface ReaderRow {
   readonly rule_id: string | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  readonly grouping: Reader['group'];
   readonly created_at: Date;
   readonly acknowledged_at: Date | null;
 }
@@ -60,6 +61,7 @@ function toReader({
   rule_id,
   platform,
   relevance,
+  grouping,
   created_at,
   acknowledged_at,
 }: ReaderRow): Reader {
@@ -69,6 +71,7 @@ function toReader({
     rule_id,
     platform,
     relevance,
+    group: grouping,
     created_at: created_at.toISOString(),
     acknowledged_at: acknowledged_at?.toISOString() ?? null,
   };

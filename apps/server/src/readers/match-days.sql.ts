@@ -12,6 +12,8 @@ export interface MatchQuery {
   /** Exclusive: continue behind this position, in the direction of `order`. */
   readonly from: number | null;
   readonly limit: number;
+  /** Only the matches at these positions. */
+  readonly positions?: readonly number[];
 }
 
 /** The requested matches in one partition, on one platform. */

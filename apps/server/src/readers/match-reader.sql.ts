@@ -244,7 +244,7 @@ function daysIn({ days, after, through }: Places): readonly MatchDay[] {
  * One statement per platform, in the order of its index, over the partitions that have matches in the range. `$1` is the account.
  */
 export function selectMatches(
-  filter: Pick<MatchQuery, 'ruleIds' | 'since' | 'until'>,
+  filter: Pick<MatchQuery, 'ruleIds' | 'since' | 'until' | 'positions'>,
   places: Places,
   parameter: (value: unknown) => string,
 ): string[] {
@@ -280,7 +280,7 @@ function selectDays(query: MatchQuery, places: Places, parameter: (value: unknow
 const directionOf = ({ order }: Pick<MatchQuery, 'order'>) => (order === 'oldest' ? 'asc' : 'desc');
 
 function conditionsOf(
-  { ruleIds, since, until }: Pick<MatchQuery, 'ruleIds' | 'since' | 'until'>,
+  { ruleIds, since, until, positions }: Pick<MatchQuery, 'ruleIds' | 'since' | 'until' | 'positions'>,
   { after, through, hidden }: Places,
   parameter: (value: unknown) => string,
 ): string {
@@ -293,6 +293,7 @@ function conditionsOf(
     ...(since === null ? [] : [`created_at >= ${parameter(since)}`]),
     ...(until === null ? [] : [`created_at < ${parameter(until)}`]),
     ...(hidden.length === 0 ? [] : [`rule_id <> all(${parameter(hidden)})`]),
+    ...(positions === undefined ? [] : [`position = any(${parameter(positions)}::bigint[])`]),
     `position > ${parameter(after)} and position <= ${parameter(through)}`,
   ].join(' and ');
 }

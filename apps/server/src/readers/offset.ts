@@ -1,5 +1,6 @@
 import type { CursorScope, Cursors } from '../runtime/cursor.ts';
 import { Failure } from '../runtime/failure.ts';
+import type { StoryRange } from '../stories/story-reader.sql.ts';
 import type { MatchFilter } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
 import type { View } from './views.ts';
@@ -11,6 +12,8 @@ import type { View } from './views.ts';
 export interface Offset {
   readonly position: number;
   readonly knownRemoved: number;
+  /** Only of readers that list stories: where their range begins, or ends if the newest are first. */
+  readonly bound?: number;
 }
 
 export const start: Offset = { position: 0, knownRemoved: 0 };
@@ -18,16 +21,44 @@ export const start: Offset = { position: 0, knownRemoved: 0 };
 /** The same scope as the cursor of a list in the order of the log: readers with the same filter can exchange cursors. */
 export function scopeOfFilter(
   { accountId, ruleId, platform }: MatchFilter,
-  view: Pick<View, 'relevance' | 'hidden'> = showsAll,
+  view: ScopedView = showsAll,
 ): CursorScope {
   return { accountId, filter: ['matches', ruleId, platform, null, null, 'oldest', ...scopeOfView(view)] };
 }
 
+interface ScopedView extends Pick<View, 'relevance' | 'hidden'> {
+  readonly stories?: boolean;
+}
+
 const showsAll = { relevance: 'all', hidden: 'exclude' } as const;
 
+/** Where a reader begins that wants only what is new. Stories that began before are new to it. */
+export function startAt(position: number, isGrouped: boolean): Offset {
+  return { ...start, position, ...(isGrouped && { bound: position }) };
+}
+
+/** The range of a reader in the order of the log. */
+export function toStoryRange(
+  { ruleId, platform }: MatchFilter,
+  offset: Pick<Offset, 'bound'> | null,
+): StoryRange {
+  const ruleIds = ruleId === null ? null : [ruleId];
+  const order = 'oldest';
+  return { ruleIds, platform, since: null, until: null, order, ...boundsOf(order, offset) };
+}
+
+/** The positions of a range of stories. */
+export function boundsOf(order: 'newest' | 'oldest', offset: Pick<Offset, 'bound'> | null) {
+  const end = Number.MAX_SAFE_INTEGER;
+  return order === 'newest'
+    ? { after: 0, through: offset?.bound ?? end }
+    : { after: offset?.bound ?? 0, through: end };
+}
+
 /** With another view, a cursor would skip what its first view has hidden. */
-export function scopeOfView({ relevance, hidden }: Pick<View, 'relevance' | 'hidden'>): string[] {
-  return relevance === 'all' && hidden === 'exclude' ? [] : ['view', relevance, hidden];
+export function scopeOfView({ relevance, hidden, stories }: ScopedView): string[] {
+  const isPlain = relevance === 'all' && hidden === 'exclude' && !stories;
+  return isPlain ? [] : ['view', relevance, hidden, ...(stories ? ['story'] : [])];
 }
 
 /** The scope of a named reader, whose filter never changes. */
@@ -44,11 +75,12 @@ export function sealOffset(cursors: Cursors, scope: CursorScope, offset: Offset)
 }
 
 export function parseOffset(text: string): Offset {
-  const [position = 0, knownRemoved = 0] = text.split(':').map(Number);
-  return { position, knownRemoved };
+  const [position = 0, knownRemoved = 0, bound] = text.split(':').map(Number);
+  return { position, knownRemoved, ...(bound !== undefined && { bound }) };
 }
 
-export function formatOffset({ position, knownRemoved }: Offset): string {
+export function formatOffset({ position, knownRemoved, bound }: Offset): string {
+  if (bound !== undefined) return `${position}:${knownRemoved}:${bound}`;
   return knownRemoved > position ? `${position}:${knownRemoved}` : `${position}`;
 }
 

@@ -18,6 +18,8 @@ import {
   scopeOfReader,
   sealOffset,
   start,
+  startAt,
+  toStoryRange,
 } from './offset.ts';
 import { readOrWait } from './read-or-wait.ts';
 import { type LogEntry, toAnswer } from './to-match.ts';
@@ -40,6 +42,8 @@ interface NamedReader {
   readonly ruleId: string | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  /** Null: every match. */
+  readonly grouping: Reader['group'];
   /** An offset; null while nothing is acknowledged. The reader then starts at the oldest match. */
   readonly place: string | null;
 }
@@ -56,7 +60,7 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
       (await findReader(database.forAccount(accountId), accountId, request.reader)) ??
       (await createReader(options, principal, request));
     refuseOtherFilter(reader, request);
-    const { ruleId, platform, relevance } = reader;
+    const { ruleId, platform, relevance, grouping } = reader;
     const offset = reader.place === null ? null : parseOffset(reader.place);
     const waitMs = (request.wait_seconds ?? 0) * 1_000;
     if (reader.reads === 'notices')
@@ -74,10 +78,12 @@ export function readMatches(options: ReadMatchesOptions): Handler<'ReadMatches'>
     };
     const scope = scopeOfReader(accountId, request.reader);
     const jumpedTo = offset ? await refuseOvertaken(options, query, scope, offset) : 0;
-    const view = { relevance, hidden: 'exclude', waits: true } as const;
+    const isGrouped = grouping !== null;
+    const stories = isGrouped ? toStoryRange(query, offset) : null;
+    const view = { relevance, hidden: 'exclude', waits: true, stories } as const;
     const viewOf = (entries: readonly LogEntry[]) =>
       options.views.view(accountId, entries, { view, marks: true });
-    const found = await readOrWait(options, query, { waitMs, signal, jumpedTo, viewOf });
+    const found = await readOrWait(options, query, { waitMs, signal, jumpedTo, viewOf, isGrouped });
     const { entries, hidden, through: position, coverage } = found;
     return {
       ...toAnswer(entries, hidden),
@@ -119,7 +125,7 @@ async function findReader(
   name: string,
 ): Promise<NamedReader | null> {
   return await sql.one<NamedReader>(
-    'select reads, rule_id as "ruleId", platform, relevance, place from readers where account_id = $1 and name = $2',
+    'select reads, rule_id as "ruleId", platform, relevance, grouping, place from readers where account_id = $1 and name = $2',
     [accountId, name],
   );
 }
@@ -138,11 +144,12 @@ async function createReader(
   const ruleId = request.rule_id ?? null;
   const platform = request.platform ?? null;
   const relevance = request.relevance ?? 'all';
+  const grouping = request.group ?? null;
   if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
   const readersMax = principal.limits.readers;
   const now = async () =>
     reads === 'notices' ? (await notices.ends(accountId)).last : await following.now();
-  const place = request.start === 'now' ? formatOffset({ ...start, position: await now() }) : null;
+  const place = request.start === 'now' ? formatOffset(startAt(await now(), grouping !== null)) : null;
   return await database.forAccount(accountId).transaction(async (sql) => {
     await lockAccount(sql, accountId);
     const known = await findReader(sql, accountId, name);
@@ -160,26 +167,28 @@ async function createReader(
       );
     }
     await sql.run(
-      'insert into readers (account_id, name, reads, rule_id, platform, relevance, place) values ($1, $2, $3, $4, $5, $6, $7)',
-      [accountId, name, reads, ruleId, platform, relevance, place],
+      `insert into readers (account_id, name, reads, rule_id, platform, relevance, grouping, place)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [accountId, name, reads, ruleId, platform, relevance, grouping, place],
     );
-    return { reads, ruleId, platform, relevance, place };
+    return { reads, ruleId, platform, relevance, grouping, place };
   });
 }
 
 /** A request without a filter uses that of the reader, but must specify matches or notices. With another filter the reader would silently skip matches. */
 function refuseOtherFilter(reader: NamedReader, request: Request): void {
-  const { reads, ruleId, platform, relevance } = reader;
+  const { reads, ruleId, platform, relevance, grouping } = reader;
   const isSame =
     reads === request.of &&
     [ruleId, undefined].includes(request.rule_id) &&
     [platform, undefined].includes(request.platform) &&
-    [relevance, undefined].includes(request.relevance);
+    [relevance, undefined].includes(request.relevance) &&
+    [grouping, undefined].includes(request.group);
   if (isSame) return;
   throw new Failure(
     'already_exists',
     'The reader has another filter, see details.reader. Choose another name, or omit the filter.',
-    { details: { reader: { of: reads, rule_id: ruleId, platform, relevance } } },
+    { details: { reader: { of: reads, rule_id: ruleId, platform, relevance, group: grouping } } },
   );
 }
 

@@ -3,7 +3,7 @@ import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import { pause } from '../runtime/worker.ts';
 import type { Following, ReaderQuery } from './follow-matches.ts';
 import type { LogEntry } from './to-match.ts';
-import type { Viewed } from './views.ts';
+import { countHidden, type HiddenEntry, type Viewed } from './views.ts';
 
 /** What the caller sees of these entries (relevance/views.ts). */
 export type ViewOf = (entries: readonly LogEntry[]) => Viewed | Promise<Viewed>;
@@ -14,9 +14,11 @@ export interface WaitOptions {
   /** The last position to which the log is known to have jumped. */
   readonly jumpedTo: number;
   readonly viewOf: ViewOf;
+  /** Most matches of a page may be left out, so whole pages are read. */
+  readonly isGrouped?: boolean;
 }
 
-interface CoveredPage {
+export interface CoveredPage {
   readonly entries: readonly LogEntry[];
   /** Between these entries and behind them, up to `through`. */
   readonly hidden: HiddenMatches;
@@ -51,7 +53,7 @@ export async function readOrWait(
   query: ReaderQuery,
   options: WaitOptions,
 ): Promise<CoveredPage> {
-  const found = createCollected(options.viewOf);
+  const found = createCollected(options.viewOf, query.limit);
   if (options.waitMs > 0) {
     await waitForEntries(following, query, options, found);
     if (!isCovered(query)) return found.page({ more: true, coverage: null });
@@ -59,12 +61,13 @@ export async function readOrWait(
   }
   const covered = isCovered(query) ? await coverage(query) : null;
   for (let read = 0; ; ) {
-    const limit = query.limit - found.entries.length;
+    const limit = options.isGrouped ? query.limit : query.limit - found.entries.length;
     const page = await following.page({ ...query, from: found.through() ?? query.from, limit });
     read += page.entries.length;
     const isWaiting = await found.add(page.entries);
     const isEnough = found.entries.length >= query.limit || read >= readMax || isWaiting;
-    if (isEnough || !page.more) return found.page({ more: page.more || isWaiting, coverage: covered });
+    const more = page.more || isWaiting || found.isCut();
+    if (isEnough || !page.more) return found.page({ more, coverage: covered });
   }
 }
 
@@ -92,29 +95,54 @@ async function waitForEntries(
 }
 
 /** Collects what is shown of the entries that are read one after the other. */
-function createCollected(viewOf: ViewOf) {
+function createCollected(viewOf: ViewOf, limit: number) {
   const entries: LogEntry[] = [];
-  const hidden = { muted: 0, not_relevant: 0 };
+  const hiddenAt: HiddenEntry[] = [];
   let through: number | null = null;
+  let isCut = false;
   return {
     entries,
     through: () => through,
+    /** Whether more is shown than fits. */
+    isCut: () => isCut,
     /** True if an entry waits for a verdict: it and those behind it are not added. */
     async add(read: readonly LogEntry[]): Promise<boolean> {
       const seen = await viewOf(read);
-      for (const entry of seen.entries) entries.push(entry);
-      hidden.muted += seen.hidden.muted;
-      hidden.not_relevant += seen.hidden.not_relevant;
+      const matches = entries.filter((one) => 'match' in one).length;
+      const fitting = firstMatches(seen.entries, limit - matches);
+      for (const entry of fitting) entries.push(entry);
+      isCut = fitting.length < seen.entries.length;
+      if (isCut) {
+        through = entries.at(-1)?.position ?? through;
+        const taken = new Set(
+          read
+            .slice(
+              0,
+              read.findIndex(({ position }) => position === through),
+            )
+            .map((one) => one.position),
+        );
+        hiddenAt.push(...seen.hiddenAt.filter(({ position }) => taken.has(position)));
+        return false;
+      }
+      hiddenAt.push(...seen.hiddenAt);
       through = seen.through ?? through;
       return seen.waitsUntil !== null;
     },
     page: (rest: Pick<CoveredPage, 'more' | 'coverage'>): CoveredPage => ({
       entries,
-      hidden,
+      hidden: countHidden(hiddenAt),
       through,
       ...rest,
     }),
   };
+}
+
+/** The entries up to so many matches. */
+function firstMatches(entries: readonly LogEntry[], max: number): readonly LogEntry[] {
+  let matches = 0;
+  const end = entries.findIndex((one) => 'match' in one && ++matches > max);
+  return end < 0 ? entries : entries.slice(0, end);
 }
 
 const isCovered = ({ ruleId, platform }: ReaderQuery) => ruleId !== null || platform !== null;

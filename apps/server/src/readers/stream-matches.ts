@@ -7,8 +7,16 @@ import { Failure } from '../runtime/failure.ts';
 import { pause } from '../runtime/worker.ts';
 import { type Following, LogRestored } from './follow-matches.ts';
 import type { MatchReader } from './match-reader.sql.ts';
-import { type Offset, openOffset, refuseOvertaken, scopeOfFilter, sealOffset, start } from './offset.ts';
-import { jsonOf, type LogEntry } from './to-match.ts';
+import {
+  type Offset,
+  openOffset,
+  refuseOvertaken,
+  scopeOfFilter,
+  sealOffset,
+  startAt,
+  toStoryRange,
+} from './offset.ts';
+import { jsonOf, type LogEntry, totalOf } from './to-match.ts';
 import type { Viewed, Views } from './views.ts';
 
 /** Small, because each stream whose client does not read holds this many in memory. */
@@ -36,14 +44,15 @@ export function streamMatches(options: StreamMatchesOptions) {
     stack.use(countStream(principal));
     if (ruleId !== null && !(await rules.exists(accountId, ruleId))) throw noSuchRule();
     const filter = { accountId, ruleId, platform };
-    const view = { relevance: request.relevance ?? 'all', hidden: 'exclude', waits: true } as const;
-    const scope = scopeOfFilter(filter, view);
+    const isGrouped = request.group !== undefined;
+    const shows = { relevance: request.relevance ?? 'all', hidden: 'exclude', waits: true } as const;
+    const scope = scopeOfFilter(filter, { ...shows, stories: isGrouped });
     // A client that reconnects repeats its first URL, and with it the cursor with which it started.
     const cursor = lastEventId ?? request.cursor;
     const offset =
-      cursor === undefined
-        ? { ...start, position: await following.now() }
-        : openOffset(cursors, scope, cursor);
+      cursor === undefined ? startAt(await following.now(), isGrouped) : openOffset(cursors, scope, cursor);
+    const stories = isGrouped ? toStoryRange(filter, offset) : null;
+    const view = { ...shows, stories };
     const jumpedTo = cursor === undefined ? 0 : await refuseOvertaken(options, filter, scope, offset);
     const follower = stack.use(following.follow(filter, offset.position, jumpedTo));
     const open = stack.move();
@@ -155,9 +164,9 @@ function createEventMaker(cursors: Cursors) {
     // One array has one filter, but the readers' knowledge of retention may differ.
     if (known?.knownRemoved === knownRemoved) return known.batch;
     const idOf = ({ position }: Pick<LogEntry, 'position'>) =>
-      sealOffset(cursors, scope, { position, knownRemoved });
+      sealOffset(cursors, scope, { ...offset, position });
     const events = entries.map((followed) => toEvent(followed, idOf(followed)));
-    if (through !== null && hidden.muted + hidden.not_relevant > 0)
+    if (through !== null && totalOf(hidden) > 0)
       events.push({ id: idOf({ position: through }), event: 'hidden', data: JSON.stringify(hidden) });
     const batch = { events };
     if (entries.length > 0) made.set(entries, { knownRemoved, batch });

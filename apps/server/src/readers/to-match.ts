@@ -31,8 +31,12 @@ export function toAnswer(
   return {
     matches,
     ...(removed.length > 0 && { removed }),
-    ...(hidden.muted + hidden.not_relevant > 0 && { hidden }),
+    ...(totalOf(hidden) > 0 && { hidden }),
   };
+}
+
+export function totalOf({ muted, not_relevant, in_story = 0 }: HiddenMatches): number {
+  return muted + not_relevant + in_story;
 }
 
 export function toRemovalEntry({ position, platform, ...removed }: StoredRemoval): RemovalEntry {

@@ -1,12 +1,20 @@
 import type { HiddenMatches, Match, RelevanceFilter } from '@earshot/contract';
 import type { Database } from '../engines/database.ts';
-import { type AccountRelevance, type Fact, readAccount, readFacts } from '../relevance/relevance.sql.ts';
+import {
+  type AccountRelevance,
+  type Fact,
+  findMatches,
+  readAccount,
+  readFacts,
+} from '../relevance/relevance.sql.ts';
 import { muteOf } from '../relevance/which-mute.ts';
 import { positionOf } from '../runtime/ids.ts';
+import type { StoryRange } from '../stories/story-reader.sql.ts';
+import { groupStories } from './group-stories.ts';
 import type { LogEntry, MatchEntry } from './to-match.ts';
 
 /*
- * What a reader leaves out: muted matches, and those that are not relevant if it wants so. Everything is stored, and applied when it is
+ * What a reader leaves out: muted matches, and those that are not relevant or not the first of their story if it wants so. Everything is stored, and applied when it is
  * read: so a label, a mute and its deletion take effect for all matches, and a fault of the judge loses none.
  */
 
@@ -16,6 +24,8 @@ export interface View {
   readonly hidden: 'exclude' | 'include' | 'only';
   /** Whether it waits for verdicts. A list of the newest matches does not: what has none yet is shown. */
   readonly waits: boolean;
+  /** Lists each story of this range once. */
+  readonly stories?: StoryRange | null;
 }
 
 /** A push that leaves out what is not relevant waits this long for the verdict. */
@@ -38,8 +48,13 @@ export interface HiddenEntry {
 }
 
 export function countHidden(hiddenAt: readonly HiddenEntry[]): HiddenMatches {
-  const muted = hiddenAt.filter(({ by }) => by === 'muted').length;
-  return { muted, not_relevant: hiddenAt.length - muted };
+  const count = (reason: keyof HiddenMatches) => hiddenAt.filter(({ by }) => by === reason).length;
+  const inStory = count('in_story');
+  return {
+    muted: count('muted'),
+    not_relevant: count('not_relevant'),
+    ...(inStory > 0 && { in_story: inStory }),
+  };
 }
 
 /** What other nodes change takes effect after this time. */
@@ -99,14 +114,47 @@ export function createViews({
     return readFacts(database, accountId, positions).then(decideWith);
   };
 
+  const viewUngrouped = (accountId: string, entries: readonly LogEntry[], wanted: Wanted) => {
+    const account = accountOf(accountId);
+    return account instanceof Promise
+      ? account.then((loaded) => decide(accountId, entries, wanted, loaded))
+      : decide(accountId, entries, wanted, account);
+  };
+
+  const group = async (
+    accountId: string,
+    seen: Viewed,
+    { range, view }: { readonly range: StoryRange; readonly view: View },
+  ): Promise<Viewed> => {
+    const account = await accountOf(accountId);
+    const hides = account.mutes.length > 0 || (account.hasFacts && view.relevance !== 'all');
+    const firstShown = async (positions: readonly number[]) => {
+      const found = await findMatches(database.forAccount(accountId), accountId, positions);
+      const facts = account.hasFacts ? await readFacts(database, accountId, positions) : noFacts;
+      const isShown = ({ position, ruleId, payload }: (typeof found)[number]) =>
+        muteOf(account.mutes, { rule_id: ruleId, payload }) === null &&
+        decisionOf({ position, match: { rule_id: ruleId, created_at: '' } }, facts.get(position), {
+          view: { ...view, waits: false },
+          account,
+          nowMs: nowMs(),
+        }) === 'show';
+      const shown = new Set(found.filter(isShown).map(({ position }) => position));
+      return positions.find((position) => shown.has(position)) ?? null;
+    };
+    const grouped = await groupStories(seen.entries, { database, accountId, range, hides, firstShown });
+    const hiddenAt = [...seen.hiddenAt, ...grouped.inStory];
+    return { ...seen, entries: grouped.entries, hiddenAt, hidden: countHidden(hiddenAt) };
+  };
+
   return {
     /** A promise only if something must be read. If nothing is hidden, the entries are the same array. */
     view(accountId: string, entries: readonly LogEntry[], wanted: Wanted): Viewed | Promise<Viewed> {
       if (entries.length === 0) return showAll(entries);
-      const account = accountOf(accountId);
-      return account instanceof Promise
-        ? account.then((loaded) => decide(accountId, entries, wanted, loaded))
-        : decide(accountId, entries, wanted, account);
+      const seen = viewUngrouped(accountId, entries, wanted);
+      const { view } = wanted;
+      if (!view.stories) return seen;
+      const range = view.stories;
+      return Promise.resolve(seen).then((shown) => group(accountId, shown, { range, view }));
     },
     /** Whether the account can have matches that are hidden. */
     async hides(accountId: string, relevance: RelevanceFilter): Promise<boolean> {
@@ -179,9 +227,9 @@ function decideAll(entries: readonly LogEntry[], options: DecideOptions): Viewed
 }
 
 function decisionOf(
-  { position, match }: MatchEntry,
+  { position, match }: { readonly position: number; readonly match: Pick<Match, 'rule_id' | 'created_at'> },
   fact: Fact | undefined,
-  { view: { relevance, waits }, account, nowMs }: DecideOptions,
+  { view: { relevance, waits }, account, nowMs }: Omit<DecideOptions, 'facts'>,
 ): 'show' | 'not_relevant' | { readonly waitsUntil: Date } {
   if (relevance === 'all') return 'show';
   if (fact?.label) return fact.label === 'relevant' ? 'show' : 'not_relevant';

@@ -64,9 +64,9 @@ async function removeSome(sql: Sql, target: RemovalTarget): Promise<RemovalCount
   if (gone.length > 0) {
     await writeRemovals(sql, gone, target);
     await takeOutOfBatches(sql, gone);
-    await sql.run('delete from match_relevance where position = any($1)', [
-      gone.map(({ position }) => position),
-    ]);
+    const positions = gone.map(({ position }) => position);
+    await sql.run('delete from match_relevance where position = any($1)', [positions]);
+    await sql.run('delete from story_members where position = any($1)', [positions]);
   }
   const isDone = gone.length < matchesAtOnceMax;
   const items = isDone

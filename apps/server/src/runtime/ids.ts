@@ -21,16 +21,33 @@ const idLength = 12;
  * show how many matches the installation stored in between, as cursors do. In a self-hosted service, that is acceptable.
  */
 export function matchIdOf(position: number): string {
+  return `mat_${textOf(position)}`;
+}
+
+/** A story has the position of its first match. */
+export function storyIdOf(position: number): string {
+  return `story_${textOf(position)}`;
+}
+
+function textOf(position: number): string {
   let text = '';
   for (let rest = position, digit = 0; digit < idLength; digit++, rest = Math.floor(rest / digits.length)) {
     text = digits.charAt(rest % digits.length) + text;
   }
-  return `mat_${text}`;
+  return text;
 }
 
 /** Null if it is not the id of a match. */
 export function positionOf(matchId: string): number | null {
-  const [, text] = /^mat_([0-9a-z]{12})$/.exec(matchId) ?? [];
+  return parsePosition(/^mat_([0-9a-z]{12})$/.exec(matchId)?.[1]);
+}
+
+/** Null if it is not the id of a story. */
+export function positionOfStory(storyId: string): number | null {
+  return parsePosition(/^story_([0-9a-z]{12})$/.exec(storyId)?.[1]);
+}
+
+function parsePosition(text: string | undefined): number | null {
   const position = text === undefined ? Number.NaN : Number.parseInt(text, digits.length);
   return Number.isSafeInteger(position) ? position : null;
 }

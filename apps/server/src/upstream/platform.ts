@@ -3,6 +3,7 @@ import type { Language, Tier } from '@earshot/query';
 import type { Item, Reading } from './item.ts';
 import type { LocalRules } from './local-rules.ts';
 import type { Protocol } from './protocol.ts';
+import type { RelatedItem, Relations } from './relations.ts';
 import type { UpstreamRules } from './upstream-rules.ts';
 import type { UpstreamStream, WireItem } from './upstream-stream.ts';
 
@@ -35,6 +36,9 @@ export interface PlatformDescriptor<Settings> {
   readonly itemTime: (item: Item) => Date | null;
   /** Removes what can be left out of an item that is too large for the event log; null if nothing can. */
   readonly shortenItem: ((item: Item) => Item) | null;
+  readonly relationsOf: (item: RelatedItem) => Relations;
+  /** The post at an address of the platform; null if it is another page. */
+  readonly postOfUrl: (url: URL) => string | null;
   readonly mostAlong: (settings: Settings) => MostAlong;
   readonly billing: Billing;
   /**

@@ -5,6 +5,7 @@ import type { createNextPages } from '../readers/next-pages.sql.ts';
 import { type LogEntry, toLog } from '../readers/to-match.ts';
 import { countHidden, type HiddenEntry, type Views } from '../readers/views.ts';
 import { createTurns } from '../runtime/concurrency.ts';
+import type { StoryRange } from '../stories/story-reader.sql.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';
 import { batchMatchesMax } from './endpoint-state.ts';
 import { type ChatBatch, chatItemOf, chatItemsMax } from './formats/chat-content.ts';
@@ -68,7 +69,7 @@ const countedMax = 10_000;
 export async function buildChatBatch(options: BuildOptions, leased: LeasedWebhook): Promise<Built> {
   const { accountId, ruleIds, platform, relevance, webhookId, state } = leased;
   const most = state.batchMax < batchMatchesMax ? state.batchMax : countedMax;
-  const hides = await options.views.hides(accountId, relevance);
+  const hides = leased.storiesFrom !== null || (await options.views.hides(accountId, relevance));
   const entries: Entry[] = [];
   const counted: Entry[] = [];
   let removals = 0;
@@ -146,13 +147,19 @@ interface Entry {
   readonly shown: LogEntry;
 }
 
+function storiesOf({ ruleIds, platform, storiesFrom }: LeasedWebhook): StoryRange | null {
+  if (storiesFrom === null) return null;
+  const bounds = { after: storiesFrom, through: Number.MAX_SAFE_INTEGER };
+  return { ruleIds, platform, since: null, until: null, order: 'oldest', ...bounds };
+}
+
 /** One lease reads no more entries than these, however few of them are shown. */
 const readMax = 5_000;
 
 /** What the webhook gets, in log order, and what it does not get. */
 function openEntries({ nextPage, parsedRules, views }: BuildOptions, leased: LeasedWebhook) {
   const { accountId, ruleIds, platform, relevance, state } = leased;
-  const view = { relevance, hidden: 'exclude', waits: true } as const;
+  const view = { relevance, hidden: 'exclude', waits: true, stories: storiesOf(leased) } as const;
   const hiddenAt: HiddenEntry[] = [];
   let through = state.suspects.at(-1) ?? state.position;
   let isWaiting = false;

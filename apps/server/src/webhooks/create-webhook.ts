@@ -35,7 +35,7 @@ export function createWebhook(options: {
     const { name, url, format, events = ['matches'] } = request;
     const ruleIds = request.rule_ids ?? null;
     const platform = request.platform ?? null;
-    const relevance = request.relevance ?? 'all';
+    const { relevance = 'all', group = null } = request;
     const windowSeconds = request.window_seconds ?? windowDefaultOf(format);
     const maxMatches = request.max_matches ?? webhookMatchesMax;
     const problem = urlProblem(url);
@@ -48,6 +48,7 @@ export function createWebhook(options: {
       ruleIds,
       platform,
       relevance,
+      group,
       events,
       sealedSecret: secretBox.seal(id, secret),
     };
@@ -74,6 +75,7 @@ interface NewWebhook {
   readonly ruleIds: readonly string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  readonly group: Webhook['group'];
   readonly events: readonly Webhook['events'][number][];
   readonly sealedSecret: Buffer;
 }
@@ -96,6 +98,7 @@ export async function insertWebhook(
     ruleIds,
     platform,
     relevance,
+    group,
     events,
     sealedSecret,
   } = webhook;
@@ -115,8 +118,8 @@ export async function insertWebhook(
   }
   const row = await sql.one<WebhookRow>(
     `insert into webhooks (id, account_id, name, url, rule_ids, platform, secret, state, batch_max, next_attempt_at, position,
-       events, format, window_seconds, relevance, max_matches, notice_position)
-     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, $12, $13, ${noticesEndOf('$2')}
+       events, format, window_seconds, relevance, max_matches, grouping, stories_from, notice_position)
+     select $1, $2, $3, $4, $5, $6, $7, 'active', $8, now(), last_position, $9, $10, $11, $12, $13, $14, last_position, ${noticesEndOf('$2')}
      from match_log returning ${shown}`,
     [
       id,
@@ -132,6 +135,7 @@ export async function insertWebhook(
       windowSeconds,
       relevance,
       maxMatches,
+      group,
     ],
   );
   if (!row) throw new Error('there is no match log');

@@ -19,6 +19,7 @@ function leasedOf(webhookId: string): LeasedWebhook {
     platform: null,
     relevance: 'all',
     maxMatches: 100,
+    storiesFrom: null,
     secrets: [],
     state: {
       position: 0,

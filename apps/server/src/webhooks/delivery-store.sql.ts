@@ -236,6 +236,7 @@ interface DueRow {
   readonly rule_ids: string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  readonly stories_from: number | null;
   readonly position: number;
   readonly epoch: number;
   /** The driver returns int8 inside an array as text. */
@@ -299,7 +300,7 @@ async function leaseDue(
      )
      update webhooks set lease = $1, lease_until = now() + interval '${leaseSeconds} seconds'
      from due where webhooks.id = due.id
-     returning webhooks.id, account_id, name, url, format, ${dueAt} as due_at, now() as leased_at, rule_ids, platform, relevance, position, epoch, suspects, batch_max, max_matches, failures,
+     returning webhooks.id, account_id, name, url, format, ${dueAt} as due_at, now() as leased_at, rule_ids, platform, relevance, case when grouping = 'story' then stories_from end as stories_from, position, epoch, suspects, batch_max, max_matches, failures,
        extract(epoch from now() - failing_since)::float8 * 1000 as failing_ms, next_attempt_at, troubled, (select last_position from match_log) as log_end,
        notice_position, notice_refusals, ${noticesEnd} as notices_end,
        array_remove(array[secret, case when previous_secret_until > now() then previous_secret end], null) as secrets`,
@@ -331,6 +332,7 @@ function toLeased(row: DueRow, lease: string, batch: WebhookBatch | null): Lease
     platform: row.platform,
     relevance: row.relevance,
     maxMatches: row.max_matches,
+    storiesFrom: row.stories_from,
     secrets: row.secrets,
     state: {
       position: row.position,

@@ -21,6 +21,8 @@ export interface LeasedWebhook {
   readonly relevance: RelevanceFilter;
   /** The most matches in one message of a program. */
   readonly maxMatches: number;
+  /** Where its stories begin; null if it gets every match. */
+  readonly storiesFrom: number | null;
   /** Sealed; all that are valid now, newest first. */
   readonly secrets: readonly Buffer[];
   readonly state: EndpointState;

@@ -80,6 +80,7 @@ interface WebhookChanges {
   readonly ruleIds?: readonly string[] | null | undefined;
   readonly platform?: Platform | null | undefined;
   readonly relevance?: RelevanceFilter | undefined;
+  readonly group?: Webhook['group'] | undefined;
   readonly events?: Webhook['events'] | undefined;
   readonly state?: 'active' | 'paused' | undefined;
 }
@@ -136,6 +137,7 @@ async function update(
   await refuseUnknownRules(sql, accountId, added);
   const platform = changes.platform === undefined ? before.platform : changes.platform;
   const relevance = changes.relevance ?? before.relevance;
+  const group = changes.group === undefined ? before.group : changes.group;
   const events = changes.events ?? before.events;
   const state = changes.state ?? before.state;
   const namesake = await sql.one('select 1 from webhooks where account_id = $1 and name = $2 and id <> $3', [
@@ -149,7 +151,11 @@ async function update(
   const keepsMatches = isWider(ruleIds, before.rule_ids);
   const newRules = !keepsMatches || !isWider(before.rule_ids, ruleIds);
   const newMessages =
-    platform !== before.platform || relevance !== before.relevance || format !== before.format || newMatches;
+    platform !== before.platform ||
+    relevance !== before.relevance ||
+    group !== before.group ||
+    format !== before.format ||
+    newMatches;
   const newFilter = newRules || newMessages;
   const startsOver = newMessages || !keepsMatches;
   const logEnd = '(select last_position from match_log)';
@@ -157,8 +163,9 @@ async function update(
   const isFresh = url !== before.url || (state === 'active' && before.state !== 'active');
   const row = await sql.one<WebhookRow>(
     `update webhooks set name = $2, url = $3, rule_ids = $4, platform = $5, state = $6, events = $7, format = $8,
-       window_seconds = $9, relevance = $10, max_matches = $11, updated_at = now()
+       window_seconds = $9, relevance = $10, max_matches = $11, grouping = $12, updated_at = now()
        ${newFilter ? `, position = ${position}` : ''}
+       ${newMessages ? `, stories_from = ${position}` : ''}
        ${begins('notices') ? `, notice_position = ${noticesEndOf('webhooks.account_id')}` : ''}
        ${startsOver ? `, ${startOver}` : newFilter ? ', epoch = epoch + 1' : ''}
        ${isFresh ? ', failures = 0, failing_since = null, troubled = false' : ''}
@@ -177,6 +184,7 @@ async function update(
       windowSeconds,
       relevance,
       changes.maxMatches ?? before.max_matches,
+      group,
     ],
   );
   if (startsOver) await discardBatch(sql, webhookId);

@@ -16,7 +16,7 @@ export type SentMatch = Match & { readonly truncated?: true };
 export function createBatchBody(webhookId: string) {
   const head = `{"type":"matches","webhook_id":${JSON.stringify(webhookId)},"matches":[`;
   const beforeRemovals = '],"removed":[';
-  const tail = '],"hidden":{"muted":1000000,"not_relevant":1000000}}';
+  const tail = '],"hidden":{"muted":1000000,"not_relevant":1000000,"in_story":1000000}}';
   const matches: string[] = [];
   const removals: string[] = [];
   let bytes = Buffer.byteLength(head + beforeRemovals + tail);

@@ -46,7 +46,7 @@ export async function setBack(
   const { webhook_id: id } = answer;
   return await database.forAccount(change.accountId).transaction(async (sql) => {
     const row = await sql.one(
-      `update webhooks set ${startOver}, position = least(position, $3), next_attempt_at = now(), failures = 0
+      `update webhooks set ${startOver}, position = least(position, $3), stories_from = least(position, $3), next_attempt_at = now(), failures = 0
        where account_id = $1 and id = $2 returning id`,
       [change.accountId, id, position],
     );

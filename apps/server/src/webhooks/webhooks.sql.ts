@@ -11,7 +11,7 @@ import { batchMatchesMax } from './endpoint-state.ts';
 import { withoutMatches } from './message.ts';
 
 /** The columns of a `WebhookRow`. */
-export const shown = `id, name, url, format, window_seconds, max_matches, rule_ids, platform, relevance, events, state, disabled_reason as reason, failing_since, failures, next_attempt_at,
+export const shown = `id, name, url, format, window_seconds, max_matches, rule_ids, platform, relevance, grouping as "group", events, state, disabled_reason as reason, failing_since, failures, next_attempt_at,
   created_at, updated_at`;
 
 export interface WebhookRow {
@@ -24,6 +24,7 @@ export interface WebhookRow {
   readonly rule_ids: string[] | null;
   readonly platform: Platform | null;
   readonly relevance: RelevanceFilter;
+  readonly group: Webhook['group'];
   readonly events: Webhook['events'];
   readonly state: Webhook['state'];
   readonly reason: Webhook['reason'];
@@ -54,9 +55,10 @@ export function shownUrl({ url, format }: Pick<WebhookRow, 'url' | 'format'>): s
 
 /** The settings of the owner for the audit log, without secrets. */
 export function auditOf(row: WebhookRow): object {
-  const { name, format, window_seconds, max_matches, rule_ids, platform, relevance, events, state } = row;
-  const batching = { window_seconds, max_matches };
-  return { name, url: shownUrl(row), format, ...batching, rule_ids, platform, relevance, events, state };
+  const { name, format, window_seconds, max_matches, rule_ids, platform, relevance, group, events, state } =
+    row;
+  const filter = { rule_ids, platform, relevance, group };
+  return { name, url: shownUrl(row), format, window_seconds, max_matches, ...filter, events, state };
 }
 
 /** SQL: the end of an account's notices. */

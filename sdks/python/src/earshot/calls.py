@@ -65,7 +65,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "ListAudit": Operation("POST", "/api.ListAudit", changes=False),
     "CreateWebhook": Operation("POST", "/api.CreateWebhook", changes=True, nullable=frozenset({"rule_ids"})),
     "ListWebhooks": Operation("POST", "/api.ListWebhooks", changes=False),
-    "UpdateWebhook": Operation("POST", "/api.UpdateWebhook", changes=True, nullable=frozenset({"rule_ids", "platform"})),
+    "UpdateWebhook": Operation("POST", "/api.UpdateWebhook", changes=True, nullable=frozenset({"rule_ids", "platform", "group"})),
     "DeleteWebhook": Operation("POST", "/api.DeleteWebhook", changes=True),
     "RotateWebhookSecret": Operation("POST", "/api.RotateWebhookSecret", changes=True),
     "TestWebhook": Operation("POST", "/api.TestWebhook", changes=True),
@@ -73,7 +73,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "ReplayWebhook": Operation("POST", "/api.ReplayWebhook", changes=True),
     "CreateDigest": Operation("POST", "/api.CreateDigest", changes=True, nullable=frozenset({"rule_ids"})),
     "ListDigests": Operation("POST", "/api.ListDigests", changes=False),
-    "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True, nullable=frozenset({"rule_ids"})),
+    "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True, nullable=frozenset({"rule_ids", "group"})),
     "DeleteDigest": Operation("POST", "/api.DeleteDigest", changes=True),
     "CreateFeed": Operation("POST", "/api.CreateFeed", changes=True, nullable=frozenset({"rule_ids"})),
     "ListFeeds": Operation("POST", "/api.ListFeeds", changes=False),
@@ -435,6 +435,8 @@ class Calls:
         from_: str | None = None,
         to: str | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
+        story_id: str | None = None,
         hidden: Literal["exclude", "include", "only"] | None = None,
         wait_seconds: int | None = None,
         timeout: float | None = None,
@@ -460,6 +462,10 @@ class Calls:
             relevance: Default `all`. `not_irrelevant` leaves out matches that are
                 `not_relevant` by label or judge, `relevant` also those that are `unsure`.
                 Matches without a verdict are never left out.
+            group: Lists each story once and counts its other matches in `hidden.in_story`.
+                With the newest first, a story is its newest match; otherwise its first, and
+                again when it has grown to 10, 100, 1,000 and 10,000 matches.
+            story_id: Only matches of this story, each with the reason why it is in it.
             hidden: Matches that a mute or `relevance` hides: leave them out and count them
                 (the default), list them too, or list only them.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
@@ -476,6 +482,8 @@ class Calls:
             "from": from_,
             "to": to,
             "relevance": relevance,
+            "group": group,
+            "story_id": story_id,
             "hidden": hidden,
             "wait_seconds": wait_seconds,
         }
@@ -793,6 +801,7 @@ class Calls:
         rule_id: str | None = None,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         start: Literal["oldest", "now"] | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -810,6 +819,7 @@ class Calls:
             rule_id: At the first use: only matches of this rule.
             platform: At the first use: only matches on this platform.
             relevance: At the first use: what to leave out, as in ListMatches. Default: `all`.
+            group: At the first use: lists stories, as in ListMatches.
             start: At the first use: start with new matches, or with the oldest stored match.
             limit: Number of matches to return; fewer when they are large: an answer ends at
                 about 1 MiB.
@@ -822,6 +832,7 @@ class Calls:
             "rule_id": rule_id,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "start": start,
             "limit": limit,
             "wait_seconds": wait_seconds,
@@ -1122,6 +1133,7 @@ class Calls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1148,6 +1160,9 @@ class Calls:
             platform: Only matches on this platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most. `all` by default.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: What is posted; `matches` by default.
             idempotency_key: Your own key, so that several runs of your program make the
                 change only once.
@@ -1162,6 +1177,7 @@ class Calls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
         }
         answer: types.CreatedWebhook = self._call("CreateWebhook", request, timeout, idempotency_key)
@@ -1202,6 +1218,7 @@ class Calls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         state: Literal["active", "paused"] | None = None,
         idempotency_key: str | None = None,
@@ -1229,6 +1246,9 @@ class Calls:
             platform: Only this platform; null: every platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: Which events are posted from now on.
             state: `active` also enables a disabled webhook. It continues where it stopped.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -1245,6 +1265,7 @@ class Calls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
             "state": state,
         }
@@ -1394,6 +1415,7 @@ class Calls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         min_matches: int | None = None,
         empty: Literal["skip", "send"] | None = None,
         max_matches: int | None = None,
@@ -1413,6 +1435,8 @@ class Calls:
             platform: Only matches on this platform.
             relevance: Which matches are not shown, as in ListMatches. They are counted. `all`
                 by default.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             min_matches: The digest is sent only if at least this many matches are waiting;
                 fewer wait for the next time. Default: 1.
             empty: What to do if nothing has matched: `skip` (the default) sends nothing.
@@ -1429,6 +1453,7 @@ class Calls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "min_matches": min_matches,
             "empty": empty,
             "max_matches": max_matches,
@@ -1467,6 +1492,7 @@ class Calls:
         name: str | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         schedule: types.DigestSchedule | None = None,
         recipients: types.DigestRecipients | None = None,
         min_matches: int | None = None,
@@ -1486,6 +1512,8 @@ class Calls:
             rule_ids: Only matches of these rules; null: of every rule. Applies to every
                 digest message that is not sent yet.
             relevance: Which matches are not shown, as in ListMatches. They are counted.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
             min_matches: The digest is sent only if at least this many matches are waiting;
@@ -1502,6 +1530,7 @@ class Calls:
             "name": name,
             "rule_ids": rule_ids,
             "relevance": relevance,
+            "group": group,
             "schedule": schedule,
             "recipients": recipients,
             "min_matches": min_matches,
@@ -2067,6 +2096,8 @@ class AsyncCalls:
         from_: str | None = None,
         to: str | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
+        story_id: str | None = None,
         hidden: Literal["exclude", "include", "only"] | None = None,
         wait_seconds: int | None = None,
         timeout: float | None = None,
@@ -2092,6 +2123,10 @@ class AsyncCalls:
             relevance: Default `all`. `not_irrelevant` leaves out matches that are
                 `not_relevant` by label or judge, `relevant` also those that are `unsure`.
                 Matches without a verdict are never left out.
+            group: Lists each story once and counts its other matches in `hidden.in_story`.
+                With the newest first, a story is its newest match; otherwise its first, and
+                again when it has grown to 10, 100, 1,000 and 10,000 matches.
+            story_id: Only matches of this story, each with the reason why it is in it.
             hidden: Matches that a mute or `relevance` hides: leave them out and count them
                 (the default), list them too, or list only them.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
@@ -2108,6 +2143,8 @@ class AsyncCalls:
             "from": from_,
             "to": to,
             "relevance": relevance,
+            "group": group,
+            "story_id": story_id,
             "hidden": hidden,
             "wait_seconds": wait_seconds,
         }
@@ -2425,6 +2462,7 @@ class AsyncCalls:
         rule_id: str | None = None,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         start: Literal["oldest", "now"] | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -2442,6 +2480,7 @@ class AsyncCalls:
             rule_id: At the first use: only matches of this rule.
             platform: At the first use: only matches on this platform.
             relevance: At the first use: what to leave out, as in ListMatches. Default: `all`.
+            group: At the first use: lists stories, as in ListMatches.
             start: At the first use: start with new matches, or with the oldest stored match.
             limit: Number of matches to return; fewer when they are large: an answer ends at
                 about 1 MiB.
@@ -2454,6 +2493,7 @@ class AsyncCalls:
             "rule_id": rule_id,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "start": start,
             "limit": limit,
             "wait_seconds": wait_seconds,
@@ -2754,6 +2794,7 @@ class AsyncCalls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2780,6 +2821,9 @@ class AsyncCalls:
             platform: Only matches on this platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most. `all` by default.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: What is posted; `matches` by default.
             idempotency_key: Your own key, so that several runs of your program make the
                 change only once.
@@ -2794,6 +2838,7 @@ class AsyncCalls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
         }
         answer: types.CreatedWebhook = await self._call("CreateWebhook", request, timeout, idempotency_key)
@@ -2834,6 +2879,7 @@ class AsyncCalls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         state: Literal["active", "paused"] | None = None,
         idempotency_key: str | None = None,
@@ -2861,6 +2907,9 @@ class AsyncCalls:
             platform: Only this platform; null: every platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: Which events are posted from now on.
             state: `active` also enables a disabled webhook. It continues where it stopped.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -2877,6 +2926,7 @@ class AsyncCalls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
             "state": state,
         }
@@ -3026,6 +3076,7 @@ class AsyncCalls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         min_matches: int | None = None,
         empty: Literal["skip", "send"] | None = None,
         max_matches: int | None = None,
@@ -3045,6 +3096,8 @@ class AsyncCalls:
             platform: Only matches on this platform.
             relevance: Which matches are not shown, as in ListMatches. They are counted. `all`
                 by default.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             min_matches: The digest is sent only if at least this many matches are waiting;
                 fewer wait for the next time. Default: 1.
             empty: What to do if nothing has matched: `skip` (the default) sends nothing.
@@ -3061,6 +3114,7 @@ class AsyncCalls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "min_matches": min_matches,
             "empty": empty,
             "max_matches": max_matches,
@@ -3099,6 +3153,7 @@ class AsyncCalls:
         name: str | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         schedule: types.DigestSchedule | None = None,
         recipients: types.DigestRecipients | None = None,
         min_matches: int | None = None,
@@ -3118,6 +3173,8 @@ class AsyncCalls:
             rule_ids: Only matches of these rules; null: of every rule. Applies to every
                 digest message that is not sent yet.
             relevance: Which matches are not shown, as in ListMatches. They are counted.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
             min_matches: The digest is sent only if at least this many matches are waiting;
@@ -3134,6 +3191,7 @@ class AsyncCalls:
             "name": name,
             "rule_ids": rule_ids,
             "relevance": relevance,
+            "group": group,
             "schedule": schedule,
             "recipients": recipients,
             "min_matches": min_matches,

@@ -427,6 +427,90 @@ class MatchRelevance(TypedDict):
     """Grows when the intent or the criteria change; null for a label."""
 
 
+class MatchStoryPlatforms(TypedDict):
+    """How many of them are from each platform."""
+
+    x: NotRequired[int]
+    """On `x`."""
+
+    firehose: NotRequired[int]
+    """On `firehose`."""
+
+    bluesky: NotRequired[int]
+    """On `bluesky`."""
+
+
+class MatchStoryMember(TypedDict):
+    match_id: str
+    """Id of the match."""
+
+    rule_id: str
+    """Id of the rule."""
+
+    platform: Literal["x", "firehose", "bluesky"]
+
+    because: Literal[
+        "first",
+        "same_page",
+        "repost",
+        "quote",
+        "reply",
+        "conversation",
+        "same_url",
+        "copy",
+        "merged",
+    ]
+    """Why it is in the story. `first`: the story began with it. `same_page`: the page or post
+    that others link or refer to, another version of it, or another rule. `repost`, `quote`,
+    `reply`, `conversation`: of an item of the story, or of the same post as one. `same_url`:
+    it links to the same page. `copy`: its text is equal. `merged`: it began a story that a
+    later item joined to this one.
+    """
+
+    created_at: str
+    """When the match was stored."""
+
+
+class MatchStory(TypedDict):
+    """The story of the match: only with `group: "story"`, and with `story_id`."""
+
+    id: str
+    """Id of the story. If two stories merge, both ids lead to the same story."""
+
+    matches: int
+    """Its matches now, within the filter; at most 10,000 are counted."""
+
+    platforms: MatchStoryPlatforms
+    """How many of them are from each platform."""
+
+    first_at: str
+    """When the first of them was stored."""
+
+    last_at: str
+    """When the last of them was stored."""
+
+    because: Literal[
+        "first",
+        "same_page",
+        "repost",
+        "quote",
+        "reply",
+        "conversation",
+        "same_url",
+        "copy",
+        "merged",
+    ]
+    """Why it is in the story. `first`: the story began with it. `same_page`: the page or post
+    that others link or refer to, another version of it, or another rule. `repost`, `quote`,
+    `reply`, `conversation`: of an item of the story, or of the same post as one. `same_url`:
+    it links to the same page. `copy`: its text is equal. `merged`: it began a story that a
+    later item joined to this one.
+    """
+
+    members: list[MatchStoryMember]
+    """The newest of them, at most 10."""
+
+
 class Match(TypedDict):
     """One item that matched one rule."""
 
@@ -464,6 +548,9 @@ class Match(TypedDict):
 
     muted_by: NotRequired[str]
     """Id of the mute that hides the match; absent if none does."""
+
+    story: NotRequired[MatchStory]
+    """The story of the match: only with `group: "story"`, and with `story_id`."""
 
 
 Gap = TypedDict(
@@ -759,6 +846,12 @@ class Webhook(TypedDict):
     the most.
     """
 
+    group: Literal["story"] | None
+    """Posts each story once, with its first match, and again when it has grown to 10, 100, 1,000
+    and 10,000 matches. Stories that began before the webhook are new to it. Null: it posts
+    every match.
+    """
+
     events: list[Literal["matches", "notices"]]
     """What is posted: `matches`, narrowed by `rule_ids` and `platform`; `notices`: all of the
     account, one in each message.
@@ -860,6 +953,9 @@ class Reader(TypedDict):
 
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches it leaves out, as in ListMatches."""
+
+    group: Literal["story"] | None
+    """Null: it reads every match of a story."""
 
     created_at: str
     """When it was first used."""
@@ -1009,6 +1105,9 @@ class ErrorReader(TypedDict):
 
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches it leaves out, as in ListMatches."""
+
+    group: Literal["story"] | None
+    """Null: it reads every match of a story."""
 
 
 class EstimatedMatches(TypedDict):
@@ -1437,8 +1536,8 @@ class Removal(TypedDict):
 
 
 class ListMatchesAnswerHidden(TypedDict):
-    """How many matches a mute or `relevance` hides between those of this answer; absent when
-    there are none. They are left out, unless a request with `hidden` lists them.
+    """How many matches a mute, `relevance` or `group` hides between those of this answer; absent
+    when there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     muted: int
@@ -1446,6 +1545,9 @@ class ListMatchesAnswerHidden(TypedDict):
 
     not_relevant: int
     """Matches that `relevance` left out."""
+
+    in_story: NotRequired[int]
+    """Matches of a story that another match stands for; only with `group`."""
 
 
 class ListMatchesAnswer(TypedDict):
@@ -1458,8 +1560,8 @@ class ListMatchesAnswer(TypedDict):
     """
 
     hidden: NotRequired[ListMatchesAnswerHidden]
-    """How many matches a mute or `relevance` hides between those of this answer; absent when
-    there are none. They are left out, unless a request with `hidden` lists them.
+    """How many matches a mute, `relevance` or `group` hides between those of this answer; absent
+    when there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     next_cursor: str | None
@@ -2066,8 +2168,8 @@ class ReadMatchesAnswer(TypedDict):
     """
 
     hidden: NotRequired[ListMatchesAnswerHidden]
-    """How many matches a mute or `relevance` hides between those of this answer; absent when
-    there are none. They are left out, unless a request with `hidden` lists them.
+    """How many matches a mute, `relevance` or `group` hides between those of this answer; absent
+    when there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     notices: NotRequired[list[Notice]]
@@ -2309,6 +2411,12 @@ class CreatedWebhook(TypedDict):
     the most.
     """
 
+    group: Literal["story"] | None
+    """Posts each story once, with its first match, and again when it has grown to 10, 100, 1,000
+    and 10,000 matches. Stories that began before the webhook are new to it. Null: it posts
+    every match.
+    """
+
     events: list[Literal["matches", "notices"]]
     """What is posted: `matches`, narrowed by `rule_ids` and `platform`; `notices`: all of the
     account, one in each message.
@@ -2428,6 +2536,11 @@ class Digest(TypedDict):
 
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches are not shown, as in ListMatches. They are counted."""
+
+    group: Literal["story"] | None
+    """Shows each story once, stories with the most matches first, with the number of their
+    matches per platform. All of its matches are counted. Null: it shows matches.
+    """
 
     schedule: DigestSchedule
     """When it is sent."""

@@ -14,7 +14,7 @@ export function FeedFilters({
   rules: readonly Rule[];
   onChange: (changes: Readonly<Record<string, string | null>>) => void;
 }) {
-  const { rule_id = '', platform = '', relevance = '', from, to } = query;
+  const { rule_id = '', platform = '', relevance = '', from, to, group } = query;
   return (
     <>
       <select
@@ -51,6 +51,14 @@ export function FeedFilters({
         <option value="not_irrelevant">Without not relevant</option>
         <option value="relevant">Only relevant</option>
       </select>
+      <label className={styles.toggle}>
+        <input
+          type="checkbox"
+          checked={group === 'story'}
+          onChange={({ target }) => onChange({ group: target.checked ? 'story' : null, peek: null })}
+        />
+        Group by story
+      </label>
       {(from !== undefined || to !== undefined) && (
         <Button onClick={() => onChange({ from: null, to: null, peek: null })}>
           {from === undefined ? '…' : formatTime(from)} – {to === undefined ? 'now' : formatTime(to)} ×

@@ -173,7 +173,12 @@ function changeMatches(state: FeedState, change: (match: FeedItem['match']) => F
 }
 
 export function addHidden(one: Hidden, other: Hidden = noneHidden): Hidden {
-  return { muted: one.muted + other.muted, not_relevant: one.not_relevant + other.not_relevant };
+  const inStory = (one.in_story ?? 0) + (other.in_story ?? 0);
+  return {
+    muted: one.muted + other.muted,
+    not_relevant: one.not_relevant + other.not_relevant,
+    ...(inStory > 0 && { in_story: inStory }),
+  };
 }
 
 /** The matches that are not in the feed yet. Runs for every page and flush, so it does not copy the lists. */

@@ -37,6 +37,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
   const { state, dispatch, error, connection } = useFeed(query, wantsOlder, restart);
   const [isAtTop, setAtTop] = useState(true);
   const { items, isPaused, freshCount, isListed } = state;
+  const isGrouped = query.group !== undefined;
   const ruleNames = useMemo(() => new Map(rules.map(({ id, name }) => [id, name])), [rules]);
 
   const selected = rules.filter(({ id }) => query.rule_id === undefined || id === query.rule_id);
@@ -45,10 +46,18 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
   );
 
   useEffect(
-    () => dispatch({ type: 'paused', isPaused: !isAtTop || peek !== null }),
-    [dispatch, isAtTop, peek],
+    () => dispatch({ type: 'paused', isPaused: isGrouped || !isAtTop || peek !== null }),
+    [dispatch, isGrouped, isAtTop, peek],
   );
-  const show = useCallback((id: string | null) => change({ peek: id }, { replace: true }), [change]);
+  // A match that is opened from its story may not be in the list, and then has no story.
+  const [keptStory, setKeptStory] = useState<FeedItem['match']['story']>();
+  const show = useCallback(
+    (id: string | null, story?: FeedItem['match']['story']) => {
+      setKeptStory(story);
+      change({ peek: id }, { replace: true });
+    },
+    [change],
+  );
 
   const showRange = useCallback(
     (range: { from: string; to: string | null }) => change({ ...range, peek: null }),
@@ -67,6 +76,10 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
   });
   const showNew = () => {
     show(null);
+    if (isGrouped) {
+      restart();
+      return;
+    }
     setAtTop(true);
     dispatch({ type: 'paused', isPaused: false });
     document.querySelector(`.${styles.list}`)?.scrollTo({ top: 0 });
@@ -79,7 +92,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
         <>
           <LiveStatus
             connection={connection}
-            isPaused={isPaused}
+            isPaused={isPaused && !isGrouped}
             disconnected={disconnected}
             receiving={isLoaded ? receivingState(selected, query.platform) : null}
             freshCount={freshCount}
@@ -116,6 +129,8 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
               {...peeked}
               rule={rules.find(({ id }) => id === peeked.item?.match.rule_id)}
               relevance={relevance}
+              story={peeked.item?.match.story ?? keptStory}
+              onOpen={show}
               onClose={() => show(null)}
             />
           )}

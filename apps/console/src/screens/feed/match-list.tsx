@@ -6,6 +6,7 @@ import styles from './feed.module.css';
 import type { FeedItem, Filter } from './feed-state.ts';
 import { MarkedText } from './marked-text.tsx';
 import { isHiddenBy, verdictNames } from './relevance-words.ts';
+import { sizeWords } from './story-words.ts';
 
 const rowPx = 68;
 const overscan = 8;
@@ -86,7 +87,8 @@ interface MatchRowProps extends Pick<MatchListProps, 'ruleNames' | 'filter' | 'o
 
 /** Memoised, because scrolling renders the list at every frame. */
 const MatchRow = memo(({ item: { match, marks }, ruleNames, filter, isPeeked, onPeek }: MatchRowProps) => {
-  const { payload, relevance, muted_by } = match;
+  const { payload, relevance, muted_by, story } = match;
+  const size = story ? sizeWords(story) : null;
   return (
     <button
       type="button"
@@ -104,6 +106,7 @@ const MatchRow = memo(({ item: { match, marks }, ruleNames, filter, isPeeked, on
           </span>
         )}
         {muted_by !== undefined && <span className={styles.verdict}>muted</span>}
+        {size !== null && <span className={styles.size}>{size}</span>}
         <span className={styles.rule}>{ruleNames.get(match.rule_id) ?? match.rule_id}</span>
       </span>
       <span className={styles.clamped}>

@@ -13,6 +13,7 @@ import type { FeedItem } from './feed-state.ts';
 import { MarkedText } from './marked-text.tsx';
 import type { Mark } from './marks.ts';
 import { RelevancePart } from './relevance-part.tsx';
+import { StoryPart } from './story-part.tsx';
 import type { RelevanceActions } from './use-relevance.ts';
 
 /** A panel with one match: the post, and the clauses of the rule that matched. It is not modal, so the list stays usable. */
@@ -22,6 +23,8 @@ export function Peek({
   isMissing,
   rule,
   relevance,
+  story,
+  onOpen,
   onClose,
 }: {
   item: FeedItem | undefined;
@@ -29,6 +32,9 @@ export function Peek({
   isMissing: boolean;
   rule: Rule | undefined;
   relevance: RelevanceActions;
+  /** The story of the match; undefined if the list does not group by story. */
+  story: FeedItem['match']['story'];
+  onOpen: (matchId: string, story: FeedItem['match']['story']) => void;
   onClose: () => void;
 }) {
   const [active, setActive] = useState<number | null>(null);
@@ -58,6 +64,7 @@ export function Peek({
           <RelevancePart match={item.match} rule={rule} actions={relevance} />
           <Post item={item} active={active} />
           <WhyPart item={item} rule={rule} active={active} onActive={setActive} />
+          {story && <StoryPart story={story} current={item.match.id} onOpen={(id) => onOpen(id, story)} />}
         </>
       )}
     </aside>

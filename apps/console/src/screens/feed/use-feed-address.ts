@@ -23,6 +23,7 @@ export function useFeedAddress() {
       to: timeOf(text('to')),
       relevance: relevances.find((known) => known === text('relevance')),
       hidden: text('hidden') === 'include' ? ('include' as const) : undefined,
+      group: text('group') === 'story' ? ('story' as const) : undefined,
     };
     return { query, peek: params.get('peek') };
   }, [params]);

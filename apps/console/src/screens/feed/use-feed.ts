@@ -17,6 +17,8 @@ export interface FeedQuery extends Filter {
   readonly to?: string | undefined;
   /** Lists also the matches that a mute or `relevance` hides. */
   readonly hidden?: 'include' | undefined;
+  /** Lists each story once. What arrives is then only counted: a new match changes which match stands for its story. */
+  readonly group?: 'story' | undefined;
 }
 
 const pageSize = 100;
@@ -74,12 +76,21 @@ export function useFeed(query: FeedQuery, wantsOlder: boolean, onRestored: () =>
 /** Loads one page. Retries temporary errors until the server is back. */
 function useLoad(query: FeedQuery, dispatch: Dispatch<FeedEvent>, setError: (error: Error | null) => void) {
   const api = useApi();
-  const { rule_id, platform, from, to, relevance, hidden } = query;
+  const { rule_id, platform, from, to, relevance, hidden, group } = query;
   return useCallback(
     async (older: OlderPage, signal: AbortSignal) => {
       for (;;) {
         try {
-          dispatch(await listPage(api, { rule_id, platform, from, to, relevance, hidden }, older, signal));
+          const wanted = {
+            rule_id,
+            platform,
+            from,
+            to,
+            relevance,
+            hidden: group ? undefined : hidden,
+            group,
+          };
+          dispatch(await listPage(api, wanted, older, signal));
           setError(null);
           return;
         } catch (problem) {
@@ -91,7 +102,7 @@ function useLoad(query: FeedQuery, dispatch: Dispatch<FeedEvent>, setError: (err
         if (signal.aborted) return;
       }
     },
-    [api, dispatch, setError, rule_id, platform, from, to, relevance, hidden],
+    [api, dispatch, setError, rule_id, platform, from, to, relevance, hidden, group],
   );
 }
 

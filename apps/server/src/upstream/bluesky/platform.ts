@@ -3,6 +3,7 @@ import { languages } from '@earshot/query';
 import type { PlatformDescriptor } from '../platform.ts';
 import { type Protocol, usualProtocol } from '../protocol.ts';
 import { readBlueskyPost, receivedAt } from './item.ts';
+import { postOfBlueskyUrl, relationsOfPost } from './relations.ts';
 import { createBlueskyRules } from './rules.ts';
 import { createBlueskyStream } from './stream.ts';
 
@@ -34,6 +35,8 @@ export const blueskyPlatform: PlatformDescriptor<BlueskySettings> = {
   readItem: (source, { text }) => readBlueskyPost(source, text),
   itemTime: receivedAt,
   shortenItem: null,
+  relationsOf: relationsOfPost,
+  postOfUrl: postOfBlueskyUrl,
   billing: {
     itemKind: 'post',
     cameAlong: () => ({ users: [], posts: [] }),

@@ -4,6 +4,7 @@ import { createUpstreamClient } from '../client.ts';
 import type { PlatformDescriptor } from '../platform.ts';
 import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { matchedAt, readFirehoseUpdate, withoutPageText } from './item.ts';
+import { relationsOfPage } from './relations.ts';
 import { createFirehoseRules } from './rules.ts';
 import { createFirehoseStream } from './stream.ts';
 
@@ -39,6 +40,8 @@ export const firehosePlatform: PlatformDescriptor<FirehoseSettings> = {
   readItem: (sourceId, { text, upstreamId }) => readFirehoseUpdate(sourceId, upstreamId ?? '', text),
   itemTime: matchedAt,
   shortenItem: withoutPageText,
+  relationsOf: relationsOfPage,
+  postOfUrl: () => null,
   // Replayed items were charged at their first delivery.
   billing: {
     itemKind: 'page',

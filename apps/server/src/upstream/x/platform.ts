@@ -6,6 +6,7 @@ import { atPace, type Protocol, usualProtocol } from '../protocol.ts';
 import { createXCompliance } from './compliance.ts';
 import { createXCounts } from './counts.ts';
 import { includedWith, readXRecord } from './item.ts';
+import { postOfXUrl, relationsOfPost } from './relations.ts';
 import { createXRules } from './rules.ts';
 import { createXSearch } from './search.ts';
 import type { XExpansions, XSettings } from './settings.ts';
@@ -55,6 +56,8 @@ export const xPlatform: PlatformDescriptor<XSettings> = {
   readItem: (sourceId, { text }) => readXRecord(sourceId, text),
   itemTime: ({ payload }) => new Date(payload.published_at ?? Number.NaN),
   shortenItem: null,
+  relationsOf: relationsOfPost,
+  postOfUrl: postOfXUrl,
   billing: {
     itemKind: 'post',
     cameAlong: includedWith,

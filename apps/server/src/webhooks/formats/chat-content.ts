@@ -136,12 +136,14 @@ export function chatContentOf(message: Message): ChatContent {
 /** The last lines of a message that shows only some matches. Trusted text. */
 export function endLines({ items, more, removals, hidden }: ChatContent, shown: number): string[] {
   const others = items.length - shown + more;
+  const { in_story = 0 } = hidden;
   return [
     ...(others > 0 ? [`and ${others.toLocaleString('en')} more`] : []),
     ...(hidden.muted > 0 ? [`${counted(hidden.muted, 'match is', 'matches are')} muted`] : []),
     ...(hidden.not_relevant > 0
       ? [`${counted(hidden.not_relevant, 'match is', 'matches are')} not relevant`]
       : []),
+    ...(in_story > 0 ? [`${counted(in_story, 'match is', 'matches are')} of the same stories`] : []),
     ...(removals > 0 ? [`${counted(removals, 'match was', 'matches were')} removed`] : []),
   ];
 }
