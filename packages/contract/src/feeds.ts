@@ -61,8 +61,8 @@ const exampleFeed = {
 } as const;
 
 /**
- * Feeds for feed readers. Their URLs are credentials, so the scope is that of keys, and the calling key must itself be allowed to read
- * matches.
+ * Feeds for feed readers. Their URLs are credentials, so changing them takes the scope of keys, and a key that creates one must itself be
+ * allowed to read matches. The list has no URLs.
  */
 export const feedOperations = defineOperations('Feeds', {
   CreateFeed: {

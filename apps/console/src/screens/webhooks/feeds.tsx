@@ -18,7 +18,7 @@ import styles from './webhooks.module.css';
 
 type Feed = Answers['ListFeeds']['feeds'][number];
 
-/** Feeds for feed readers. Their URLs are credentials, so only a key that may create keys sees them. */
+/** Feeds for feed readers. Their URLs are credentials, so only a key that may create keys manages them. */
 export function Feeds() {
   return useSession().data?.scopes.includes('keys:write') ? <FeedSection /> : null;
 }
