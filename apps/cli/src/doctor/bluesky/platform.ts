@@ -5,6 +5,8 @@ const collection = 'app.bsky.feed.post';
 const path = '/xrpc/network.bsky.jetstream.subscribeEvents';
 const framesMin = 20;
 const readForMs = 15_000;
+/** Time of this machine, also where a test lets the other waits pass faster. */
+const openWithinMs = 15_000;
 const minuteMs = 60_000;
 /** Longer than any instance keeps posts. */
 const tooOldMs = 30 * 24 * 60 * minuteMs;
@@ -25,7 +27,7 @@ interface Reading {
 const b0: Step = {
   id: 'B0',
   about: 'the stream of a Jetstream instance',
-  calls: 'three connections of up to 15 s',
+  calls: 'three connections of up to 30 s',
   usdMax: 0,
   needsNoToken: true,
   async *run(bench) {
@@ -67,7 +69,11 @@ async function read({ url: base, realMs, throwIfStopped }: Bench, fromMs: number
   let others = 0;
   const socket = new WebSocket(streamUrl(base, fromMs));
   await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, realMs(readForMs));
+    let timer = setTimeout(resolve, openWithinMs);
+    socket.addEventListener('open', () => {
+      clearTimeout(timer);
+      timer = setTimeout(resolve, realMs(readForMs));
+    });
     socket.addEventListener('message', ({ data }) => {
       const post = readPost(String(data));
       if (post === 'other') others += 1;
