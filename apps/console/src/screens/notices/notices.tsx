@@ -12,7 +12,14 @@ import { Screen } from '../../parts/screen.tsx';
 import { StatusMark } from '../../parts/status-mark.tsx';
 import { Time } from '../../parts/time.tsx';
 import { UntrustedText } from '../../parts/untrusted-text.tsx';
-import { alertFacts, noticeTitle, severityWords, statusOfNotice, subjectName, subjectPath } from './notice-words.ts';
+import {
+  alertFacts,
+  noticeTitle,
+  severityWords,
+  statusOfNotice,
+  subjectName,
+  subjectPath,
+} from './notice-words.ts';
 import styles from './notices.module.css';
 
 const shows = { open: 'Open', all: 'All' } as const;
