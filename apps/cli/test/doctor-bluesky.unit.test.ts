@@ -2,6 +2,8 @@ import { startSandbox } from '@earshot/sandbox';
 import { expect, test, vi } from 'vitest';
 import { control, doctor, numbersOf } from './doctor-bench.ts';
 
+const all = ['B-1', 'B-2', 'B-3', 'B-4', 'B-5'];
+
 type Sandbox = Awaited<ReturnType<typeof startSandbox>>;
 
 const checked = (sandbox: Sandbox, { path = '', pace }: { path?: string; pace: number }) =>
@@ -21,11 +23,11 @@ test('agrees with the emulator, whose posts it reads by both protocols', async (
   }, 20_000);
   for (const path of ['', '/subscribe']) {
     const agreeing = numbersOf(await checked(sandbox, { path, pace }), 'agrees');
-    expect(agreeing, path).toEqual(['B-1', 'B-2', 'B-3', 'B-4', 'B-5']);
+    expect({ path, agreeing }).toEqual({ path, agreeing: all });
   }
 });
 
 test('finds that nothing arrives', async () => {
   await using sandbox = await startSandbox();
-  expect(numbersOf(await checked(sandbox, { pace: 120 }), 'differs')).toEqual(['B-1', 'B-2', 'B-3', 'B-4', 'B-5']);
+  expect(numbersOf(await checked(sandbox, { pace: 120 }), 'differs')).toEqual(all);
 });
