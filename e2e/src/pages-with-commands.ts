@@ -26,6 +26,7 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     // The match that was not acknowledged is read again.
     shows: [/^(mat_\w+) [^]*^\1 /m],
   },
+  'docs/alerts.md': { shows: [/^alerts +medium$/m] },
   'docs/backup-and-restore.md': {
     test: 'e2e/operations-backup.nightly.test.ts',
     notRun: { 'export PGHOST=': set },

@@ -17,6 +17,8 @@ export interface Simulated {
   readonly sensitivity: AlertSensitivity;
   /** False: the control, which takes every period as covered and counts items when they are stored. */
   readonly withExposure?: boolean;
+  /** True: a detector that knows the rate of each hour and how it varies, which no detector can beat. */
+  readonly knowsTruth?: boolean;
 }
 
 export interface Figures {
@@ -142,26 +144,35 @@ export function simulate(options: Simulated): Figures {
   };
 }
 
+function trueBaseline({ perHour, isBursty }: Simulated): Baseline {
+  const rates = Array.from({ length: 7 * 24 }, (_, hour) => {
+    const quarters = Array.from({ length: bucketsPerHour }, (_, nth) => season(hour * bucketsPerHour + nth));
+    return (perHour * quarters.reduce((sum, one) => sum + one, 0)) / bucketsPerHour;
+  });
+  const dispersion = isBursty
+    ? { quarter: 1 / 3, hour: 1 / 12, sixHours: 1 / 72 }
+    : { quarter: 0, hour: 0, sixHours: 0 };
+  return { perHour: rates, uncertainty: rates.map(() => 0), isSeasonal: true, dispersion };
+}
+
 interface Alarm {
   readonly type: 'spike' | 'drop';
   readonly at: number;
 }
 
-function alarmsOf(
-  { counts, covered, repairs }: Rule,
-  { sensitivity, withExposure = true }: Simulated,
-): Alarm[] {
+function alarmsOf({ counts, covered, repairs }: Rule, options: Simulated): Alarm[] {
+  const { sensitivity, withExposure = true, knowsTruth = false } = options;
   const series = { fromMs: 0, counts, covered };
   const alarms: Alarm[] = [];
   let state = initialState;
-  let baseline: Baseline | null = null;
+  let baseline = knowsTruth ? trueBaseline(options) : null;
   for (let at = 0; at < counts.length; at++) {
     const repair = repairs.get(at);
     if (repair && withExposure) {
       counts.set(repair.missed, repair.from);
       covered.fill(1, repair.from, repair.to);
     } else if (repair) counts[at] = (counts[at] ?? 0) + repair.missed.reduce((sum, one) => sum + one, 0);
-    if (baselineEnd(series, at) === at) baseline = baselineOf(series, at);
+    if (!knowsTruth && baselineEnd(series, at) === at) baseline = baselineOf(series, at);
     if (baseline === null) continue;
     const next = advance(state, judge(series, at, baseline, sensitivity), (at + 1) * bucketMs);
     state = next.state;

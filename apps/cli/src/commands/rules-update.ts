@@ -41,6 +41,7 @@ export const updateRule = apiCommand({
     `earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --x '(rocket OR launch) lang:en'`,
     'earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --name "Launches" --drop firehose',
     'earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --judge on --criteria "It names a version; It is news"',
+    'earshot rules update rule_01kb2m9x4c7q5t8w3y6z1v0n2p --alerts medium',
   ],
   doing: 'Registering the change',
   isSlow: true,

@@ -28,8 +28,14 @@ export interface Baseline {
   readonly uncertainty: ArrayLike<number>;
   /** False in the first week: drops are judged by whole days. */
   readonly isSeasonal: boolean;
-  /** The relative variance of the rate within 15 minutes, and within an hour. */
-  readonly dispersion: { readonly quarter: number; readonly hour: number };
+  /** The relative variance of the rate of 15 minutes, of an hour and of 6 hours: bursts even out. */
+  readonly dispersion: Dispersion;
+}
+
+interface Dispersion {
+  readonly quarter: number;
+  readonly hour: number;
+  readonly sixHours: number;
 }
 
 /** With less of a period covered, its count is no evidence. */
@@ -87,7 +93,7 @@ export function baselineOf(series: Series, end: number, counted: CountedWeek | n
   }
   const isSeasonal = end - from >= bucketsPerWeek && covered >= weekHours;
   if (!isSeasonal && counted && counted.counts.length >= hoursPerWeek)
-    return countedBaseline(series, { from, end, length: 1 }, counted);
+    return countedBaseline(series, { from, end }, counted);
   if (covered < firstHours || last.hours === 0) return null;
   const level = last.count / last.hours;
   const perHour = new Float64Array(hoursPerWeek).fill(level);
@@ -100,10 +106,7 @@ export function baselineOf(series: Series, end: number, counted: CountedWeek | n
       perHour[hour] = (count + shrinkage * level) / time;
       seen[hour] = time;
     }
-  const dispersion = {
-    quarter: dispersionOf(series, perHour, { from, end, length: 1 }),
-    hour: dispersionOf(series, perHour, { from, end, length: bucketsPerHour }),
-  };
+  const dispersion = dispersionsOf(series, perHour, from, end);
   const uncertainty = perHour.map((rate, hour) => {
     const time = seen[hour] ?? 1;
     const season = isSeasonal && time > shrinkage ? 0 : unknownSeason;
@@ -116,7 +119,11 @@ export function baselineOf(series: Series, end: number, counted: CountedWeek | n
 const clippedAt = (expected: number) => 3 * expected + 3;
 
 /** The platform may count more than the rule matches: after a day, the counts show only how the hours of the week differ. */
-function countedBaseline(series: Series, { from, end }: Windows, { fromMs, counts }: CountedWeek): Baseline {
+function countedBaseline(
+  series: Series,
+  { from, end }: Omit<Windows, 'length'>,
+  { fromMs, counts }: CountedWeek,
+): Baseline {
   const first = Math.floor(fromMs / (bucketsPerHour * bucketMs)) + counts.length - hoursPerWeek;
   const week = new Float64Array(hoursPerWeek);
   for (const [nth, count] of counts.slice(-hoursPerWeek).entries())
@@ -129,10 +136,7 @@ function countedBaseline(series: Series, { from, end }: Windows, { fromMs, count
   const isMeasured = own.covered >= firstHours * bucketsPerHour && own.expected > 0;
   const perHour = smooth.map((rate) => (isMeasured ? (rate * own.count) / own.expected : rate));
   const uncertainty = perHour.map((rate) => countedUncertainty + 1 / Math.max(1, 3 * rate));
-  const dispersion = {
-    quarter: dispersionOf(series, perHour, { from, end, length: 1 }),
-    hour: dispersionOf(series, perHour, { from, end, length: bucketsPerHour }),
-  };
+  const dispersion = dispersionsOf(series, perHour, from, end);
   return { perHour, uncertainty, isSeasonal: false, dispersion };
 }
 
@@ -141,6 +145,11 @@ interface Windows {
   readonly end: number;
   /** In periods. */
   readonly length: number;
+}
+
+function dispersionsOf(series: Series, perHour: Baseline['perHour'], from: number, end: number): Dispersion {
+  const of = (length: number) => dispersionOf(series, perHour, { from, end, length });
+  return { quarter: of(1), hour: of(bucketsPerHour), sixHours: of(6 * bucketsPerHour) };
 }
 
 /** By the method of moments: what the variance is above that of a Poisson distribution. */

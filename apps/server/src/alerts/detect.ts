@@ -88,7 +88,8 @@ export function judge(
   const drops = (isActive ? [] : dropWindows).flatMap((window): Evidence[] => {
     const { count: got, expected, share, uncertainty } = window === '1h' ? hour : sums(window);
     if (expected < own.dropExpectedMin || share < dropCoveredMin || got > dropShareMax * expected) return [];
-    const p = lowerTail(got, expected, baseline.dispersion.hour + uncertainty);
+    const { hour: hourly, sixHours } = baseline.dispersion;
+    const p = lowerTail(got, expected, (window === '1h' ? hourly : sixHours) + uncertainty);
     return p < own.dropP ? [{ window, expected, got, p }] : [];
   });
   return {

@@ -45,6 +45,8 @@ describe.each(sensitivities)('the simulator at %s sensitivity', (sensitivity) =>
         note(name, figures);
         expect(figures.falseSpikes, `at ${name}`).toBeLessThanOrEqual(promised[sensitivity].falseSpikes);
         expect(figures.falseDrops, `at ${name}`).toBeLessThanOrEqual(falseDropsMax);
+        if (perHour === 2 && sensitivity === 'medium')
+          expect(figures.foundSilences, `at ${name}`).toBeGreaterThanOrEqual(0.7);
         if (perHour < 20) continue;
         expect(figures.found, `at ${name}`).toBeGreaterThanOrEqual(promised[sensitivity].found);
         expect(figures.foundSilences, `at ${name}`).toBeGreaterThanOrEqual(0.8);
@@ -54,15 +56,18 @@ describe.each(sensitivities)('the simulator at %s sensitivity', (sensitivity) =>
 });
 
 /*
- * At 2 matches per hour, an hour of an event at night has fewer than two items. A detector that knows the true rate and variance finds 64%
- * (Poisson) and 54% (bursty) with half a false alarm per week.
+ * At 2 matches per hour, an hour of an event at night has fewer than two items. At full length, the detector that knows the truth finds 69%
+ * (Poisson) and 62% (bursty) with nearly half a false alarm per week, so 80% is out of reach.
  */
-test.each(kinds)('%s arrivals at 2 per hour: finds most of what can be found', (kind, isBursty) => {
-  const options = { perHour: 2, isBursty, sensitivity: 'medium' } as const;
-  expect(run(options, { seed: seed + 1 }).found, `${kind} arrivals`).toBeGreaterThanOrEqual(
-    isBursty ? 0.4 : 0.5,
-  );
-});
+test.each(kinds)(
+  '%s arrivals at 2 per hour: finds nearly what a detector finds that knows the truth',
+  (kind, isBursty) => {
+    const options = { perHour: 2, isBursty, sensitivity: 'medium' } as const;
+    const [figures, best] = [run(options), run(options, { knowsTruth: true })];
+    note(`medium ${kind} 2/h knowing the truth, seed ${seed}`, best);
+    expect(figures.found / best.found).toBeGreaterThanOrEqual(0.7);
+  },
+);
 
 test('without the coverage ledger, outages alarm as drops and their repairs as spikes', () => {
   const options = { perHour: 200, isBursty: false, sensitivity: 'medium' } as const;
@@ -154,6 +159,27 @@ describe('a baseline', () => {
   });
 });
 
+test('a period that is not covered counts neither its time nor what a repair has stored for it', () => {
+  const { series, at } = seriesOf([]);
+  const counts = Array.from(series.counts, (count, nth) => (nth % 3 === 0 ? 500 : count));
+  const covered = Array.from(series.covered, (share, nth) => (nth % 3 === 0 ? 0.1 : share));
+  expect(baselineOf({ ...series, counts, covered }, at)?.perHour[5]).toBeCloseTo(10, 0);
+});
+
+test('an earlier spike does not make large numbers usual', () => {
+  const counts = Array.from({ length: 28 * 24 * bucketsPerHour }, (_, nth) => {
+    const usual = nth % 2 === 0 ? 2 : 3;
+    return nth >= 1_000 && nth < 1_008 ? 20 * usual : usual;
+  });
+  const series = { fromMs: 0, counts, covered: counts.map(() => 1) };
+  expect(baselineOf(series, counts.length)?.dispersion.hour).toBeLessThan(0.3);
+});
+
+test('a rule that gets items again is not silent, although a day was', () => {
+  expect(judged([...silence(23), 2, 3, 2, 3])).toMatchObject({ drop: null, isActive: true });
+  expect(judged(silence(24))).toMatchObject({ drop: { got: 0 }, isActive: false });
+});
+
 describe('the counts of the platform', () => {
   const counted = {
     fromMs: 0,
@@ -203,7 +229,7 @@ test('the tails are those of the distribution, added up term by term', () => {
     }
   }
   // On the border of both expansions, where a rounding error would lead from one to the other for ever.
-  expect(upperTail(2, 2.770083102493075, 0.083)).toBeCloseTo(0.734, 2);
+  expect(upperTail(55, 50, 0.12)).toBeCloseTo(0.36, 1);
   // Far into the tail, where one minus the rest would be zero.
   expect(upperTail(60, 4, 1e-9)).toBeGreaterThan(0);
   expect(upperTail(60, 4, 1e-9)).toBeLessThan(1e-40);
