@@ -53,6 +53,7 @@ export const groups: readonly Group[] = [
       'docs/webhooks.md',
       'docs/tutorials/webhook-receiver.md',
       'docs/digests.md',
+      'docs/exports.md',
       'docs/agents.md',
       'docs/untrusted-content.md',
       'skills/earshot/SKILL.md',

@@ -75,6 +75,9 @@ OPERATIONS: Mapping[str, Operation] = {
     "ListDigests": Operation("POST", "/api.ListDigests", changes=False),
     "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True, nullable=frozenset({"rule_ids"})),
     "DeleteDigest": Operation("POST", "/api.DeleteDigest", changes=True),
+    "CreateArchive": Operation("POST", "/api.CreateArchive", changes=True, nullable=frozenset({"rule_ids"})),
+    "ListArchives": Operation("POST", "/api.ListArchives", changes=False),
+    "DeleteArchive": Operation("POST", "/api.DeleteArchive", changes=True),
 }
 
 
@@ -1510,6 +1513,103 @@ class Calls:
         answer: types.DeleteDigestAnswer = self._call("DeleteDigest", request, timeout, idempotency_key)
         return answer
 
+    def create_archive(
+        self,
+        *,
+        name: str,
+        endpoint: str,
+        region: str,
+        bucket: str,
+        prefix: str,
+        access_key_id: str,
+        secret_access_key: str,
+        format: Literal["ndjson.gz", "parquet"] | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Archive:
+        """Create an archive.
+
+        Writes every match from now on to a bucket of an S3-compatible storage, once an hour.
+        Within seconds, Earshot writes the manifest of the day, which shows whether the key
+        works.
+
+        Args:
+            name: A name that no other archive of the account has.
+            endpoint: Address of the storage, such as `https://s3.eu-central-1.amazonaws.com`:
+                `https`, port 443 or 8443, on the public internet.
+            region: Region of the bucket.
+            bucket: Name of the bucket.
+            prefix: The names of all objects begin with it, without a slash at the end.
+            access_key_id: Id of the access key.
+            secret_access_key: The secret of the access key. Earshot stores it encrypted, and
+                never shows it.
+            format: Format of the objects: compressed NDJSON, or Parquet.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "name": name,
+            "endpoint": endpoint,
+            "region": region,
+            "bucket": bucket,
+            "prefix": prefix,
+            "access_key_id": access_key_id,
+            "secret_access_key": secret_access_key,
+            "format": format,
+            "rule_ids": rule_ids,
+        }
+        answer: types.Archive = self._call("CreateArchive", request, timeout, idempotency_key)
+        return answer
+
+    def list_archives(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListArchivesAnswer:
+        """List archives.
+
+        Lists the archives of the account with their state, without their secrets.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListArchivesAnswer = self._call("ListArchives", request, timeout)
+        return answer
+
+    def delete_archive(
+        self,
+        *,
+        archive_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteArchiveAnswer:
+        """Delete an archive.
+
+        Ends the writing. The objects in the bucket stay.
+
+        Args:
+            archive_id: Id of the archive.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "archive_id": archive_id,
+        }
+        answer: types.DeleteArchiveAnswer = self._call("DeleteArchive", request, timeout, idempotency_key)
+        return answer
+
 
 class AsyncCalls:
     """The operations of the asynchronous client."""
@@ -2941,4 +3041,101 @@ class AsyncCalls:
             "digest_id": digest_id,
         }
         answer: types.DeleteDigestAnswer = await self._call("DeleteDigest", request, timeout, idempotency_key)
+        return answer
+
+    async def create_archive(
+        self,
+        *,
+        name: str,
+        endpoint: str,
+        region: str,
+        bucket: str,
+        prefix: str,
+        access_key_id: str,
+        secret_access_key: str,
+        format: Literal["ndjson.gz", "parquet"] | None = None,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.Archive:
+        """Create an archive.
+
+        Writes every match from now on to a bucket of an S3-compatible storage, once an hour.
+        Within seconds, Earshot writes the manifest of the day, which shows whether the key
+        works.
+
+        Args:
+            name: A name that no other archive of the account has.
+            endpoint: Address of the storage, such as `https://s3.eu-central-1.amazonaws.com`:
+                `https`, port 443 or 8443, on the public internet.
+            region: Region of the bucket.
+            bucket: Name of the bucket.
+            prefix: The names of all objects begin with it, without a slash at the end.
+            access_key_id: Id of the access key.
+            secret_access_key: The secret of the access key. Earshot stores it encrypted, and
+                never shows it.
+            format: Format of the objects: compressed NDJSON, or Parquet.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "name": name,
+            "endpoint": endpoint,
+            "region": region,
+            "bucket": bucket,
+            "prefix": prefix,
+            "access_key_id": access_key_id,
+            "secret_access_key": secret_access_key,
+            "format": format,
+            "rule_ids": rule_ids,
+        }
+        answer: types.Archive = await self._call("CreateArchive", request, timeout, idempotency_key)
+        return answer
+
+    async def list_archives(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListArchivesAnswer:
+        """List archives.
+
+        Lists the archives of the account with their state, without their secrets.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListArchivesAnswer = await self._call("ListArchives", request, timeout)
+        return answer
+
+    async def delete_archive(
+        self,
+        *,
+        archive_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteArchiveAnswer:
+        """Delete an archive.
+
+        Ends the writing. The objects in the bucket stay.
+
+        Args:
+            archive_id: Id of the archive.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "archive_id": archive_id,
+        }
+        answer: types.DeleteArchiveAnswer = await self._call("DeleteArchive", request, timeout, idempotency_key)
         return answer

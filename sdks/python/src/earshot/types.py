@@ -1971,7 +1971,16 @@ class ListSourcesAnswer(TypedDict):
 class NoticeSubject(TypedDict):
     """The resource that the notice is about."""
 
-    kind: Literal["account", "key", "platform", "rule", "source", "webhook", "digest"]
+    kind: Literal[
+        "account",
+        "key",
+        "platform",
+        "rule",
+        "source",
+        "webhook",
+        "digest",
+        "archive",
+    ]
     """The kind of resource."""
 
     id: str
@@ -2003,6 +2012,7 @@ class Notice(TypedDict):
         "webhook.disabled",
         "digest.failing",
         "digest.given_up",
+        "archive.failing",
         "judge.drift",
     ]
     """Ignore types that you do not know."""
@@ -2445,6 +2455,70 @@ class ListDigestsAnswer(TypedDict):
 class DeleteDigestAnswer(TypedDict):
     digest_id: str
     """Id of the digest."""
+
+    deleted_at: str
+    """When it was deleted."""
+
+
+class Archive(TypedDict):
+    """A bucket that Earshot writes matches to."""
+
+    id: str
+    """Id of the archive."""
+
+    name: str
+    """A name that no other archive of the account has."""
+
+    endpoint: str
+    """Address of the storage, such as `https://s3.eu-central-1.amazonaws.com`: `https`, port 443
+    or 8443, on the public internet.
+    """
+
+    region: str
+    """Region of the bucket."""
+
+    bucket: str
+    """Name of the bucket."""
+
+    prefix: str
+    """The names of all objects begin with it, without a slash at the end."""
+
+    access_key_id: str
+    """Id of the access key. Its secret is never shown."""
+
+    format: Literal["ndjson.gz", "parquet"]
+    """Format of the objects: compressed NDJSON, or Parquet."""
+
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule."""
+
+    state: Literal["active", "failing"]
+    """`failing`: the last attempt failed. Earshot retries."""
+
+    message: str | None
+    """Why the last attempt failed; null if it did not."""
+
+    failing_since: str | None
+    """Null while attempts succeed."""
+
+    covered_through: str
+    """Every match up to this time is in the bucket. The end of an hour."""
+
+    created_at: str
+    """When it was created."""
+
+
+class ListArchivesAnswer(TypedDict):
+    archives: list[Archive]
+    """Newest first."""
+
+    next_cursor: str | None
+    """Continues the list; null when it is complete."""
+
+
+class DeleteArchiveAnswer(TypedDict):
+    archive_id: str
+    """Id of the archive."""
 
     deleted_at: str
     """When it was deleted."""
