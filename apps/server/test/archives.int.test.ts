@@ -52,7 +52,12 @@ let thisHourMs: number;
 const hourStart = (hoursAgo: number) => new Date(thisHourMs - hoursAgo * hourMs);
 
 async function create(changes: Partial<RequestOf<'CreateArchive'>> = {}) {
-  const options = { database, urlProblem: createUrlProblem({ allowInsecure: true }), secretBox, contact: 'you' };
+  const options = {
+    database,
+    urlProblem: createUrlProblem({ allowInsecure: true }),
+    secretBox,
+    contact: 'you',
+  };
   const request = {
     name: 'lake',
     endpoint: server.endpoint,
@@ -64,12 +69,17 @@ async function create(changes: Partial<RequestOf<'CreateArchive'>> = {}) {
     format: 'ndjson.gz',
     ...changes,
   } as const;
-  return await createArchive(options)({ ...callOf('CreateArchive', request), change: changeBy('acc_1', null, 'CreateArchive') });
+  return await createArchive(options)({
+    ...callOf('CreateArchive', request),
+    change: changeBy('acc_1', null, 'CreateArchive'),
+  });
 }
 
 /** Begins the archive that many hours ago, with the first match. */
 const beginAt = (hoursAgo: number) =>
-  database.run('update archives set position = 0, covered_until = $1, next_attempt_at = now()', [hourStart(hoursAgo)]);
+  database.run('update archives set position = 0, covered_until = $1, next_attempt_at = now()', [
+    hourStart(hoursAgo),
+  ]);
 
 let events = 0;
 /** Stores matches of these rules as if they had been stored in that hour. */
@@ -77,7 +87,12 @@ async function writeIn(hoursAgo: number, rules: readonly number[]): Promise<void
   const row = await database.one<{ last: number }>('select last_position as last from match_log');
   const posts = rules.map((rule) => ({ ...xEvent(events++), rule }));
   if (posts.length === 0) return;
-  await createMatchStore(database).write(posts, posts.map((post) => xMatch(post, `rule_${post.rule}`)), [], []);
+  await createMatchStore(database).write(
+    posts,
+    posts.map((post) => xMatch(post, `rule_${post.rule}`)),
+    [],
+    [],
+  );
   await database.run('update matches set created_at = $2 where position > $1', [
     row?.last,
     new Date(hourStart(hoursAgo).getTime() + hourMs / 2),
@@ -98,7 +113,11 @@ interface NodeOptions {
 async function runNode({ dies = () => false, put = (own) => own }: NodeOptions = {}): Promise<void> {
   const node = mortal(dies);
   const store = node.store(createArchiveStore(database));
-  await using storage = createStorage({ resolve: async () => ['127.0.0.1'], allowInsecure: true, timeoutMs: 5_000 });
+  await using storage = createStorage({
+    resolve: async () => ['127.0.0.1'],
+    allowInsecure: true,
+    timeoutMs: 5_000,
+  });
   const write = createWriteArchive({
     database,
     store,
@@ -108,20 +127,25 @@ async function runNode({ dies = () => false, put = (own) => own }: NodeOptions =
     secretBox,
     bells: createLocalBells(),
     log: pino({ base: null }, { write: (line) => void logged.push(line) }),
-    checkpoint: node.checkpoint,
+    checkpoint: (label) => node.checkpoint(label),
     random: () => 0.5,
   });
   for (;;) {
     const due = await store.leaseDue(4).catch(() => []);
     if (due.length === 0) return;
-    for (const leased of due) await write(leased).catch((error: Error) => expect(error.message).toMatch(/killed|dead/));
+    for (const leased of due)
+      await write(leased).catch((error: Error) => expect(error.message).toMatch(/killed|dead/));
   }
 }
 
 /** As when the lease of a killed node has expired, and after the pause behind a failure. */
-const passTime = () => database.run(`update archives set lease_until = '-infinity', next_attempt_at = least(next_attempt_at, now())`);
+const passTime = () =>
+  database.run(
+    `update archives set lease_until = '-infinity', next_attempt_at = least(next_attempt_at, now())`,
+  );
 
-const objectNames = () => [...server.objects.keys()].filter((name) => !name.endsWith('manifest.json')).toSorted();
+const objectNames = () =>
+  [...server.objects.keys()].filter((name) => !name.endsWith('manifest.json')).toSorted();
 
 async function idsIn(name: string): Promise<unknown[]> {
   const body = server.objects.get(name) ?? Buffer.alloc(0);
@@ -134,20 +158,22 @@ async function idsIn(name: string): Promise<unknown[]> {
   return rows.map(({ id }) => id);
 }
 
-const archived = async () => (await Promise.all(objectNames().map(idsIn))).flat().toSorted();
+const archived = async () => (await Promise.all(objectNames().map(idsIn))).flat().map(String).toSorted();
 
 async function stored(where = 'true'): Promise<string[]> {
-  const rows = await database.many<{ position: number }>(`select position from matches where ${where} order by position`);
+  const rows = await database.many<{ position: number }>(
+    `select position from matches where ${where} order by position`,
+  );
   return rows.map(({ position }) => matchIdOf(position));
 }
 
 /** The objects of all manifests, and the latest time that they cover. */
 function manifests() {
-  const found = [...server.objects].filter(([name]) => name.endsWith('/manifest.json')).toSorted();
-  const parsed = found.map(([, body]) => JSON.parse(body.toString()));
+  const names = [...server.objects.keys()].filter((name) => name.endsWith('/manifest.json')).toSorted();
+  const parsed = names.map((name) => JSON.parse(String(server.objects.get(name))));
   return {
     objects: parsed.flatMap(({ objects }) => objects),
-    coveredThrough: parsed.map((one) => one.covered_through).toSorted().at(-1),
+    coveredThrough: parsed.at(-1)?.covered_through,
   };
 }
 
@@ -157,32 +183,45 @@ const dated = (hoursAgo: number) => {
 };
 
 describe('an archive', () => {
-  test.for(['ndjson.gz', 'parquet'] as const)('has an object per hour with matches, named by positions, as %s', async (format: ArchiveFormat) => {
-    await create({ format });
-    await writeIn(4, [1, 2, 3]);
-    await writeIn(2, [1]);
-    await writeIn(0, [2]);
-    await beginAt(5);
-    await runNode();
-    // The current hour is not over, and the last one perhaps not settled.
-    const through = Date.parse(manifests().coveredThrough) === hourStart(0).getTime() ? 0 : 1;
-    expect(objectNames()).toEqual([
-      `bucket/a/b=c/${dated(4)}/${matchIdOf(1)}-${matchIdOf(3)}.${format}`,
-      `bucket/a/b=c/${dated(2)}/${matchIdOf(4)}-${matchIdOf(4)}.${format}`,
-    ].toSorted());
-    expect(await archived()).toEqual(await stored('position <= 4'));
-    expect(manifests()).toMatchObject({
-      coveredThrough: hourStart(through).toISOString(),
-      objects: [
-        { first_id: matchIdOf(1), last_id: matchIdOf(3), matches: 3, sha256: expect.stringMatching(/^[0-9a-f]{64}$/) },
-        { first_id: matchIdOf(4), last_id: matchIdOf(4), matches: 1 },
-      ],
-    });
-    for (const [index, { name }] of server.puts.entries())
-      if (name.endsWith(format)) expect(server.puts[index + 1]?.body.toString()).toContain(name.slice('bucket/'.length));
-    const { archives } = await listArchives({ database, cursors: createCursors(Buffer.alloc(32)) })(callOf('ListArchives', { limit: 10 }));
-    expect(archives).toMatchObject([{ state: 'active', covered_through: manifests().coveredThrough }]);
-  });
+  test.for(['ndjson.gz', 'parquet'] as const)(
+    'has an object per hour with matches, named by positions, as %s',
+    async (format: ArchiveFormat) => {
+      await create({ format });
+      await writeIn(4, [1, 2, 3]);
+      await writeIn(2, [1]);
+      await writeIn(0, [2]);
+      await beginAt(5);
+      await runNode();
+      // The current hour is not over, and the last one perhaps not settled.
+      const through = Date.parse(manifests().coveredThrough) === hourStart(0).getTime() ? 0 : 1;
+      expect(objectNames()).toEqual(
+        [
+          `bucket/a/b=c/${dated(4)}/${matchIdOf(1)}-${matchIdOf(3)}.${format}`,
+          `bucket/a/b=c/${dated(2)}/${matchIdOf(4)}-${matchIdOf(4)}.${format}`,
+        ].toSorted(),
+      );
+      expect(await archived()).toEqual(await stored('position <= 4'));
+      expect(manifests()).toMatchObject({
+        coveredThrough: hourStart(through).toISOString(),
+        objects: [
+          {
+            first_id: matchIdOf(1),
+            last_id: matchIdOf(3),
+            matches: 3,
+            sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+          },
+          { first_id: matchIdOf(4), last_id: matchIdOf(4), matches: 1 },
+        ],
+      });
+      for (const [index, { name }] of server.puts.entries())
+        if (name.endsWith(format))
+          expect(server.puts[index + 1]?.body.toString()).toContain(name.slice('bucket/'.length));
+      const { archives } = await listArchives({ database, cursors: createCursors(Buffer.alloc(32)) })(
+        callOf('ListArchives', { limit: 10 }),
+      );
+      expect(archives).toMatchObject([{ state: 'active', covered_through: manifests().coveredThrough }]);
+    },
+  );
 
   test('writes only matches of its rules, and hidden ones too', async () => {
     await create({ rule_ids: ['rule_1', 'rule_2'] });
@@ -203,9 +242,14 @@ describe('an archive', () => {
     expect(server.refusals).toEqual(['SignatureDoesNotMatch']);
     const list = listArchives({ database, cursors: createCursors(Buffer.alloc(32)) });
     const states = async () => (await list(callOf('ListArchives', { limit: 10 }))).archives;
-    expect(await states()).toMatchObject([{ state: 'failing', message: 'The storage answered 403 (SignatureDoesNotMatch).' }]);
-    const notices = () => database.many<{ type: string; open: boolean }>(
-      `select type, resolved_at is null as open from notices where subject_id = $1`, [id]);
+    expect(await states()).toMatchObject([
+      { state: 'failing', message: 'The storage answered 403 (SignatureDoesNotMatch).' },
+    ]);
+    const notices = () =>
+      database.many<{ type: string; open: boolean }>(
+        `select type, resolved_at is null as open from notices where subject_id = $1`,
+        [id],
+      );
     expect(await notices()).toEqual([]);
     await database.run(`update archives set failing_since = now() - interval '16 minutes'`);
     await passTime();
@@ -229,10 +273,16 @@ describe('an archive', () => {
   });
 
   test('refuses an endpoint that is not public, and the prefix of another archive', async () => {
-    await expect(create({ endpoint: 'https://169.254.169.254' })).rejects.toThrow('endpoint: Must be on the public internet.');
-    await expect(create({ endpoint: 'https://s3.example.com/bucket' })).rejects.toThrow('Must be an address without a path.');
+    await expect(create({ endpoint: 'https://169.254.169.254' })).rejects.toThrow(
+      'endpoint: Must be on the public internet.',
+    );
+    await expect(create({ endpoint: 'https://s3.example.com/bucket' })).rejects.toThrow(
+      'Must be an address without a path.',
+    );
     await create();
-    await expect(create({ name: 'other' })).rejects.toThrow('The archive "lake" writes to the same prefix of this bucket.');
+    await expect(create({ name: 'other' })).rejects.toThrow(
+      'The archive "lake" writes to the same prefix of this bucket.',
+    );
     const call = callOf('DeleteArchive', { archive_id: 'arc_1' }, 'acc_1');
     await expect(deleteArchive({ database })(call)).rejects.toThrow('The archive does not exist.');
     // An internal name: the guard of webhooks checks the address at each connection.
@@ -242,7 +292,9 @@ describe('an archive', () => {
       { name: 'a', type: 'a/b', body: Buffer.from('') },
       new Date(),
     );
-    await expect(put).rejects.toThrow('The endpoint is not allowed: the host does not exist or is not on the public internet.');
+    await expect(put).rejects.toThrow(
+      'The endpoint is not allowed: the host does not exist or is not on the public internet.',
+    );
   });
 
   test('never shows its secret: not in answers, logs, the audit log or the database', async () => {
@@ -254,8 +306,13 @@ describe('an archive', () => {
     server.failOn(null);
     await passTime();
     await runNode();
-    const { archives } = await listArchives({ database, cursors: createCursors(Buffer.alloc(32)) })(callOf('ListArchives', { limit: 10 }));
-    const removed = await deleteArchive({ database })({ ...callOf('DeleteArchive', { archive_id: created.id }), change: changeBy('acc_1', null, 'DeleteArchive') });
+    const { archives } = await listArchives({ database, cursors: createCursors(Buffer.alloc(32)) })(
+      callOf('ListArchives', { limit: 10 }),
+    );
+    const removed = await deleteArchive({ database })({
+      ...callOf('DeleteArchive', { archive_id: created.id }),
+      change: changeBy('acc_1', null, 'DeleteArchive'),
+    });
     const rows = await database.many('select * from audit');
     const everything = JSON.stringify([created, archives, removed, rows, logged]);
     expect(rows).toHaveLength(2);
@@ -275,7 +332,11 @@ describe('after a crash or a failure, the same objects are written', () => {
   const exactness = async () => ({
     isComplete: JSON.stringify(await archived()) === JSON.stringify(await stored()),
     isListed:
-      JSON.stringify(manifests().objects.map(({ name }) => `bucket/${name}`).toSorted()) === JSON.stringify(objectNames()),
+      JSON.stringify(
+        manifests()
+          .objects.map(({ name }) => `bucket/${name}`)
+          .toSorted(),
+      ) === JSON.stringify(objectNames()),
   });
   const exact = { isComplete: true, isListed: true };
 
@@ -311,8 +372,10 @@ describe('after a crash or a failure, the same objects are written', () => {
 
   test('control: with random names, a crash doubles matches', async () => {
     await prepare();
-    const put = (own: Storage['put']): Storage['put'] => (bucket, object, now) =>
-      own(bucket, { ...object, name: object.name.replace(/mat_\w+-mat_\w+/, randomUUID()) }, now);
+    const put =
+      (own: Storage['put']): Storage['put'] =>
+      (bucket, object, now) =>
+        own(bucket, { ...object, name: object.name.replace(/mat_\w+-mat_\w+/, randomUUID()) }, now);
     await runNode({ dies: (at) => at === 'archive.put', put });
     await passTime();
     await runNode({ put });

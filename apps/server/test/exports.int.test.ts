@@ -131,7 +131,10 @@ describe('an export', () => {
     const [first = ''] = await idsOf();
     for (const field of ['cursor', 'through']) {
       const { status, json } = await api.call(key, '/api.ExportMatches', { format: 'csv', [field]: 'mat_1' });
-      expect([status, json]).toMatchObject([400, { code: 'invalid_argument', details: { violations: [{ field }] } }]);
+      expect([status, json]).toMatchObject([
+        400,
+        { code: 'invalid_argument', details: { violations: [{ field }] } },
+      ]);
     }
     await world.database.run('insert into position_jumps (from_position, to_position) values (1, 5000)');
     const lost = await api.call(key, '/api.ExportMatches', { format: 'csv', cursor: 'mat_000000000010' });
@@ -161,7 +164,13 @@ describe('an export', () => {
 const hostile = [
   'a, "quoted" text\nwith\r\nlines\rand\ttabs',
   '=HYPERLINK("https://evil.example","click")',
-  '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', "'quoted", "''=1",
+  '+1',
+  '-1',
+  '@SUM(A1)',
+  '\t=1',
+  '\r=1',
+  "'quoted",
+  "''=1",
   '',
   ' ',
   '"',
@@ -179,7 +188,11 @@ const cleaned = (text: string) => text.toWellFormed().replaceAll('\0', '\uFFFD')
 
 /** Replaces long texts by their hash, so that a difference can be printed. */
 const short = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value, (_, one) => (typeof one === 'string' && one.length > 1_000 ? hash('sha256', one) : one ?? null)));
+  JSON.parse(
+    JSON.stringify(value, (_, one) =>
+      typeof one === 'string' && one.length > 1_000 ? hash('sha256', one) : (one ?? null),
+    ),
+  );
 
 const fromCsv = (cell: string | undefined) => cell?.replace(/^'/, '');
 
@@ -187,7 +200,10 @@ test('hostile texts are equal in every format, and no CSV cell begins a formula'
   const events = hostile.map((text, index) => {
     const event = xEvent(index);
     const author = { id: text, name: text, handle: null };
-    return { ...event, payload: { ...event.payload, text, author, published_at: '2026-11-14T22:51:08.123Z', raw: { text } } };
+    return {
+      ...event,
+      payload: { ...event.payload, text, author, published_at: '2026-11-14T22:51:08.123Z', raw: { text } },
+    };
   });
   const matches = events.map((event) => xMatch(event, 'rule_1'));
   await createMatchStore(world.database).write(events, matches, [], []);
@@ -195,17 +211,24 @@ test('hostile texts are equal in every format, and no CSV cell begins a formula'
   const expected = events.map(({ payload }) => cleaned(payload.text ?? ''));
   expect(short(rows.map(({ text }) => text))).toEqual(short(expected));
   expect(short(rows.map(({ author_name }) => author_name))).toEqual(short(expected));
-  expect(short(rows.map(({ raw }) => JSON.parse(raw)))).toEqual(short(events.map(({ payload }) => payload.raw)));
+  expect(short(rows.map(({ raw }) => JSON.parse(raw)))).toEqual(
+    short(events.map(({ payload }) => payload.raw)),
+  );
 
   const [head, ...csv] = readCsv(await (await download({ format: 'csv' })).text());
   expect(head).toEqual(columns);
-  const cells = rows.map((row) => columns.map((name) => row[name]).map((value) => (value === null ? undefined : String(value))));
+  const cells = rows.map((row) =>
+    columns.map((name) => row[name]).map((value) => (value === null ? undefined : String(value))),
+  );
   expect(short(csv.map((row) => row.map(fromCsv)))).toEqual(short(cells));
   expect(csv.flat().filter((cell) => /^[=+\-@\t\r]/.test(cell ?? ''))).toEqual([]);
 
   const response = await download({ format: 'parquet' });
   const types = parquetMetadata(await response.clone().arrayBuffer()).schema;
-  expect(types.find(({ name }) => name === 'created_at')).toMatchObject({ type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' });
+  expect(types.find(({ name }) => name === 'created_at')).toMatchObject({
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+  });
   const typed = rows.map((row) => ({
     ...row,
     created_at: new Date(row.created_at),

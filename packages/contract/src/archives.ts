@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { nextCursor, ruleId, timestamp } from './answer-fields.ts';
 import { defineOperations } from './operation.ts';
-import { longPageLimit, pageCursor, requestIssue, requestObject, rulesFilter, text } from './request-fields.ts';
+import {
+  longPageLimit,
+  pageCursor,
+  requestIssue,
+  requestObject,
+  rulesFilter,
+  text,
+} from './request-fields.ts';
 
 const archiveId = z
   .string()
@@ -33,11 +40,18 @@ export const archiveSchema = z
     prefix: z.string().meta({ description: prefixDescription }),
     access_key_id: z.string().meta({ description: 'Id of the access key. Its secret is never shown.' }),
     format: format.meta({ description: formatDescription }),
-    rule_ids: z.array(ruleId).nullable().meta({ description: 'Only matches of these rules; null: of every rule.' }),
-    state: z.enum(['active', 'failing']).meta({ description: '`failing`: the last attempt failed. Earshot retries.' }),
+    rule_ids: z
+      .array(ruleId)
+      .nullable()
+      .meta({ description: 'Only matches of these rules; null: of every rule.' }),
+    state: z
+      .enum(['active', 'failing'])
+      .meta({ description: '`failing`: the last attempt failed. Earshot retries.' }),
     message: z.string().nullable().meta({ description: 'Why the last attempt failed; null if it did not.' }),
     failing_since: timestamp.nullable().meta({ description: 'Null while attempts succeed.' }),
-    covered_through: timestamp.meta({ description: 'Every match up to this time is in the bucket. The end of an hour.' }),
+    covered_through: timestamp.meta({
+      description: 'Every match up to this time is in the bucket. The end of an hour.',
+    }),
     created_at: timestamp.meta({ description: 'When it was created.' }),
   })
   .meta({ description: 'A bucket that Earshot writes matches to.' });
@@ -72,7 +86,12 @@ export const archiveOperations = defineOperations('Archives', {
     request: requestObject({
       name: text({ max: 200, description: 'A name that no other archive of the account has.' }),
       endpoint: text({ max: 500, description: endpointDescription }),
-      region: wordsLike(/^[a-z0-9-]+$/, 50, 'Region of the bucket.', 'Must be a region such as "eu-central-1".'),
+      region: wordsLike(
+        /^[a-z0-9-]+$/,
+        50,
+        'Region of the bucket.',
+        'Must be a region such as "eu-central-1".',
+      ),
       bucket: wordsLike(
         /^[a-z0-9][a-z0-9.-]+[a-z0-9]$/,
         63,
@@ -85,7 +104,12 @@ export const archiveOperations = defineOperations('Archives', {
         prefixDescription,
         'Must have letters, digits, ".", "_", "=" and "-", and single slashes between them.',
       ),
-      access_key_id: wordsLike(/^[\w.:@+=-]+$/, 128, 'Id of the access key.', 'Must be the id of an access key.'),
+      access_key_id: wordsLike(
+        /^[\w.:@+=-]+$/,
+        128,
+        'Id of the access key.',
+        'Must be the id of an access key.',
+      ),
       secret_access_key: wordsLike(
         /^[\x21-\x7E]+$/,
         256,

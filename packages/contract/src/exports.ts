@@ -20,7 +20,7 @@ export const exportTypes = {
   parquet: 'application/vnd.apache.parquet',
 } as const;
 export type ExportFormat = keyof typeof exportTypes;
-export const exportFormats = ['ndjson', 'csv', 'parquet'] as const satisfies readonly ExportFormat[];
+const exportFormats = ['ndjson', 'csv', 'parquet'] as const satisfies readonly ExportFormat[];
 
 /** A Parquet file has at most this many matches, because its index grows with it. */
 export const parquetMatchesMax = 1_000_000;
@@ -94,7 +94,8 @@ export const exportOperations = defineOperations('Matches', {
       to: requestTime.optional().meta({ description: 'Only matches created before this time.' }),
       relevance: relevanceFilter.optional(),
       hidden: z.enum(['exclude', 'include', 'only']).optional().meta({
-        description: 'Matches that a mute or `relevance` hides: leave them out (the default), export them too, or export only them.',
+        description:
+          'Matches that a mute or `relevance` hides: leave them out (the default), export them too, or export only them.',
       }),
       cursor: text({
         max: 100,
@@ -104,9 +105,11 @@ export const exportOperations = defineOperations('Matches', {
         max: 100,
         description: 'The last match to export: `x-export-through` of the first answer.',
       }).optional(),
-      limit: integer(1, parquetMatchesMax).optional().meta({
-        description: `The file ends after this many stored matches. For Parquet, ${parquetMatchesMax.toLocaleString('en')} by default.`,
-      }),
+      limit: integer(1, parquetMatchesMax)
+        .optional()
+        .meta({
+          description: `The file ends after this many stored matches. For Parquet, ${parquetMatchesMax.toLocaleString('en')} by default.`,
+        }),
     }).superRefine((request, context) => {
       for (const issue of fromBeforeTo(request)) context.addIssue(issue);
     }, alsoWhenFieldsFail),

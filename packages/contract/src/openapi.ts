@@ -164,7 +164,10 @@ function fileOf(types: readonly string[], schema: JsonSchema, example: object): 
   const bytes = { schema: { type: 'string', format: 'binary' }, example: '…' } as const;
   const header = (description: string) => ({ description, schema: { type: 'string' } as const });
   return {
-    ...answer('The file. NDJSON has a row of this form on each line; the others have the same columns.', schema),
+    ...answer(
+      'The file. NDJSON has a row of this form on each line; the others have the same columns.',
+      schema,
+    ),
     headers: {
       'x-request-id': { $ref: '#/components/headers/RequestId' },
       'x-export-through': header('Id of the last match of the export.'),

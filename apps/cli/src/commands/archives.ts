@@ -32,7 +32,8 @@ const list = apiCommand({
 const create = apiCommand({
   name: 'create',
   summary: 'write every match from now on to a bucket, once an hour',
-  details: 'The secret of the access key is read from a file, or from stdin with "-", so that it is not in the history of the shell.',
+  details:
+    'The secret of the access key is read from a file, or from stdin with "-", so that it is not in the history of the shell.',
   options: {
     name: required(text('<name>', 'unique name in the account')),
     endpoint: required(text('<url>', 'address of the storage')),

@@ -66,12 +66,14 @@ export const exportMatches = command({
             ? await exportToStdout(download, request, format)
             : await exportText(toFile, request, format);
       const { rows, parts, bytes } = state;
-      if (isJson && out !== '-') screen.print(jsonLine({ matches: parts > 0 ? null : rows, files: parts || 1, bytes }));
+      if (isJson && out !== '-')
+        screen.print(jsonLine({ matches: parts > 0 ? null : rows, files: parts || 1, bytes }));
       else screen.note(parts > 0 ? `Exported ${parts} files to ${out}.` : `Exported ${rows} matches.`);
       return 0;
     } catch (error) {
       if (!stop.signal.aborted) throw error;
-      if (out !== '-' && stop.signal.reason !== 'SIGPIPE') screen.note('Stopped. The same command continues the export.');
+      if (out !== '-' && stop.signal.reason !== 'SIGPIPE')
+        screen.note('Stopped. The same command continues the export.');
       return exitCodeOfStop(stop.signal);
     }
   },

@@ -12,7 +12,10 @@ export interface CompleteRows {
  * Cuts what arrives at the ends of rows, so that only complete rows are kept of a download that is cut. A CSV row may have line breaks
  * between quotes. The header of CSV is not counted as a row, and left out of a download that continues.
  */
-export function createRowSplitter(format: 'ndjson' | 'csv', { withHeader }: { readonly withHeader: boolean }) {
+export function createRowSplitter(
+  format: 'ndjson' | 'csv',
+  { withHeader }: { readonly withHeader: boolean },
+) {
   let rest: Uint8Array = new Uint8Array();
   let scanned = 0;
   let isQuoted = false;

@@ -78,7 +78,10 @@ async function refuseTaken(
 }
 
 async function refuseTooMany(sql: Sql, accountId: string, contact: string): Promise<void> {
-  const count = await sql.one<{ used: number }>('select count(*) as used from archives where account_id = $1', [accountId]);
+  const count = await sql.one<{ used: number }>(
+    'select count(*) as used from archives where account_id = $1',
+    [accountId],
+  );
   const used = count?.used ?? 0;
   if (used < archivesMax) return;
   throw new Failure('resource_exhausted', `The account has ${used} of ${archivesMax} archives. Delete one.`, {

@@ -45,7 +45,9 @@ test.each([
 });
 
 test('signs any name as an independent implementation does', () => {
-  const words = fc.string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 20 }).filter((word) => !/[/\\]|^\.+$/.test(word));
+  const words = fc
+    .string({ unit: 'grapheme-ascii', minLength: 1, maxLength: 20 })
+    .filter((word) => !/[/\\]|^\.+$/.test(word));
   fc.assert(
     fc.property(fc.array(words, { minLength: 1, maxLength: 4 }), (names) => {
       const path = `/bucket/${encodePath(names.join('/'))}`;
@@ -57,7 +59,9 @@ test('signs any name as an independent implementation does', () => {
         { service: 's3', region: keys.region, method: 'PUT', path: url.pathname, headers },
         { accessKeyId: keys.accessKeyId, secretAccessKey: keys.secretAccessKey },
       );
-      expect(authorization?.split('Signature=')[1]).toBe(String(theirs.headers?.['Authorization']).split('Signature=')[1]);
+      expect(authorization?.split('Signature=')[1]).toBe(
+        String(theirs.headers?.['Authorization']).split('Signature=')[1],
+      );
     }),
   );
 });

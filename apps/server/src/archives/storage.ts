@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'undici';
-import { AddressNotAllowed, createGuardedConnector, errorCodeOf, type GuardOptions } from '../webhooks/guarded-connector.ts';
+import {
+  AddressNotAllowed,
+  createGuardedConnector,
+  errorCodeOf,
+  type GuardOptions,
+} from '../webhooks/guarded-connector.ts';
 import { createUrlProblem } from '../webhooks/public-address.ts';
 import { type Credentials, encodePath, signRequest } from './sign-v4.ts';
 
@@ -40,7 +45,7 @@ export function createStorage(options: StorageOptions) {
   });
   return {
     /** An existing object is replaced. Redirects are not followed. */
-    async put(bucket: Bucket, { name, type, body }: StorageObject, now: Date): Promise<void> {
+    put: async (bucket: Bucket, { name, type, body }: StorageObject, now: Date): Promise<void> => {
       const problem = urlProblem(bucket.endpoint);
       if (problem !== null) throw new StorageFailed(`The endpoint is not allowed. ${problem}`);
       const url = new URL(`${bucket.endpoint}/${bucket.bucket}/${encodePath(name)}`);
@@ -49,12 +54,20 @@ export function createStorage(options: StorageOptions) {
       const signed = signRequest({ method: 'PUT', url, headers, body }, bucket, now);
       const signal = AbortSignal.timeout(timeoutMs);
       try {
-        const answer = await request(url, { method: 'PUT', headers: signed, body, dispatcher: agent, signal });
+        const answer = await request(url, {
+          method: 'PUT',
+          headers: signed,
+          body,
+          dispatcher: agent,
+          signal,
+        });
         const text = await firstText(answer.body);
         if (answer.statusCode < 200 || answer.statusCode >= 300)
           throw new StorageFailed(`The storage answered ${answer.statusCode}${codeIn(text)}.`);
       } catch (error) {
-        throw error instanceof StorageFailed ? error : new StorageFailed(wordsOf(error, signal), { cause: error });
+        throw error instanceof StorageFailed
+          ? error
+          : new StorageFailed(wordsOf(error, signal), { cause: error });
       }
     },
     [Symbol.asyncDispose]: () => agent.destroy(),

@@ -13,7 +13,13 @@ import type { Views } from '../readers/views.ts';
 import type { Checkpoint } from '../runtime/checkpoint.ts';
 import { matchIdOf } from '../runtime/ids.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
-import type { ArchiveStore, LeasedArchive, PlannedObject, Progress, WrittenObject } from './archive-store.sql.ts';
+import type {
+  ArchiveStore,
+  LeasedArchive,
+  PlannedObject,
+  Progress,
+  WrittenObject,
+} from './archive-store.sql.ts';
 import { sha256 } from './sign-v4.ts';
 import { type Storage, StorageFailed } from './storage.ts';
 
@@ -57,7 +63,10 @@ export function createWriteArchive(options: WriteArchiveOptions) {
       if (await store.succeed(leased, progress)) bells.ring('notices');
       checkpoint('archive.recorded');
       const { object } = progress;
-      log.info({ archiveId, accountId, matches: object?.matches ?? 0, bytes: object?.bytes ?? 0 }, 'archive written');
+      log.info(
+        { archiveId, accountId, matches: object?.matches ?? 0, bytes: object?.bytes ?? 0 },
+        'archive written',
+      );
     } catch (error) {
       if (!(error instanceof StorageFailed)) throw error;
       const { message: problem } = error;
@@ -103,7 +112,10 @@ async function readObject(
   const rows: ExportedMatch[] = [];
   let characters = 0;
   let reached = position;
-  for await (const page of readRows({ read: reader.read, views, ruleNames }, { ...filter, after: position, through, view })) {
+  for await (const page of readRows(
+    { read: reader.read, views, ruleNames },
+    { ...filter, after: position, through, view },
+  )) {
     for (const row of page.rows) {
       rows.push(row);
       characters += row.raw.length + (row.text?.length ?? 0);
@@ -171,6 +183,8 @@ function openSecret(secretBox: SecretBox, { id, secret }: LeasedArchive): string
   try {
     return secretBox.open(id, secret);
   } catch (cause) {
-    throw new StorageFailed('The service cannot read the secret access key. Create the archive again.', { cause });
+    throw new StorageFailed('The service cannot read the secret access key. Create the archive again.', {
+      cause,
+    });
   }
 }

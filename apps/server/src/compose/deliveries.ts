@@ -14,7 +14,15 @@ import { createDeliverWorker } from '../webhooks/deliver-worker.ts';
 import { createDeliveryStore } from '../webhooks/delivery-store.sql.ts';
 import { forgetDeliveries } from '../webhooks/list-deliveries.ts';
 import { findUnreadable } from '../webhooks/reencrypt.ts';
-import { consoleUrlOf, mailPolicyOf, openMail, openSender, openStorage, type Shared, secretBoxOf } from './shared.ts';
+import {
+  consoleUrlOf,
+  mailPolicyOf,
+  openMail,
+  openSender,
+  openStorage,
+  type Shared,
+  secretBoxOf,
+} from './shared.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -14,10 +14,14 @@ export function createExportLimit(contact: string): CountExport {
     const used = open.get(accountId) ?? 0;
     const [limit, reached] = used >= perAccountMax ? [perAccountMax, used] : [perNodeMax, total];
     if (reached >= limit) {
-      throw new Failure('resource_exhausted', `${reached} exports are running, which is the maximum. Wait for one to end.`, {
-        details: { reason: 'concurrency', limit, used: reached, contact },
-        retryAfterSeconds: 2,
-      });
+      throw new Failure(
+        'resource_exhausted',
+        `${reached} exports are running, which is the maximum. Wait for one to end.`,
+        {
+          details: { reason: 'concurrency', limit, used: reached, contact },
+          retryAfterSeconds: 2,
+        },
+      );
     }
     open.set(accountId, used + 1);
     total += 1;

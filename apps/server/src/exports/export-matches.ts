@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import { type ExportedMatch, type ExportFormat, exportTypes, parquetMatchesMax, type RequestOf } from '@earshot/contract';
+import {
+  type ExportedMatch,
+  type ExportFormat,
+  exportTypes,
+  parquetMatchesMax,
+  type RequestOf,
+} from '@earshot/contract';
 import type { Call, FileAnswer } from '../accounts/call.ts';
 import type { Database } from '../engines/database.ts';
 import type { Following } from '../readers/follow-matches.ts';

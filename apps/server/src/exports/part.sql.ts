@@ -15,7 +15,9 @@ export async function findEndOfPart(
   const range = { ...places, through: Math.min(places.through, through) };
   const selects = selectMatches(filter, range, (value) => `$${values.push(value)}`);
   if (selects.length === 0) return null;
-  const first = selects.map((select) => `(select position from (${select}) as found order by position limit $2)`);
+  const first = selects.map(
+    (select) => `(select position from (${select}) as found order by position limit $2)`,
+  );
   const [row] = await sql.many<{ position: number; count: number }>(
     `select max(position) as position, count(*)::integer as count
      from (select position from (${first.join(' union all ')}) as first order by position limit $2) as part`,

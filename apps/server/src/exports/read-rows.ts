@@ -66,10 +66,7 @@ const unexplained: Match['why'] = {
   undecided: [],
 };
 
-export async function readRuleNames(
-  sql: Pick<Sql, 'many'>,
-  accountId: string,
-): Promise<Map<string, string>> {
+export async function readRuleNames(sql: Pick<Sql, 'many'>, accountId: string): Promise<Map<string, string>> {
   const rows = await sql.many<{ id: string; name: string }>(
     'select id, name from rules where account_id = $1',
     [accountId],

@@ -31,8 +31,8 @@ async function* file(): AsyncGenerator<Buffer> {
 }
 
 /** The operation answers with a file of 125 MiB. */
-async function start(options: { readonly buffers?: boolean; readonly fails?: boolean } = {}) {
-  const bytes = options.fails
+async function start(options: { readonly buffers?: boolean; readonly breaks?: boolean } = {}) {
+  const bytes = options.breaks
     ? async function* () {
         yield piece;
         throw new Error('the database is down');
@@ -56,7 +56,10 @@ async function start(options: { readonly buffers?: boolean; readonly fails?: boo
 
 /** A client that has the headers and reads nothing. */
 async function open(): Promise<IncomingMessage> {
-  const sent = request(new URL('/api.ExportMatches', url), { method: 'POST', headers: { 'content-type': 'application/json' } });
+  const sent = request(new URL('/api.ExportMatches', url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
   sent.end('{"format":"csv"}');
   const [response] = await once(sent, 'response');
   stack.defer(() => void sent.destroy());
@@ -92,11 +95,11 @@ test('a file is closed when its client leaves', async () => {
   const response = await open();
   await untilStill();
   response.destroy();
-  await eventually(() => isClosed, { timeoutMs: 20_000 });
+  await eventually(() => expect(isClosed).toBe(true), { timeoutMs: 20_000 });
 });
 
 test('a file that fails has no proper end, so that the client knows', async () => {
-  await start({ fails: true });
+  await start({ breaks: true });
   const response = await open();
   await expect(async () => {
     for await (const _ of response);

@@ -17,7 +17,9 @@ import { eventStreamHeaders, sendEvents } from './sse-writer.ts';
  * memory. An EventStream is sent as server-sent events, a FileAnswer as it is.
  */
 export type Handlers = {
-  readonly [Id in OperationId]: (call: Call<Id>) => Promise<AnswerOf<Id> | Readable | EventStream | FileAnswer>;
+  readonly [Id in OperationId]: (
+    call: Call<Id>,
+  ) => Promise<AnswerOf<Id> | Readable | EventStream | FileAnswer>;
 };
 
 export interface OperationOptions extends PrincipalOptions {

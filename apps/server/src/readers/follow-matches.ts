@@ -99,8 +99,7 @@ export function createFollowing(options: {
     /** Returns one page without waiting for matches. */
     page: (query: ReaderQuery) => inTurnOfAccount(query.accountId, () => read(query)),
     /** Returns the next matches as they are stored, for files. */
-    stored: (query: MatchQuery) =>
-      inTurnOfAccount(query.accountId, () => limited(() => reader.read(query))),
+    stored: (query: MatchQuery) => inTurnOfAccount(query.accountId, () => limited(() => reader.read(query))),
     /** Returns the newest matches that contain the words. */
     search: (query: ReaderQuery, text: string) =>
       inTurnOfAccount(query.accountId, async () => {

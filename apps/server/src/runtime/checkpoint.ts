@@ -48,7 +48,12 @@ export const deliveryCheckpoints = [
 export const digestCheckpoints = ['digest.made', 'digest.claimed', 'digest.sent', 'digest.recorded'] as const;
 
 /** Steps of an object of an archive. */
-export const archiveCheckpoints = ['archive.planned', 'archive.put', 'archive.listed', 'archive.recorded'] as const;
+export const archiveCheckpoints = [
+  'archive.planned',
+  'archive.put',
+  'archive.listed',
+  'archive.recorded',
+] as const;
 
 export type CheckpointLabel =
   | (typeof checkpoints)[number]
