@@ -33,7 +33,8 @@ test(
         secret_access_key: secret,
       });
     expect((await create('wrong', 'not-the-secret')).status).toBe(200);
-    const listed = async () => Object((await server.api(account).call('POST', '/api.ListArchives', {})).json).archives;
+    const listed = async () =>
+      Object((await server.api(account).call('POST', '/api.ListArchives', {})).json).archives;
     await eventually(async () => {
       expect(await listed()).toMatchObject([
         { state: 'failing', message: 'The storage answered 403 (SignatureDoesNotMatch).' },
@@ -47,9 +48,13 @@ test(
       `update archives set covered_until = date_trunc('hour', now()) - interval '3 hours', next_attempt_at = now()
        where name = 'right'`,
     );
-    const objects = async () => (await swift.list('lake')).filter((name) => name.startsWith('right/') && name.endsWith('.gz'));
+    const objects = async () =>
+      (await swift.list('lake')).filter((name) => name.startsWith('right/') && name.endsWith('.gz'));
     for (const killedAfter of [1, 2]) {
-      await eventually(async () => expect((await objects()).length).toBeGreaterThanOrEqual(killedAfter), patiently);
+      await eventually(
+        async () => expect((await objects()).length).toBeGreaterThanOrEqual(killedAfter),
+        patiently,
+      );
       await server.kill();
       await world.database.query(`update archives set lease_until = '-infinity'`);
       server = await world.startServer(settings);
@@ -62,13 +67,20 @@ test(
     }, patiently);
     const ids: string[] = [];
     for (const name of await objects())
-      for (const line of gunzipSync(await swift.read('lake', name)).toString().split('\n').filter(Boolean))
+      for (const line of gunzipSync(await swift.read('lake', name))
+        .toString()
+        .split('\n')
+        .filter(Boolean))
         ids.push(JSON.parse(line).id);
     expect(ids.length).toBe(count);
     expect(new Set(ids).size).toBe(count);
     const manifests = (await swift.list('lake')).filter((name) => /^right\/.*manifest\.json$/.test(name));
-    const bodies = await Promise.all(manifests.map(async (name) => JSON.parse((await swift.read('lake', name)).toString())));
-    const inManifests = bodies.flatMap(({ objects: all }) => all.map(({ name }: { name: string }) => name));
+    const bodies = await Promise.all(
+      manifests.map(async (name) => JSON.parse((await swift.read('lake', name)).toString())),
+    );
+    const inManifests = bodies
+      .flatMap(({ objects: all }) => all.map(({ name }: { name: string }) => name))
+      .map(String);
     expect(inManifests.toSorted()).toEqual((await objects()).toSorted());
   },
 );

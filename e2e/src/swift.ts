@@ -22,7 +22,8 @@ export async function startSwift() {
   const dir = await mkdtemp(join(tmpdir(), 'earshot-swift-'));
   stack.defer(() => rm(dir, { recursive: true, force: true }));
   await mkdir(join(dir, 'disks/d1'), { recursive: true });
-  const swift = '[swift-hash]\nswift_hash_path_suffix = a\nswift_hash_path_prefix = b\n[storage-policy:0]\nname = only\ndefault = yes\n';
+  const swift =
+    '[swift-hash]\nswift_hash_path_suffix = a\nswift_hash_path_prefix = b\n[storage-policy:0]\nname = only\ndefault = yes\n';
   await writeFile(join(dir, 'swift.conf'), swift);
   const [proxyPort = 0, ...ports] = await freePorts(4);
   const common = (port: number) =>
@@ -36,20 +37,30 @@ export async function startSwift() {
       program.kill();
       await exited;
     });
-    await eventually(async () => {
-      const socket = connect(port, '127.0.0.1');
-      await once(socket, 'connect').finally(() => socket.destroy());
-    }, { timeoutMs: 120_000, intervalMs: 200 });
+    await eventually(
+      async () => {
+        const socket = connect(port, '127.0.0.1');
+        await once(socket, 'connect').finally(() => socket.destroy());
+      },
+      { timeoutMs: 120_000, intervalMs: 200 },
+    );
   };
   for (const [index, name] of ['account', 'container', 'object'].entries()) {
     const port = ports[index] ?? 0;
-    const ring = (...words: string[]) => execFileSync('swift-ring-builder', [`${name}.builder`, ...words], { cwd: dir });
+    const ring = (...words: string[]) =>
+      execFileSync('swift-ring-builder', [`${name}.builder`, ...words], { cwd: dir });
     ring('create', '2', '1', '1');
     ring('add', `r1z1-127.0.0.1:${port}/d1`, '1');
     ring('rebalance');
-    await start(name, port, `[pipeline:main]\npipeline = ${name}-server\n[app:${name}-server]\nuse = egg:swift#${name}\n`);
+    await start(
+      name,
+      port,
+      `[pipeline:main]\npipeline = ${name}-server\n[app:${name}-server]\nuse = egg:swift#${name}\n`,
+    );
   }
-  const filters = ['catch_errors', 's3api', 'tempauth'].map((name) => `[filter:${name}]\nuse = egg:swift#${name}\n`);
+  const filters = ['catch_errors', 's3api', 'tempauth'].map(
+    (name) => `[filter:${name}]\nuse = egg:swift#${name}\n`,
+  );
   await start(
     'proxy',
     proxyPort,
