@@ -50,7 +50,16 @@ const part = String(Math.ceil(count / 5));
 const pathOf = (name: string) => join(cli.dir, name);
 
 async function exportTo(name: string, format: Format, more: readonly string[] = []) {
-  const words = ['matches', 'export', '--format', format, '--out', name, ...(format === 'parquet' ? ['--part', part] : []), ...more];
+  const words = [
+    'matches',
+    'export',
+    '--format',
+    format,
+    '--out',
+    name,
+    ...(format === 'parquet' ? ['--part', part] : []),
+    ...more,
+  ];
   const { code, stderr } = await cli.run(words);
   expect([code, stderr]).toEqual([0, expect.stringMatching(/Exported .*\.\n$/)]);
   return stderr;
@@ -81,17 +90,12 @@ async function digestOf(name: string, format: Format, max = Number.POSITIVE_INFI
 
 /** The largest resident memory of the server in MiB while the work runs. */
 async function peakMiB(work: () => Promise<unknown>): Promise<number> {
-  let isOver = false;
-  const done = work().finally(() => {
-    isOver = true;
-  });
+  const done = work().then(() => true);
   let peak = 0;
-  while (!isOver) {
+  for (;;) {
     peak = Math.max(peak, await residentMiB());
-    await sleep(50);
+    if (await Promise.race([done, sleep(50, false)])) return peak;
   }
-  await done;
-  return peak;
 }
 
 async function residentMiB(): Promise<number> {
@@ -99,22 +103,23 @@ async function residentMiB(): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-test('the server exports with little memory', async () => {
-  for (const format of formats) {
-    const startedAt = performance.now();
-    const peak = await peakMiB(() => exportTo(`whole.${format}`, format));
-    const seconds = (performance.now() - startedAt) / 1_000;
-    const { rows } = await digestOf(`whole.${format}`, format);
-    const bytes = await sizeOf(`whole.${format}`);
-    console.log(`${format}: ${rows} matches, ${seconds.toFixed(1)} s, ${(bytes / 1e6).toFixed(0)} MB, server ${peak.toFixed(0)} MiB`);
-    expect(rows).toBe(count);
-    if (isNightly) await compareInDuckDb(`whole.${format}`, format);
-    expect(peak).toBeLessThan(residentMiBMax);
-  }
+test.for(formats)('the server exports as %s with little memory', async (format) => {
+  const startedAt = performance.now();
+  const peak = await peakMiB(() => exportTo(`whole.${format}`, format));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  const { rows } = await digestOf(`whole.${format}`, format);
+  const megabytes = (await sizeOf(`whole.${format}`)) / 1e6;
+  console.log(
+    `${format}: ${rows} matches, ${seconds.toFixed(1)} s, ${megabytes.toFixed(0)} MB, server ${peak.toFixed(0)} MiB`,
+  );
+  expect(rows).toBe(count);
+  expect(peak).toBeLessThan(residentMiBMax);
+  if (isNightly) await compareInDuckDb(`whole.${format}`, format);
 });
 
 const readers = {
-  ndjson: (path: string) => `read_json('${path}', columns = {id: 'varchar', created_at: 'timestamptz', text: 'varchar', author_name: 'varchar', raw: 'varchar'})`,
+  ndjson: (path: string) =>
+    `read_json('${path}', columns = {id: 'varchar', created_at: 'timestamptz', text: 'varchar', author_name: 'varchar', raw: 'varchar'})`,
   csv: (path: string) => `read_csv('${path}', all_varchar = true)`,
   parquet: (path: string) => `'${path}/*.parquet'`,
 };
@@ -122,7 +127,9 @@ const readers = {
 /** Another program reads as many rows, and the values of some of them as the API lists them. */
 async function compareInDuckDb(name: string, format: Format): Promise<void> {
   const table = readers[format](pathOf(name));
-  const [counts] = await queryDuckDb(`select count(*)::integer as rows, count(distinct id)::integer as ids from ${table}`);
+  const [counts] = await queryDuckDb(
+    `select count(*)::integer as rows, count(distinct id)::integer as ids from ${table}`,
+  );
   expect(counts).toEqual({ rows: count, ids: count });
   const { matches } = await server.api(account).matches({ order: 'oldest', limit: 50 });
   const ids = matches.map(({ id }) => `'${id}'`).join(', ');

@@ -81,6 +81,22 @@ describe('an id of another account answers like an unknown one, byte for byte', 
     expect(foreign).toEqual(unknown);
   });
 
+  test('/api.DeleteArchive with archive_id', async () => {
+    const id = `arc_${'1'.repeat(26)}`;
+    await world.database.query(
+      `insert into archives (id, account_id, name, endpoint, region, bucket, prefix, access_key_id, secret, format, position,
+         covered_until, next_attempt_at)
+       values ($1, $2, 'n', 'e', 'r', 'b', 'p', 'k', 's', 'parquet', 0, now(), 'infinity')`,
+      [id, alice.accountId],
+    );
+    const remove = (id: string) => seen(asBob, 'POST', '/api.DeleteArchive', { archive_id: id });
+    const foreign = await remove(id);
+    expect(foreign.status).toBe(404);
+    expect(foreign).toEqual(await remove(`arc_${'0'.repeat(26)}`));
+    expect((await asBob.call('POST', '/api.ListArchives', {})).json).toMatchObject({ archives: [] });
+    expect((await asAlice.call('POST', '/api.DeleteArchive', { archive_id: id })).status).toBe(200);
+  });
+
   test('/api.LabelMatches with match_ids', async () => {
     const [match] = await asAlice.allMatches();
     const label = (id: string) =>

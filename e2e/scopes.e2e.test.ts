@@ -75,7 +75,15 @@ const overHttpRows: Readonly<Record<OperationId, Row>> = {
   CreateWebhook: { scope: 'webhooks:write', request: { name: 'a', url: 'http://a.test/' }, allowed: 400 },
   CreateArchive: {
     scope: 'webhooks:write',
-    request: { name: 'a', endpoint: 'http://a.test/', region: 'a', bucket: 'abc', prefix: 'p', access_key_id: 'a', secret_access_key: 'b' },
+    request: {
+      name: 'a',
+      endpoint: 'http://a.test/',
+      region: 'a',
+      bucket: 'abc',
+      prefix: 'p',
+      access_key_id: 'a',
+      secret_access_key: 'b',
+    },
     allowed: 400,
   },
   ListArchives: { scope: 'webhooks:read', request: {}, allowed: 200 },

@@ -43,7 +43,7 @@ export const lanes: Readonly<Record<string, Lane>> = {
   exports: {
     installs: ['e2e/duckdb'],
     guards: ['apps/server/src/{archives,exports}/**', 'apps/cli/src/export/**', 'docs/exports.md'],
-    tests: ['e2e/exports.e2e.test.ts', 'e2e/exports-pages.nightly.test.ts'],
+    tests: ['e2e/exports.e2e.test.ts', 'e2e/{archives,exports-pages}.nightly.test.ts'],
   },
   query: {
     guards: ['packages/query/**'],

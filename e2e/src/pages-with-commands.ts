@@ -50,6 +50,9 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'e2e/digests.e2e.test.ts makes this request' },
   },
   'docs/feeds.md': { shows: [/\/feeds\/esf_[\w-]{32}\.atom/, /"json_url":/] },
+  'docs/exports.md': {
+    notRun: { 'earshot archives create': 'needs a storage; e2e/archives.nightly.test.ts creates such archives' },
+  },
   'docs/mcp.md': {
     notRun: {
       'claude plugin':

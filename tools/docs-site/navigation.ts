@@ -56,6 +56,7 @@ export const groups: readonly Group[] = [
       'docs/tutorials/webhook-receiver.md',
       'docs/digests.md',
       'docs/feeds.md',
+      'docs/exports.md',
       'docs/agents.md',
       'docs/untrusted-content.md',
       'skills/earshot/SKILL.md',

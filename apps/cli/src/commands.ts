@@ -1,6 +1,7 @@
 import type { Command, CommandGroup } from './command.ts';
 import { admin } from './commands/admin.ts';
 import { apply } from './commands/apply.ts';
+import { archives } from './commands/archives.ts';
 import { audit } from './commands/audit.ts';
 import { createCompletion } from './commands/completion.ts';
 import { openConsole } from './commands/console.ts';
@@ -30,7 +31,7 @@ import { webhooks } from './commands/webhooks.ts';
 const sections: Readonly<Record<string, readonly (Command | CommandGroup)[]>> = {
   Rules: [rules, preview, syntax, plan, apply, test],
   Read: [matches, notices, coverage, sources, readers],
-  Deliver: [webhooks, digests, feeds, listen, watch, mcp],
+  Deliver: [webhooks, digests, feeds, archives, listen, watch, mcp],
   Account: [login, logout, openConsole, keys, usage, audit],
   Operate: [demo, services, admin, doctor, createCompletion(() => earshotCommands)],
 };

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { eventually } from '@earshot/testkit';
 import type { Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -109,6 +110,21 @@ async function setHidden(page: Page, isHidden: boolean): Promise<void> {
     document.dispatchEvent(new Event('visibilitychange'));
   `);
 }
+
+test('the shown matches are downloaded as CSV', async () => {
+  await postAndList('lantern to export');
+  const { page, feed, problems } = await openLive();
+  await feed.row('lantern to export').waitFor();
+  const started = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  const download = await started;
+  expect(download.suggestedFilename()).toBe('matches.csv');
+  const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+  expect(lines[0]).toMatch(/^id,created_at,rule_id,/);
+  const texts = await listedTexts(running.server, running);
+  expect(lines.slice(1, -1).map((line) => line.split(',')[10])).toEqual(texts.toReversed());
+  expect(problems).toEqual([]);
+});
 
 test('a removed match disappears', async () => {
   const [removed] = await postAndList('lantern to be removed', 'lantern to stay');

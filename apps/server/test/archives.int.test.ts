@@ -127,7 +127,7 @@ async function runNode({ dies = () => false, put = (own) => own }: NodeOptions =
     secretBox,
     bells: createLocalBells(),
     log: pino({ base: null }, { write: (line) => void logged.push(line) }),
-    checkpoint: node.checkpoint,
+    checkpoint: (label) => node.checkpoint(label),
     random: () => 0.5,
   });
   for (;;) {
@@ -158,7 +158,7 @@ async function idsIn(name: string): Promise<unknown[]> {
   return rows.map(({ id }) => id);
 }
 
-const archived = async () => (await Promise.all(objectNames().map(idsIn))).flat().toSorted();
+const archived = async () => (await Promise.all(objectNames().map(idsIn))).flat().map(String).toSorted();
 
 async function stored(where = 'true'): Promise<string[]> {
   const rows = await database.many<{ position: number }>(
@@ -169,14 +169,11 @@ async function stored(where = 'true'): Promise<string[]> {
 
 /** The objects of all manifests, and the latest time that they cover. */
 function manifests() {
-  const found = [...server.objects].filter(([name]) => name.endsWith('/manifest.json')).toSorted();
-  const parsed = found.map(([, body]) => JSON.parse(body.toString()));
+  const names = [...server.objects.keys()].filter((name) => name.endsWith('/manifest.json')).toSorted();
+  const parsed = names.map((name) => JSON.parse(String(server.objects.get(name))));
   return {
     objects: parsed.flatMap(({ objects }) => objects),
-    coveredThrough: parsed
-      .map((one) => one.covered_through)
-      .toSorted()
-      .at(-1),
+    coveredThrough: parsed.at(-1)?.covered_through,
   };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { listenOnLoopback } from '@earshot/testkit';
 import aws4 from 'aws4';
@@ -22,7 +22,7 @@ export async function startCheckedStorage(keys: {
   const puts: StoredPut[] = [];
   const refusals: string[] = [];
   let fail: ((name: string) => boolean) | null = null;
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(request);
     const name = decodeURIComponent(request.url ?? '').slice(1);
     puts.push({ name, body });
@@ -39,7 +39,8 @@ export async function startCheckedStorage(keys: {
     response.end(
       `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${keys.secretAccessKey}</Message></Error>`,
     );
-  });
+  };
+  const server = createServer((request, response) => void answer(request, response));
   const port = await listenOnLoopback(server);
   return {
     endpoint: `http://127.0.0.1:${port}`,

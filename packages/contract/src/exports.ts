@@ -20,7 +20,7 @@ export const exportTypes = {
   parquet: 'application/vnd.apache.parquet',
 } as const;
 export type ExportFormat = keyof typeof exportTypes;
-export const exportFormats = ['ndjson', 'csv', 'parquet'] as const satisfies readonly ExportFormat[];
+const exportFormats = ['ndjson', 'csv', 'parquet'] as const satisfies readonly ExportFormat[];
 
 /** A Parquet file has at most this many matches, because its index grows with it. */
 export const parquetMatchesMax = 1_000_000;

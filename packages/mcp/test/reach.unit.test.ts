@@ -108,7 +108,7 @@ describe('the operations that tools call', () => {
 
   test('send data out only with webhooks:write', () => {
     const sending = rows.filter(
-      ({ id }) => /Webhook|Deliver|Secret|Digest/.test(id) && !/^(List|Get)/.test(id),
+      ({ id }) => /Webhook|Deliver|Secret|Digest|Archive/.test(id) && !/^(List|Get)/.test(id),
     );
     const scoped = rows.filter(({ scope }) => scope === 'webhooks:write');
     expect(scoped.length).toBeGreaterThan(3);

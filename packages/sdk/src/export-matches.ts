@@ -29,7 +29,8 @@ export async function exportMatches(
   async function* bytes() {
     try {
       const reader = response.body?.getReader();
-      while (reader) {
+      for (;;) {
+        if (!reader) return;
         const { done, value } = await within(timeoutMs, () => reader.read());
         if (done) return;
         yield value;

@@ -13,11 +13,11 @@ const failuresMax = 10;
 const delayMsMax = 10_000;
 
 /** Repeats a download that is cut, from where it was cut. Gives up after several attempts in a row that brought nothing. */
-export async function retryWhenCut(
+export async function retryWhenCut<Result>(
   { signal, note }: DownloadOptions,
   state: ExportState,
-  attempt: () => Promise<void>,
-): Promise<void> {
+  attempt: () => Promise<Result>,
+): Promise<Result> {
   for (let failures = 0; ; ) {
     const { cursor } = state;
     try {

@@ -69,21 +69,21 @@ export async function exportParquet(
   const state = stored ?? { request: { ...request, limit }, bytes: 0, parts: 0, rows: 0 };
   if (stored === null) await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  for (let isLast = false; !isLast; ) {
-    await retryWhenCut(options, state, async () => {
-      const { cursor, through } = state;
-      const continued = { ...state.request, ...(cursor && { cursor }), ...(through && { through }) };
-      const file = await earshot.exportMatches(continued, { signal });
-      state.through ??= file.through;
-      const name = join(folder, `part-${String(state.parts + 1).padStart(5, '0')}.parquet`);
-      const bytes = await writeWhole(`${name}.new`, file);
-      await rename(`${name}.new`, name);
-      state.parts += 1;
-      state.bytes += bytes;
-      isLast = file.nextCursor === null;
-      if (file.nextCursor !== null) state.cursor = file.nextCursor;
-    });
-    if (!isLast) await writeState(stateFile, state);
+  const download = async (): Promise<boolean> => {
+    const { cursor, through } = state;
+    const continued = { ...state.request, ...(cursor && { cursor }), ...(through && { through }) };
+    const file = await earshot.exportMatches(continued, { signal });
+    state.through ??= file.through;
+    const name = join(folder, `part-${String(state.parts + 1).padStart(5, '0')}.parquet`);
+    const bytes = await writeWhole(`${name}.new`, file);
+    await rename(`${name}.new`, name);
+    state.parts += 1;
+    state.bytes += bytes;
+    if (file.nextCursor !== null) state.cursor = file.nextCursor;
+    return file.nextCursor === null;
+  };
+  while (!(await retryWhenCut(options, state, download))) {
+    await writeState(stateFile, state);
     onProgress(state, null);
   }
   await removeState(stateFile);

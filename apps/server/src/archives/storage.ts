@@ -45,7 +45,7 @@ export function createStorage(options: StorageOptions) {
   });
   return {
     /** An existing object is replaced. Redirects are not followed. */
-    async put(bucket: Bucket, { name, type, body }: StorageObject, now: Date): Promise<void> {
+    put: async (bucket: Bucket, { name, type, body }: StorageObject, now: Date): Promise<void> => {
       const problem = urlProblem(bucket.endpoint);
       if (problem !== null) throw new StorageFailed(`The endpoint is not allowed. ${problem}`);
       const url = new URL(`${bucket.endpoint}/${bucket.bucket}/${encodePath(name)}`);

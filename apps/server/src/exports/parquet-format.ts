@@ -39,9 +39,9 @@ const groupCharactersMax = 4 * 1024 * 1024;
 
 /** Yields the bytes of a Parquet file: one row group after the other, then the footer. */
 export async function* parquetBytes(pages: AsyncIterable<Pick<Rows, 'rows'>>): AsyncGenerator<Uint8Array> {
-  const { writer, take } = createTakenWriter();
+  const taken = createTakenWriter();
   const file = new ParquetWriter({
-    writer,
+    writer: taken.writer,
     schema: schema as ConstructorParameters<typeof ParquetWriter>[0]['schema'],
     codec: 'ZSTD',
     compressors: { ZSTD: (bytes) => zstdCompressSync(bytes) },
@@ -58,7 +58,7 @@ export async function* parquetBytes(pages: AsyncIterable<Pick<Rows, 'rows'>>): A
     void file.write({ columnData, rowGroupSize: group.length });
     group = [];
     characters = 0;
-    return take();
+    return taken.take();
   };
   for await (const { rows } of pages) {
     for (const row of rows) {
@@ -69,7 +69,7 @@ export async function* parquetBytes(pages: AsyncIterable<Pick<Rows, 'rows'>>): A
   }
   if (group.length > 0) yield write();
   void file.finish();
-  yield take();
+  yield taken.take();
 }
 
 function valueOf(row: ExportedMatch, name: Column): string | number | Date | null {

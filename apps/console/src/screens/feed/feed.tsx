@@ -5,6 +5,7 @@ import { useShortcuts } from '../../frame/shortcuts.tsx';
 import { ErrorNote } from '../../parts/error-note.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Screen } from '../../parts/screen.tsx';
+import { ExportButton } from './export-button.tsx';
 import styles from './feed.module.css';
 import { FeedFilters } from './feed-filters.tsx';
 import { FeedHistogram } from './feed-histogram.tsx';
@@ -99,6 +100,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
             onShowNew={showNew}
           />
           <FeedFilters query={query} rules={rules} onChange={change} />
+          <ExportButton query={query} />
         </>
       }
     >
