@@ -119,7 +119,7 @@ const words = (random: () => number, length: number) =>
   Array.from({ length }, () => vocabulary[Math.floor(5_000 * random() ** 2)]).join(' ');
 
 /** Mulberry32. */
-function createRandom(seed: number): () => number {
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -150,6 +150,7 @@ describe('what is removed leaves its story', () => {
       (await world.list({ group: 'story' })).matches.map(({ story }) => story?.matches);
     expect(await seen()).toEqual([4, 1, 2, 1]);
     while ((await purgeSome(world.database)) > 0);
+    expect(await world.database.many(`select 1 from story_members where rule_id = 'rule_2'`)).toEqual([]);
     expect(await world.stories()).toEqual(['acc_1: 1, 3, 4, 9', 'acc_1: 5, 7', 'acc_2: 5, 7']);
     expect(await seen()).toEqual([4, 1, 2, 1]);
   });

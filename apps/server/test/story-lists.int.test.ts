@@ -38,6 +38,7 @@ async function readAll(
       ...request,
       ...(cursor && { cursor }),
     });
+    expect(answer.matches.length).toBeLessThanOrEqual(request.limit ?? 3);
     posts.push(...textsOf(answer));
     inStory += answer.hidden?.in_story ?? 0;
     cursor = answer.next_cursor ?? undefined;
@@ -182,6 +183,22 @@ describe('a list of stories', () => {
         'quote',
       ]);
     }
+  });
+
+  test('follows a story that merges twice', async () => {
+    await using world = await openStoryWorld(template);
+    await world.write(about('a', 1, 2), about('b', 3, 4), about('c', 5, 6));
+    const { matches } = await world.list({ group: 'story' });
+    await world.write(
+      [{ n: 7, quotes: 3, link: link('c') }],
+      [{ n: 8, quotes: 1, link: link('b') }],
+      about('c', 9),
+    );
+    const all = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    expect(matches).toHaveLength(3);
+    for (const { story } of matches)
+      expect(textsOf(await world.list({ story_id: story?.id ?? '', order: 'oldest' }))).toEqual(all);
+    expect(textsOf(await world.list({ group: 'story' }))).toEqual([9]);
   });
 
   test('of one story can be paged, also if it is a single match', async () => {

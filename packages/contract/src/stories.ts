@@ -22,7 +22,7 @@ const because = z.enum(reasons).meta({
     'Why it is in the story. `first`: the story began with it. `same_page`: the page or post that others link or refer to, another version of it, or another rule. `repost`, `quote`, `reply`, `conversation`: of an item of the story, or of the same post as one. `same_url`: it links to the same page. `copy`: its text is equal. `merged`: it began a story that a later item joined to this one.',
 });
 
-export const storyId = z
+const storyId = z
   .string()
   .regex(/^story_[0-9a-z]+$/)
   .meta({ description: 'Id of the story. If two stories merge, both ids lead to the same story.' });

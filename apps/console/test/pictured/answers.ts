@@ -1,10 +1,11 @@
-import type { Answers } from '@earshot/sdk';
+import type { Answers, Requests } from '@earshot/sdk';
 import { audit, keys, notices, session, sources, usageOf } from './account.ts';
 import { coverageOf } from './coverage.ts';
 import { createdFeed, feeds } from './feeds.ts';
 import { countsOf, matches, olderMatch } from './matches.ts';
 import { muted, mutes, relevance } from './relevance.ts';
 import { releaseValue, rules } from './rules.ts';
+import { listStories } from './stories.ts';
 import { ago } from './time.ts';
 import { deliveriesOf, webhookId, webhooks } from './webhooks.ts';
 
@@ -53,8 +54,8 @@ export const fullAnswers: FixedAnswers = {
     response: '{"error":"signature does not match"}',
   })),
   '/api.PreviewRule': answer('PreviewRule', () => preview),
-  '/matches': answer('ListMatches', () => ({
-    matches: [...matches],
+  '/matches': answer('ListMatches', (request: Requests['ListMatches'] & object) => ({
+    matches: [...(listStories(request) ?? matches)],
     hidden: { muted: 30, not_relevant: 7 },
     next_cursor: null,
     coverage: null,

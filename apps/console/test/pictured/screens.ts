@@ -74,6 +74,14 @@ export const withData: readonly PicturedScreen[] = [
     ),
     answers: readOnlyAnswers,
   }),
+  full(
+    'feed-stories',
+    '/feed?group=story&peek=mat_01kb2mj3s6d9f2g5h8k1m4n700',
+    'has the same text',
+    async (page) => {
+      await page.getByRole('heading', { name: 'Story: 7 items' }).scrollIntoViewIfNeeded();
+    },
+  ),
   full('rules', '/rules', 'Autumn campaign'),
   inDark(
     full('editor', `/rules/${ruleIds.release}`, 'Registered as', async (page) => {

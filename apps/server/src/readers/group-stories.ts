@@ -3,7 +3,6 @@ import type { Database } from '../engines/database.ts';
 import { storyIdOf } from '../runtime/ids.ts';
 import { readFirst, readPlaces, type StoryPlace, type StoryRange } from '../stories/story-reader.sql.ts';
 import type { LogEntry, MatchEntry } from './to-match.ts';
-import type { HiddenEntry } from './views.ts';
 
 export interface GroupOptions {
   readonly database: Pick<Database, 'forAccount'>;
@@ -18,24 +17,24 @@ export interface GroupOptions {
 /** How many matches of a story are searched for one that the reader sees. */
 const searchedMax = 50;
 
-/** Of each story, leaves the match that stands for it. */
+/** Of each story, leaves the match that stands for it. Also returns the positions of the others. */
 export async function groupStories(
   entries: readonly LogEntry[],
   options: GroupOptions,
-): Promise<{ entries: readonly LogEntry[]; inStory: readonly HiddenEntry[] }> {
+): Promise<{ entries: readonly LogEntry[]; inStory: readonly number[] }> {
   const { database, accountId, range } = options;
   const positions = entries.flatMap((one) => ('match' in one ? [one.position] : []));
   if (positions.length === 0) return { entries, inStory: [] };
   const places = await readPlaces(database, accountId, positions, range);
   const standsFor = createStandsFor(options);
   const shown: LogEntry[] = [];
-  const inStory: HiddenEntry[] = [];
+  const inStory: number[] = [];
   for (const entry of entries) {
     const place = places.get(entry.position);
     if (!('match' in entry)) shown.push(entry);
     else if (!place) shown.push(withStory(entry, storyOf(entry.match, entry.position)));
     else if (await standsFor(place)) shown.push(withStory(entry, place.story));
-    else inStory.push({ position: entry.position, by: 'in_story' });
+    else inStory.push(entry.position);
   }
   return { entries: shown, inStory };
 }
@@ -65,7 +64,7 @@ function withStory(entry: MatchEntry, story: Story): MatchEntry {
 }
 
 /** The story of a match that is alone. */
-export function storyOf({ id, rule_id, platform, created_at }: Match, position: number): Story {
+function storyOf({ id, rule_id, platform, created_at }: Match, position: number): Story {
   const because = 'first';
   return {
     id: storyIdOf(position),

@@ -142,7 +142,8 @@ export function createViews({
       return positions.find((position) => shown.has(position)) ?? null;
     };
     const grouped = await groupStories(seen.entries, { database, accountId, range, hides, firstShown });
-    const hiddenAt = [...seen.hiddenAt, ...grouped.inStory];
+    const inStory = grouped.inStory.map((position) => ({ position, by: 'in_story' }) as const);
+    const hiddenAt = [...seen.hiddenAt, ...inStory];
     return { ...seen, entries: grouped.entries, hiddenAt, hidden: countHidden(hiddenAt) };
   };
 

@@ -55,7 +55,9 @@ export function FeedFilters({
         <input
           type="checkbox"
           checked={group === 'story'}
-          onChange={({ target }) => onChange({ group: target.checked ? 'story' : null, peek: null })}
+          onChange={({ target }) =>
+            onChange({ group: target.checked ? 'story' : null, hidden: null, peek: null })
+          }
         />
         Group by story
       </label>

@@ -110,7 +110,7 @@ function Matches({ query, peek, change, restart }: MatchesProps) {
         actions={relevance}
         hidden={state.hidden}
         isShown={query.hidden === 'include'}
-        onShow={(isShown) => change({ hidden: isShown ? 'include' : null })}
+        onShow={(isShown) => change({ hidden: isShown ? 'include' : null, group: null })}
         onRestart={restart}
       />
       {!isListed && items.length === 0 && !error && <Loading />}
