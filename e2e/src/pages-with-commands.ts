@@ -51,7 +51,9 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
   },
   'docs/feeds.md': { shows: [/\/feeds\/esf_[\w-]{32}\.atom/, /"json_url":/] },
   'docs/exports.md': {
-    notRun: { 'earshot archives create': 'needs a storage; e2e/archives.nightly.test.ts creates such archives' },
+    notRun: {
+      'earshot archives create': 'needs a storage; e2e/archives.nightly.test.ts creates such archives',
+    },
   },
   'docs/mcp.md': {
     notRun: {

@@ -4,9 +4,10 @@ import { coverageOf, type PlatformCoverage } from '../coverage/ledger.ts';
 import { completeThroughOf, isoOrNull } from '../coverage/read-coverage.ts';
 import type { Database } from '../engines/database.ts';
 import type { ParsedRules } from '../language/explain-match.ts';
+import { countHidden, type HiddenEntry } from '../readers/hidden-matches.ts';
 import type { MatchReader } from '../readers/match-reader.sql.ts';
 import { toEntries } from '../readers/to-match.ts';
-import { countHidden, type HiddenEntry, type Views } from '../readers/views.ts';
+import type { Views } from '../readers/views.ts';
 import { countMatches } from './counts.sql.ts';
 import type { LeasedDigestMessage } from './digest-messages.sql.ts';
 

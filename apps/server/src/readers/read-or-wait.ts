@@ -2,8 +2,9 @@ import type { Coverage, HiddenMatches } from '@earshot/contract';
 import type { ReadCoverage } from '../coverage/read-coverage.ts';
 import { pause } from '../runtime/worker.ts';
 import type { Following, ReaderQuery } from './follow-matches.ts';
+import { countHidden, type HiddenEntry } from './hidden-matches.ts';
 import type { LogEntry } from './to-match.ts';
-import { countHidden, type HiddenEntry, type Viewed } from './views.ts';
+import type { Viewed } from './views.ts';
 
 /** What the caller sees of these entries (relevance/views.ts). */
 export type ViewOf = (entries: readonly LogEntry[]) => Viewed | Promise<Viewed>;

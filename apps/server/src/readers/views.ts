@@ -11,6 +11,7 @@ import { muteOf } from '../relevance/which-mute.ts';
 import { positionOf } from '../runtime/ids.ts';
 import type { StoryRange } from '../stories/story-reader.sql.ts';
 import { groupStories } from './group-stories.ts';
+import { countHidden, type HiddenEntry } from './hidden-matches.ts';
 import type { LogEntry, MatchEntry } from './to-match.ts';
 
 /*
@@ -40,21 +41,6 @@ export interface Viewed {
   readonly through: number | null;
   /** Set if the next entry waits for a verdict: when it passes without one. */
   readonly waitsUntil: Date | null;
-}
-
-export interface HiddenEntry {
-  readonly position: number;
-  readonly by: keyof HiddenMatches;
-}
-
-export function countHidden(hiddenAt: readonly HiddenEntry[]): HiddenMatches {
-  const count = (reason: keyof HiddenMatches) => hiddenAt.filter(({ by }) => by === reason).length;
-  const inStory = count('in_story');
-  return {
-    muted: count('muted'),
-    not_relevant: count('not_relevant'),
-    ...(inStory > 0 && { in_story: inStory }),
-  };
 }
 
 /** What other nodes change takes effect after this time. */

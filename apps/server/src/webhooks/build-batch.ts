@@ -1,9 +1,10 @@
 import type { ParsedRules } from '../language/explain-match.ts';
 import type { Traces } from '../observability/traces.ts';
+import { countHidden, type HiddenEntry } from '../readers/hidden-matches.ts';
 import type { MatchReader, StoredMatch, StoredRemoval } from '../readers/match-reader.sql.ts';
 import type { createNextPages } from '../readers/next-pages.sql.ts';
 import { type LogEntry, toLog } from '../readers/to-match.ts';
-import { countHidden, type HiddenEntry, type Views } from '../readers/views.ts';
+import type { Views } from '../readers/views.ts';
 import { createTurns } from '../runtime/concurrency.ts';
 import type { StoryRange } from '../stories/story-reader.sql.ts';
 import type { DeliveryStore } from './delivery-store.sql.ts';

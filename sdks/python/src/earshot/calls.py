@@ -28,10 +28,10 @@ RETRYABLE: Mapping[str, bool] = {
 """Whether the same request may be sent again."""
 
 OPERATIONS: Mapping[str, Operation] = {
-    "CreateRule": Operation("POST", "/api.CreateRule", changes=True, nullable=frozenset({"expires_at"})),
+    "CreateRule": Operation("POST", "/api.CreateRule", changes=True, nullable=frozenset({"expires_at", "alerts"})),
     "ListRules": Operation("GET", "/api.ListRules", changes=False),
     "GetRule": Operation("POST", "/api.GetRule", changes=False),
-    "UpdateRule": Operation("POST", "/api.UpdateRule", changes=True, nullable=frozenset({"expires_at", "budget", "examples", "relevance", "managed_by"})),
+    "UpdateRule": Operation("POST", "/api.UpdateRule", changes=True, nullable=frozenset({"expires_at", "budget", "examples", "relevance", "alerts", "managed_by"})),
     "PauseRule": Operation("POST", "/api.PauseRule", changes=True),
     "ResumeRule": Operation("POST", "/api.ResumeRule", changes=True),
     "DeleteRule": Operation("POST", "/api.DeleteRule", changes=True),
@@ -65,7 +65,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "ListAudit": Operation("POST", "/api.ListAudit", changes=False),
     "CreateWebhook": Operation("POST", "/api.CreateWebhook", changes=True, nullable=frozenset({"rule_ids"})),
     "ListWebhooks": Operation("POST", "/api.ListWebhooks", changes=False),
-    "UpdateWebhook": Operation("POST", "/api.UpdateWebhook", changes=True, nullable=frozenset({"rule_ids", "platform"})),
+    "UpdateWebhook": Operation("POST", "/api.UpdateWebhook", changes=True, nullable=frozenset({"rule_ids", "platform", "group"})),
     "DeleteWebhook": Operation("POST", "/api.DeleteWebhook", changes=True),
     "RotateWebhookSecret": Operation("POST", "/api.RotateWebhookSecret", changes=True),
     "TestWebhook": Operation("POST", "/api.TestWebhook", changes=True),
@@ -73,8 +73,11 @@ OPERATIONS: Mapping[str, Operation] = {
     "ReplayWebhook": Operation("POST", "/api.ReplayWebhook", changes=True),
     "CreateDigest": Operation("POST", "/api.CreateDigest", changes=True, nullable=frozenset({"rule_ids"})),
     "ListDigests": Operation("POST", "/api.ListDigests", changes=False),
-    "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True, nullable=frozenset({"rule_ids"})),
+    "UpdateDigest": Operation("POST", "/api.UpdateDigest", changes=True, nullable=frozenset({"rule_ids", "group"})),
     "DeleteDigest": Operation("POST", "/api.DeleteDigest", changes=True),
+    "CreateFeed": Operation("POST", "/api.CreateFeed", changes=True, nullable=frozenset({"rule_ids"})),
+    "ListFeeds": Operation("POST", "/api.ListFeeds", changes=False),
+    "DeleteFeed": Operation("POST", "/api.DeleteFeed", changes=True),
     "CreateArchive": Operation("POST", "/api.CreateArchive", changes=True, nullable=frozenset({"rule_ids"})),
     "ListArchives": Operation("POST", "/api.ListArchives", changes=False),
     "DeleteArchive": Operation("POST", "/api.DeleteArchive", changes=True),
@@ -109,6 +112,7 @@ class Calls:
         allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
         relevance: types.CreateRuleRequestRelevance | None = None,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -145,6 +149,9 @@ class Calls:
                 registered, and again when the value changes; one that fails is a violation.
             relevance: Whether a judge, a model that the operator set up, checks the matches
                 of the rule.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
                 only rules of the set in its file. Only one rule at a time can have a pair.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -165,6 +172,7 @@ class Calls:
             "allow_equivalent": allow_equivalent,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
         }
         answer: types.CreatedRule = self._call("CreateRule", request, timeout, idempotency_key)
@@ -229,6 +237,7 @@ class Calls:
         accept_estimate: bool | None = None,
         examples: types.NewRuleExamples | None | Omitted = OMITTED,
         relevance: types.CreateRuleRequestRelevance | None | Omitted = OMITTED,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None | Omitted = OMITTED,
         if_version: int | None = None,
         idempotency_key: str | None = None,
@@ -265,6 +274,9 @@ class Calls:
                 are checked.
             relevance: Replaces the current one; null: the judge no longer checks its matches.
                 Verdicts stay.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: Gives the rule to a set of rules that are kept as code; null takes it
                 out.
             if_version: Only if the rule still has this version; otherwise
@@ -286,6 +298,7 @@ class Calls:
             "accept_estimate": accept_estimate,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
             "if_version": if_version,
         }
@@ -422,6 +435,8 @@ class Calls:
         from_: str | None = None,
         to: str | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
+        story_id: str | None = None,
         hidden: Literal["exclude", "include", "only"] | None = None,
         wait_seconds: int | None = None,
         timeout: float | None = None,
@@ -447,6 +462,10 @@ class Calls:
             relevance: Default `all`. `not_irrelevant` leaves out matches that are
                 `not_relevant` by label or judge, `relevant` also those that are `unsure`.
                 Matches without a verdict are never left out.
+            group: Lists each story once and counts its other matches in `hidden.in_story`.
+                With the newest first, a story is its newest match; otherwise its first, and
+                again when it has grown to 10, 100, 1,000 and 10,000 matches.
+            story_id: Only matches of this story, each with the reason why it is in it.
             hidden: Matches that a mute or `relevance` hides: leave them out and count them
                 (the default), list them too, or list only them.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
@@ -463,6 +482,8 @@ class Calls:
             "from": from_,
             "to": to,
             "relevance": relevance,
+            "group": group,
+            "story_id": story_id,
             "hidden": hidden,
             "wait_seconds": wait_seconds,
         }
@@ -780,6 +801,7 @@ class Calls:
         rule_id: str | None = None,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         start: Literal["oldest", "now"] | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -797,6 +819,7 @@ class Calls:
             rule_id: At the first use: only matches of this rule.
             platform: At the first use: only matches on this platform.
             relevance: At the first use: what to leave out, as in ListMatches. Default: `all`.
+            group: At the first use: lists stories, as in ListMatches.
             start: At the first use: start with new matches, or with the oldest stored match.
             limit: Number of matches to return; fewer when they are large: an answer ends at
                 about 1 MiB.
@@ -809,6 +832,7 @@ class Calls:
             "rule_id": rule_id,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "start": start,
             "limit": limit,
             "wait_seconds": wait_seconds,
@@ -1105,9 +1129,11 @@ class Calls:
         url: str,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1125,12 +1151,18 @@ class Calls:
             format: `standard`: Standard Webhooks. `cloudevents`: a batch of CloudEvents 1.0,
                 signed in the same way. `slack`, `discord`, `teams`: a message for people, to
                 the URL of an incoming webhook of the chat.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time. 60 by default; not for `standard` and `cloudevents`.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once. 1 by default. A chat: 30 or more, 60 by
+                default.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest. 100 by default.
             rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most. `all` by default.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: What is posted; `matches` by default.
             idempotency_key: Your own key, so that several runs of your program make the
                 change only once.
@@ -1141,9 +1173,11 @@ class Calls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
         }
         answer: types.CreatedWebhook = self._call("CreateWebhook", request, timeout, idempotency_key)
@@ -1180,9 +1214,11 @@ class Calls:
         url: str | None = None,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         state: Literal["active", "paused"] | None = None,
         idempotency_key: str | None = None,
@@ -1200,14 +1236,19 @@ class Calls:
                 internet.
             format: A new format. To change from a chat format to `standard` or `cloudevents`,
                 also send a `url`, then rotate the secret to get one.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest.
             rule_ids: Only matches of these rules; null: of every rule. Matches of an added
                 rule are posted from now on, or from where the webhook stopped if it has not
                 sent everything.
             platform: Only this platform; null: every platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: Which events are posted from now on.
             state: `active` also enables a disabled webhook. It continues where it stopped.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -1220,9 +1261,11 @@ class Calls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
             "state": state,
         }
@@ -1372,6 +1415,7 @@ class Calls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         min_matches: int | None = None,
         empty: Literal["skip", "send"] | None = None,
         max_matches: int | None = None,
@@ -1391,6 +1435,8 @@ class Calls:
             platform: Only matches on this platform.
             relevance: Which matches are not shown, as in ListMatches. They are counted. `all`
                 by default.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             min_matches: The digest is sent only if at least this many matches are waiting;
                 fewer wait for the next time. Default: 1.
             empty: What to do if nothing has matched: `skip` (the default) sends nothing.
@@ -1407,6 +1453,7 @@ class Calls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "min_matches": min_matches,
             "empty": empty,
             "max_matches": max_matches,
@@ -1445,6 +1492,7 @@ class Calls:
         name: str | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         schedule: types.DigestSchedule | None = None,
         recipients: types.DigestRecipients | None = None,
         min_matches: int | None = None,
@@ -1464,6 +1512,8 @@ class Calls:
             rule_ids: Only matches of these rules; null: of every rule. Applies to every
                 digest message that is not sent yet.
             relevance: Which matches are not shown, as in ListMatches. They are counted.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
             min_matches: The digest is sent only if at least this many matches are waiting;
@@ -1480,6 +1530,7 @@ class Calls:
             "name": name,
             "rule_ids": rule_ids,
             "relevance": relevance,
+            "group": group,
             "schedule": schedule,
             "recipients": recipients,
             "min_matches": min_matches,
@@ -1511,6 +1562,89 @@ class Calls:
             "digest_id": digest_id,
         }
         answer: types.DeleteDigestAnswer = self._call("DeleteDigest", request, timeout, idempotency_key)
+        return answer
+
+    def create_feed(
+        self,
+        *,
+        name: str,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        query: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CreateFeedAnswer:
+        """Create a feed.
+
+        Creates two secret URLs of the newest matches for feed readers, as Atom and as JSON
+        Feed. The calling key also needs `matches:read`. The URLs expire with it.
+
+        Args:
+            name: Title of the feed, which no other feed of the account has.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
+            platform: Only matches on this platform.
+            relevance: Which matches are left out, as in ListMatches. A match is shown until
+                it has a verdict. `all` by default.
+            query: Only items that contain all these words in text, title, author or URL.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "name": name,
+            "rule_ids": rule_ids,
+            "platform": platform,
+            "relevance": relevance,
+            "query": query,
+        }
+        answer: types.CreateFeedAnswer = self._call("CreateFeed", request, timeout, idempotency_key)
+        return answer
+
+    def list_feeds(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListFeedsAnswer:
+        """List feeds.
+
+        Lists the feeds of the account, without their URLs.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListFeedsAnswer = self._call("ListFeeds", request, timeout)
+        return answer
+
+    def delete_feed(
+        self,
+        *,
+        feed_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteFeedAnswer:
+        """Delete a feed.
+
+        Revokes the URLs of the feed at once, on every node.
+
+        Args:
+            feed_id: Id of the feed.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "feed_id": feed_id,
+        }
+        answer: types.DeleteFeedAnswer = self._call("DeleteFeed", request, timeout, idempotency_key)
         return answer
 
     def create_archive(
@@ -1639,6 +1773,7 @@ class AsyncCalls:
         allow_equivalent: bool | None = None,
         examples: types.NewRuleExamples | None = None,
         relevance: types.CreateRuleRequestRelevance | None = None,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -1675,6 +1810,9 @@ class AsyncCalls:
                 registered, and again when the value changes; one that fails is a violation.
             relevance: Whether a judge, a model that the operator set up, checks the matches
                 of the rule.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: For rules that are kept as code. `earshot apply` changes and deletes
                 only rules of the set in its file. Only one rule at a time can have a pair.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -1695,6 +1833,7 @@ class AsyncCalls:
             "allow_equivalent": allow_equivalent,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
         }
         answer: types.CreatedRule = await self._call("CreateRule", request, timeout, idempotency_key)
@@ -1759,6 +1898,7 @@ class AsyncCalls:
         accept_estimate: bool | None = None,
         examples: types.NewRuleExamples | None | Omitted = OMITTED,
         relevance: types.CreateRuleRequestRelevance | None | Omitted = OMITTED,
+        alerts: Literal["low", "medium", "high"] | None | Omitted = OMITTED,
         managed_by: types.ManagedBy | None | Omitted = OMITTED,
         if_version: int | None = None,
         idempotency_key: str | None = None,
@@ -1795,6 +1935,9 @@ class AsyncCalls:
                 are checked.
             relevance: Replaces the current one; null: the judge no longer checks its matches.
                 Verdicts stay.
+            alerts: How sensitively Earshot reports spikes and drops of the matches as
+                notices: `low` only large ones, `high` also small ones that may be chance.
+                Null: not at all.
             managed_by: Gives the rule to a set of rules that are kept as code; null takes it
                 out.
             if_version: Only if the rule still has this version; otherwise
@@ -1816,6 +1959,7 @@ class AsyncCalls:
             "accept_estimate": accept_estimate,
             "examples": examples,
             "relevance": relevance,
+            "alerts": alerts,
             "managed_by": managed_by,
             "if_version": if_version,
         }
@@ -1952,6 +2096,8 @@ class AsyncCalls:
         from_: str | None = None,
         to: str | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
+        story_id: str | None = None,
         hidden: Literal["exclude", "include", "only"] | None = None,
         wait_seconds: int | None = None,
         timeout: float | None = None,
@@ -1977,6 +2123,10 @@ class AsyncCalls:
             relevance: Default `all`. `not_irrelevant` leaves out matches that are
                 `not_relevant` by label or judge, `relevant` also those that are `unsure`.
                 Matches without a verdict are never left out.
+            group: Lists each story once and counts its other matches in `hidden.in_story`.
+                With the newest first, a story is its newest match; otherwise its first, and
+                again when it has grown to 10, 100, 1,000 and 10,000 matches.
+            story_id: Only matches of this story, each with the reason why it is in it.
             hidden: Matches that a mute or `relevance` hides: leave them out and count them
                 (the default), list them too, or list only them.
             wait_seconds: Waits up to this long for something newer than the cursor. Only with
@@ -1993,6 +2143,8 @@ class AsyncCalls:
             "from": from_,
             "to": to,
             "relevance": relevance,
+            "group": group,
+            "story_id": story_id,
             "hidden": hidden,
             "wait_seconds": wait_seconds,
         }
@@ -2310,6 +2462,7 @@ class AsyncCalls:
         rule_id: str | None = None,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         start: Literal["oldest", "now"] | None = None,
         limit: int | None = None,
         wait_seconds: int | None = None,
@@ -2327,6 +2480,7 @@ class AsyncCalls:
             rule_id: At the first use: only matches of this rule.
             platform: At the first use: only matches on this platform.
             relevance: At the first use: what to leave out, as in ListMatches. Default: `all`.
+            group: At the first use: lists stories, as in ListMatches.
             start: At the first use: start with new matches, or with the oldest stored match.
             limit: Number of matches to return; fewer when they are large: an answer ends at
                 about 1 MiB.
@@ -2339,6 +2493,7 @@ class AsyncCalls:
             "rule_id": rule_id,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "start": start,
             "limit": limit,
             "wait_seconds": wait_seconds,
@@ -2635,9 +2790,11 @@ class AsyncCalls:
         url: str,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
@@ -2655,12 +2812,18 @@ class AsyncCalls:
             format: `standard`: Standard Webhooks. `cloudevents`: a batch of CloudEvents 1.0,
                 signed in the same way. `slack`, `discord`, `teams`: a message for people, to
                 the URL of an incoming webhook of the chat.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time. 60 by default; not for `standard` and `cloudevents`.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once. 1 by default. A chat: 30 or more, 60 by
+                default.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest. 100 by default.
             rule_ids: Only matches of these rules; null or absent: of every rule.
             platform: Only matches on this platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most. `all` by default.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: What is posted; `matches` by default.
             idempotency_key: Your own key, so that several runs of your program make the
                 change only once.
@@ -2671,9 +2834,11 @@ class AsyncCalls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
         }
         answer: types.CreatedWebhook = await self._call("CreateWebhook", request, timeout, idempotency_key)
@@ -2710,9 +2875,11 @@ class AsyncCalls:
         url: str | None = None,
         format: Literal["standard", "cloudevents", "slack", "discord", "teams"] | None = None,
         window_seconds: int | None = None,
+        max_matches: int | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         events: Sequence[Literal["matches", "notices"]] | None = None,
         state: Literal["active", "paused"] | None = None,
         idempotency_key: str | None = None,
@@ -2730,14 +2897,19 @@ class AsyncCalls:
                 internet.
             format: A new format. To change from a chat format to `standard` or `cloudevents`,
                 also send a `url`, then rotate the secret to get one.
-            window_seconds: Seconds. A chat gets at most one message with matches in this
-                time.
+            window_seconds: Seconds. The endpoint gets at most one message with matches in
+                this time, and full messages at once.
+            max_matches: The most matches in one message. Not for chats, which show some and
+                count the rest.
             rule_ids: Only matches of these rules; null: of every rule. Matches of an added
                 rule are posted from now on, or from where the webhook stopped if it has not
                 sent everything.
             platform: Only this platform; null: every platform.
             relevance: Which matches are left out, as in ListMatches. A match waits for its
                 verdict for 30 s at the most.
+            group: Posts each story once, with its first match, and again when it has grown to
+                10, 100, 1,000 and 10,000 matches. Stories that began before the webhook are
+                new to it.
             events: Which events are posted from now on.
             state: `active` also enables a disabled webhook. It continues where it stopped.
             idempotency_key: Your own key, so that several runs of your program make the
@@ -2750,9 +2922,11 @@ class AsyncCalls:
             "url": url,
             "format": format,
             "window_seconds": window_seconds,
+            "max_matches": max_matches,
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "events": events,
             "state": state,
         }
@@ -2902,6 +3076,7 @@ class AsyncCalls:
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         platform: Literal["x", "firehose", "bluesky"] | None = None,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None = None,
         min_matches: int | None = None,
         empty: Literal["skip", "send"] | None = None,
         max_matches: int | None = None,
@@ -2921,6 +3096,8 @@ class AsyncCalls:
             platform: Only matches on this platform.
             relevance: Which matches are not shown, as in ListMatches. They are counted. `all`
                 by default.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             min_matches: The digest is sent only if at least this many matches are waiting;
                 fewer wait for the next time. Default: 1.
             empty: What to do if nothing has matched: `skip` (the default) sends nothing.
@@ -2937,6 +3114,7 @@ class AsyncCalls:
             "rule_ids": rule_ids,
             "platform": platform,
             "relevance": relevance,
+            "group": group,
             "min_matches": min_matches,
             "empty": empty,
             "max_matches": max_matches,
@@ -2975,6 +3153,7 @@ class AsyncCalls:
         name: str | None = None,
         rule_ids: Sequence[str] | None | Omitted = OMITTED,
         relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        group: Literal["story"] | None | Omitted = OMITTED,
         schedule: types.DigestSchedule | None = None,
         recipients: types.DigestRecipients | None = None,
         min_matches: int | None = None,
@@ -2994,6 +3173,8 @@ class AsyncCalls:
             rule_ids: Only matches of these rules; null: of every rule. Applies to every
                 digest message that is not sent yet.
             relevance: Which matches are not shown, as in ListMatches. They are counted.
+            group: Shows each story once, stories with the most matches first, with the number
+                of their matches per platform. All of its matches are counted.
             schedule: When it is sent: by `cron`, or every `window_seconds`.
             recipients: Where it is sent: to a webhook, or by e-mail.
             min_matches: The digest is sent only if at least this many matches are waiting;
@@ -3010,6 +3191,7 @@ class AsyncCalls:
             "name": name,
             "rule_ids": rule_ids,
             "relevance": relevance,
+            "group": group,
             "schedule": schedule,
             "recipients": recipients,
             "min_matches": min_matches,
@@ -3041,6 +3223,89 @@ class AsyncCalls:
             "digest_id": digest_id,
         }
         answer: types.DeleteDigestAnswer = await self._call("DeleteDigest", request, timeout, idempotency_key)
+        return answer
+
+    async def create_feed(
+        self,
+        *,
+        name: str,
+        rule_ids: Sequence[str] | None | Omitted = OMITTED,
+        platform: Literal["x", "firehose", "bluesky"] | None = None,
+        relevance: Literal["all", "not_irrelevant", "relevant"] | None = None,
+        query: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.CreateFeedAnswer:
+        """Create a feed.
+
+        Creates two secret URLs of the newest matches for feed readers, as Atom and as JSON
+        Feed. The calling key also needs `matches:read`. The URLs expire with it.
+
+        Args:
+            name: Title of the feed, which no other feed of the account has.
+            rule_ids: Only matches of these rules; null or absent: of every rule.
+            platform: Only matches on this platform.
+            relevance: Which matches are left out, as in ListMatches. A match is shown until
+                it has a verdict. `all` by default.
+            query: Only items that contain all these words in text, title, author or URL.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "name": name,
+            "rule_ids": rule_ids,
+            "platform": platform,
+            "relevance": relevance,
+            "query": query,
+        }
+        answer: types.CreateFeedAnswer = await self._call("CreateFeed", request, timeout, idempotency_key)
+        return answer
+
+    async def list_feeds(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ListFeedsAnswer:
+        """List feeds.
+
+        Lists the feeds of the account, without their URLs.
+
+        Args:
+            limit: Entries per page.
+            cursor: `next_cursor` of the previous page.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "limit": limit,
+            "cursor": cursor,
+        }
+        answer: types.ListFeedsAnswer = await self._call("ListFeeds", request, timeout)
+        return answer
+
+    async def delete_feed(
+        self,
+        *,
+        feed_id: str,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.DeleteFeedAnswer:
+        """Delete a feed.
+
+        Revokes the URLs of the feed at once, on every node.
+
+        Args:
+            feed_id: Id of the feed.
+            idempotency_key: Your own key, so that several runs of your program make the
+                change only once.
+            timeout: Seconds for all attempts together.
+        """
+        request: dict[str, object] = {
+            "feed_id": feed_id,
+        }
+        answer: types.DeleteFeedAnswer = await self._call("DeleteFeed", request, timeout, idempotency_key)
         return answer
 
     async def create_archive(

@@ -296,6 +296,11 @@ class Rule(TypedDict):
     relevance: RuleRelevance | None
     """Null: the judge does not check its matches."""
 
+    alerts: Literal["low", "medium", "high"] | None
+    """How sensitively Earshot reports spikes and drops of the matches as notices: `low` only
+    large ones, `high` also small ones that may be chance. Null: not at all.
+    """
+
     managed_by: ManagedBy | None
     """Null for a rule that is not kept as code."""
 
@@ -422,6 +427,90 @@ class MatchRelevance(TypedDict):
     """Grows when the intent or the criteria change; null for a label."""
 
 
+class MatchStoryPlatforms(TypedDict):
+    """How many of them are from each platform."""
+
+    x: NotRequired[int]
+    """On `x`."""
+
+    firehose: NotRequired[int]
+    """On `firehose`."""
+
+    bluesky: NotRequired[int]
+    """On `bluesky`."""
+
+
+class MatchStoryMember(TypedDict):
+    match_id: str
+    """Id of the match."""
+
+    rule_id: str
+    """Id of the rule."""
+
+    platform: Literal["x", "firehose", "bluesky"]
+
+    because: Literal[
+        "first",
+        "same_page",
+        "repost",
+        "quote",
+        "reply",
+        "conversation",
+        "same_url",
+        "copy",
+        "merged",
+    ]
+    """Why it is in the story. `first`: the story began with it. `same_page`: the page or post
+    that others link or refer to, another version of it, or another rule. `repost`, `quote`,
+    `reply`, `conversation`: of an item of the story, or of the same post as one. `same_url`:
+    it links to the same page. `copy`: its text is equal. `merged`: it began a story that a
+    later item joined to this one.
+    """
+
+    created_at: str
+    """When the match was stored."""
+
+
+class MatchStory(TypedDict):
+    """The story of the match: only with `group: "story"`, and with `story_id`."""
+
+    id: str
+    """Id of the story. If two stories merge, both ids lead to the same story."""
+
+    matches: int
+    """Its matches now, within the filter; at most 10,000 are counted."""
+
+    platforms: MatchStoryPlatforms
+    """How many of them are from each platform."""
+
+    first_at: str
+    """When the first of them was stored."""
+
+    last_at: str
+    """When the last of them was stored."""
+
+    because: Literal[
+        "first",
+        "same_page",
+        "repost",
+        "quote",
+        "reply",
+        "conversation",
+        "same_url",
+        "copy",
+        "merged",
+    ]
+    """Why it is in the story. `first`: the story began with it. `same_page`: the page or post
+    that others link or refer to, another version of it, or another rule. `repost`, `quote`,
+    `reply`, `conversation`: of an item of the story, or of the same post as one. `same_url`:
+    it links to the same page. `copy`: its text is equal. `merged`: it began a story that a
+    later item joined to this one.
+    """
+
+    members: list[MatchStoryMember]
+    """The newest of them, at most 10."""
+
+
 class Match(TypedDict):
     """One item that matched one rule."""
 
@@ -459,6 +548,9 @@ class Match(TypedDict):
 
     muted_by: NotRequired[str]
     """Id of the mute that hides the match; absent if none does."""
+
+    story: NotRequired[MatchStory]
+    """The story of the match: only with `group: "story"`, and with `story_id`."""
 
 
 Gap = TypedDict(
@@ -735,10 +827,13 @@ class Webhook(TypedDict):
     webhook of the chat.
     """
 
-    window_seconds: int | None
-    """Seconds. A chat gets at most one message with matches in this time. Null for the other
-    formats.
+    window_seconds: int
+    """Seconds. The endpoint gets at most one message with matches in this time, and full
+    messages at once.
     """
+
+    max_matches: int
+    """The most matches in one message. Not for chats, which show some and count the rest."""
 
     rule_ids: list[str] | None
     """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
@@ -749,6 +844,12 @@ class Webhook(TypedDict):
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches are left out, as in ListMatches. A match waits for its verdict for 30 s at
     the most.
+    """
+
+    group: Literal["story"] | None
+    """Posts each story once, with its first match, and again when it has grown to 10, 100, 1,000
+    and 10,000 matches. Stories that began before the webhook are new to it. Null: it posts
+    every match.
     """
 
     events: list[Literal["matches", "notices"]]
@@ -778,7 +879,7 @@ class Webhook(TypedDict):
 
 
 class Delivery(TypedDict):
-    """One attempt to deliver a batch, or several with the same answer, or one match that was
+    """One attempt to deliver a message, or several with the same answer, or one match that was
     parked.
     """
 
@@ -805,7 +906,9 @@ class Delivery(TypedDict):
 
     times: int
     """How many attempts in a row had this answer. Repeated failures are counted here, and get
-    another entry about once an hour.
+    another entry about once an hour. Messages that were accepted at the first attempt are
+    counted too, with an entry a minute: the other fields are then those of the last one, and
+    `match_count` and `first_match_id` of all of them.
     """
 
     last_at: str
@@ -850,6 +953,9 @@ class Reader(TypedDict):
 
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches it leaves out, as in ListMatches."""
+
+    group: Literal["story"] | None
+    """Null: it reads every match of a story."""
 
     created_at: str
     """When it was first used."""
@@ -999,6 +1105,9 @@ class ErrorReader(TypedDict):
 
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches it leaves out, as in ListMatches."""
+
+    group: Literal["story"] | None
+    """Null: it reads every match of a story."""
 
 
 class EstimatedMatches(TypedDict):
@@ -1271,6 +1380,11 @@ class CreatedRule(TypedDict):
     relevance: RuleRelevance | None
     """Null: the judge does not check its matches."""
 
+    alerts: Literal["low", "medium", "high"] | None
+    """How sensitively Earshot reports spikes and drops of the matches as notices: `low` only
+    large ones, `high` also small ones that may be chance. Null: not at all.
+    """
+
     managed_by: ManagedBy | None
     """Null for a rule that is not kept as code."""
 
@@ -1422,8 +1536,8 @@ class Removal(TypedDict):
 
 
 class ListMatchesAnswerHidden(TypedDict):
-    """How many matches a mute or `relevance` hides between those of this answer; absent when
-    there are none. They are left out, unless a request with `hidden` lists them.
+    """How many matches a mute, `relevance` or `group` hides between those of this answer; absent
+    when there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     muted: int
@@ -1431,6 +1545,9 @@ class ListMatchesAnswerHidden(TypedDict):
 
     not_relevant: int
     """Matches that `relevance` left out."""
+
+    in_story: NotRequired[int]
+    """Matches of a story that another match stands for; only with `group`."""
 
 
 class ListMatchesAnswer(TypedDict):
@@ -1443,8 +1560,8 @@ class ListMatchesAnswer(TypedDict):
     """
 
     hidden: NotRequired[ListMatchesAnswerHidden]
-    """How many matches a mute or `relevance` hides between those of this answer; absent when
-    there are none. They are left out, unless a request with `hidden` lists them.
+    """How many matches a mute, `relevance` or `group` hides between those of this answer; absent
+    when there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     next_cursor: str | None
@@ -2001,6 +2118,9 @@ class Notice(TypedDict):
         "budget.reached",
         "budget.forecast",
         "rate.unusual",
+        "alert.spike",
+        "alert.drop",
+        "alert.recovered",
         "coverage.gap",
         "coverage.repaired",
         "source.action_required",
@@ -2048,8 +2168,8 @@ class ReadMatchesAnswer(TypedDict):
     """
 
     hidden: NotRequired[ListMatchesAnswerHidden]
-    """How many matches a mute or `relevance` hides between those of this answer; absent when
-    there are none. They are left out, unless a request with `hidden` lists them.
+    """How many matches a mute, `relevance` or `group` hides between those of this answer; absent
+    when there are none. They are left out, unless a request with `hidden` lists them.
     """
 
     notices: NotRequired[list[Notice]]
@@ -2272,10 +2392,13 @@ class CreatedWebhook(TypedDict):
     webhook of the chat.
     """
 
-    window_seconds: int | None
-    """Seconds. A chat gets at most one message with matches in this time. Null for the other
-    formats.
+    window_seconds: int
+    """Seconds. The endpoint gets at most one message with matches in this time, and full
+    messages at once.
     """
+
+    max_matches: int
+    """The most matches in one message. Not for chats, which show some and count the rest."""
 
     rule_ids: list[str] | None
     """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
@@ -2286,6 +2409,12 @@ class CreatedWebhook(TypedDict):
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches are left out, as in ListMatches. A match waits for its verdict for 30 s at
     the most.
+    """
+
+    group: Literal["story"] | None
+    """Posts each story once, with its first match, and again when it has grown to 10, 100, 1,000
+    and 10,000 matches. Stories that began before the webhook are new to it. Null: it posts
+    every match.
     """
 
     events: list[Literal["matches", "notices"]]
@@ -2408,6 +2537,11 @@ class Digest(TypedDict):
     relevance: Literal["all", "not_irrelevant", "relevant"]
     """Which matches are not shown, as in ListMatches. They are counted."""
 
+    group: Literal["story"] | None
+    """Shows each story once, stories with the most matches first, with the number of their
+    matches per platform. All of its matches are counted. Null: it shows matches.
+    """
+
     schedule: DigestSchedule
     """When it is sent."""
 
@@ -2455,6 +2589,94 @@ class ListDigestsAnswer(TypedDict):
 class DeleteDigestAnswer(TypedDict):
     digest_id: str
     """Id of the digest."""
+
+    deleted_at: str
+    """When it was deleted."""
+
+
+class CreateFeedAnswer(TypedDict):
+    id: str
+    """Id of the feed."""
+
+    name: str
+    """Title of the feed, which no other feed of the account has."""
+
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
+
+    platform: Literal["x", "firehose", "bluesky"] | None
+    """Only matches on this platform; null: on every platform."""
+
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches are left out, as in ListMatches. A match is shown until it has a verdict."""
+
+    query: str | None
+    """Only items that contain all these words; null: all items."""
+
+    created_at: str
+    """When it was created."""
+
+    expires_at: str | None
+    """When its URLs stop working, with the key that created it; null: never."""
+
+    last_read_at: str | None
+    """Exact to about 10 minutes; null if it was never read."""
+
+    feed_id: str
+    """Id of the feed."""
+
+    atom_url: str | None
+    """The URL of the Atom feed. It is shown this once: it needs no key, so treat it as a secret.
+    Without EARSHOT_PUBLIC_URL it is a path of this server. Null when the answer is repeated
+    for an `Idempotency-Key`.
+    """
+
+    json_url: str | None
+    """The same as JSON Feed."""
+
+
+class ListFeedsAnswerFeed(TypedDict):
+    """The newest matches, for feed readers."""
+
+    id: str
+    """Id of the feed."""
+
+    name: str
+    """Title of the feed, which no other feed of the account has."""
+
+    rule_ids: list[str] | None
+    """Only matches of these rules; null: of every rule. A deleted rule has no matches."""
+
+    platform: Literal["x", "firehose", "bluesky"] | None
+    """Only matches on this platform; null: on every platform."""
+
+    relevance: Literal["all", "not_irrelevant", "relevant"]
+    """Which matches are left out, as in ListMatches. A match is shown until it has a verdict."""
+
+    query: str | None
+    """Only items that contain all these words; null: all items."""
+
+    created_at: str
+    """When it was created."""
+
+    expires_at: str | None
+    """When its URLs stop working, with the key that created it; null: never."""
+
+    last_read_at: str | None
+    """Exact to about 10 minutes; null if it was never read."""
+
+
+class ListFeedsAnswer(TypedDict):
+    feeds: list[ListFeedsAnswerFeed]
+    """Newest first."""
+
+    next_cursor: str | None
+    """Continues the list; null when it is complete."""
+
+
+class DeleteFeedAnswer(TypedDict):
+    feed_id: str
+    """Id of the feed."""
 
     deleted_at: str
     """When it was deleted."""
