@@ -185,6 +185,17 @@ describe('a list of stories', () => {
     }
   });
 
+  test('has no more matches than requested, and continues behind the last of them', async () => {
+    await using world = await openStoryWorld(template);
+    await world.write([{ n: 1 }, { n: 2 }, { n: 3 }, ...about('a', 4, 5, 6)]);
+    const page = await world.list({ group: 'story', limit: 3 });
+    expect(textsOf(page)).toEqual([6, 3, 2]);
+    expect(page.hidden).toMatchObject({ in_story: 2 });
+    const rest = await world.list({ group: 'story', limit: 3, cursor: page.next_cursor ?? '' });
+    expect(textsOf(rest)).toEqual([1]);
+    expect(rest.hidden).toBeUndefined();
+  });
+
   test('follows a story that merges twice', async () => {
     await using world = await openStoryWorld(template);
     await world.write(about('a', 1, 2), about('b', 3, 4), about('c', 5, 6));
