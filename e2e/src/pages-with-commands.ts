@@ -49,7 +49,9 @@ export const pagesWithCommands: Readonly<Record<string, PageWithCommands>> = {
     notRun: { 'curl -s "$EARSHOT_URL/api.CreateDigest"': 'e2e/digests.e2e.test.ts makes this request' },
   },
   'docs/exports.md': {
-    notRun: { 'earshot archives create': 'needs a storage; e2e/archives.nightly.test.ts creates such archives' },
+    notRun: {
+      'earshot archives create': 'needs a storage; e2e/archives.nightly.test.ts creates such archives',
+    },
   },
   'docs/mcp.md': {
     notRun: {

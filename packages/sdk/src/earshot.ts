@@ -1,7 +1,7 @@
 import { type Calls, createCalls } from './calls.ts';
 import { type ConsumeOptions, consumeMatches } from './consume-matches.ts';
 import type { Match, Requests } from './contract-types.ts';
-import { type ExportOptions, type ExportedFile, exportMatches } from './export-matches.ts';
+import { type ExportedFile, type ExportOptions, exportMatches } from './export-matches.ts';
 import {
   type FollowedMatches,
   type FollowedNotices,

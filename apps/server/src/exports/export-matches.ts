@@ -16,8 +16,8 @@ import type { RuleStore } from '../rules/rule-store.sql.ts';
 import { badField, Failure } from '../runtime/failure.ts';
 import { matchIdOf, positionOf } from '../runtime/ids.ts';
 import type { CountExport } from './export-limit.ts';
-import { findEndOfPart } from './part.sql.ts';
 import { parquetBytes } from './parquet-format.ts';
+import { findEndOfPart } from './part.sql.ts';
 import { type RowRange, type Rows, readRows, readRuleNames } from './read-rows.ts';
 import { csvHeader, csvLine, ndjsonLine } from './text-formats.ts';
 
