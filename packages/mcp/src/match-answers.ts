@@ -74,9 +74,11 @@ async function silence(
 
 function hiddenLines(hidden: MatchPage['hidden']): string[] {
   if (!hidden) return [];
-  const { muted, not_relevant } = hidden;
+  const { muted, not_relevant, in_story } = hidden;
+  const left = `Hidden: ${muted} muted, ${not_relevant} not relevant; list_matches with hidden "only" shows them.`;
   return [
-    `Hidden: ${muted} muted, ${not_relevant} not relevant; list_matches with hidden "only" shows them.`,
+    ...(muted + not_relevant > 0 ? [left] : []),
+    ...(in_story ? [`Left out: ${in_story} more matches of these stories.`] : []),
   ];
 }
 

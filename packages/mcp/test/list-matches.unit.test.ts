@@ -72,6 +72,37 @@ test('list_matches keeps to max_tokens for random texts', { timeout: 60_000 }, a
   );
 });
 
+test('list_matches lists each story once, with its size', async () => {
+  const story = { ...storyOf('mat_3'), matches: 7 };
+  const requests: object[] = [];
+  const matches = [
+    { ...aMatch(1, { text: 'one of seven' }), story },
+    { ...aMatch(2, { text: 'alone' }), story: storyOf('mat_2') },
+  ];
+  await using server = await connectInProcess(async (input, init) => {
+    if (String(input).endsWith('/matches')) requests.push(JSON.parse(String(init?.body)));
+    const answer = Object(await (await apiOf(matches)(input, init)).json());
+    const hidden = { muted: 0, not_relevant: 0, in_story: 6 };
+    return jsonAnswer('matches' in answer ? { ...answer, hidden } : answer);
+  });
+  const result = await server.client.callTool({ name: 'list_matches', arguments: { group: 'story' } });
+  const [block] = result.content;
+  const text = block?.type === 'text' ? block.text : '';
+  expect(requests).toEqual([expect.objectContaining({ group: 'story' })]);
+  expect(text).toMatch(/ R1#7 .*one of seven\n.* R1 .*alone/);
+  expect(text).toContain('"#7": one of the 7 matches of a story.');
+  expect(text).toContain('Left out: 6 more matches of these stories.');
+  expect(text).not.toContain('not relevant');
+});
+
+function storyOf(matchId: string): NonNullable<Match['story']> {
+  const created_at = '2026-11-14T22:51:09.120Z';
+  const because = 'first';
+  const member = { match_id: matchId, rule_id: 'rule_1', platform: 'x', because, created_at } as const;
+  const [first_at, last_at] = [created_at, created_at];
+  return { id: 'story_1', matches: 1, platforms: { x: 1 }, first_at, last_at, because, members: [member] };
+}
+
 test('list_matches fills most of max_tokens with English', async () => {
   const matches = Array.from({ length: 40 }, (_, index) => aMatch(index + 1, { text: english }));
   const { tokens } = await walk(matches, 2_000);
