@@ -15,6 +15,7 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
   const frozen = createFreezer(() => fired.held++);
   let isRefusing = false;
   let isLast: ((sent: Buffer) => boolean) | null = null;
+  let answers: { left: number; readonly onCut: () => void } | null = null;
 
   const server = createServer({ allowHalfOpen: true }, (client) => {
     if (isRefusing) {
@@ -29,13 +30,29 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
       fired.cut++;
       client.resetAndDestroy();
     };
-    for (const [socket, other, sent] of [
-      [client, upstream, sentByClient],
-      [upstream, client, () => undefined],
+    /** What of an answer still passes. */
+    const cutAnswer = (chunk: Buffer): Buffer => {
+      if (answers === null) return chunk;
+      const passing = chunk.subarray(0, answers.left);
+      answers.left -= passing.length;
+      return passing;
+    };
+    const sentByTarget = () => {
+      if (answers === null || answers.left > 0) return;
+      const { onCut } = answers;
+      answers = null;
+      fired.cut++;
+      onCut();
+      client.resetAndDestroy();
+      upstream.destroy();
+    };
+    for (const [socket, other, cutTo, sent] of [
+      [client, upstream, (chunk: Buffer) => chunk, sentByClient],
+      [upstream, client, cutAnswer, sentByTarget],
     ] as const) {
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
-      forward(socket, other, { gates, sent }).catch(() => {
+      forward(socket, other, { gates, cutTo, sent }).catch(() => {
         client.destroy();
         upstream.destroy();
       });
@@ -61,6 +78,13 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
     cutAfter(value: ((sent: Buffer) => boolean) | null): void {
       isLast = value;
     },
+    /**
+     * Resets the connection on which the target has sent so many bytes since this call, counted over all connections: in the middle of
+     * an answer, if it is longer. `onCut` runs before the client can connect again.
+     */
+    cutAnswerAfter(bytes: number, onCut: () => void = () => undefined): void {
+      answers = { left: bytes, onCut };
+    },
     /** Holds all bytes back in both directions and leaves the connections open, like a dead network. */
     pause: gate.close,
     resume: gate.open,
@@ -85,14 +109,22 @@ export async function startTcpProxy({ target }: TcpProxyOptions) {
 async function forward(
   from: Socket,
   to: Socket,
-  { gates, sent }: { gates: ReadonlyArray<ReturnType<typeof createGate>>; sent: (chunk: Buffer) => void },
+  {
+    gates,
+    cutTo,
+    sent,
+  }: {
+    gates: ReadonlyArray<ReturnType<typeof createGate>>;
+    cutTo: (chunk: Buffer) => Buffer;
+    sent: (chunk: Buffer) => void;
+  },
 ): Promise<void> {
   await pipeline(
     from,
     async function* (chunks: AsyncIterable<Buffer>) {
       for await (const chunk of chunks) {
         for (const gate of gates) await gate.pass();
-        yield chunk;
+        yield cutTo(chunk);
         sent(chunk);
       }
       // Holds the end of the stream back like its bytes.
