@@ -137,7 +137,8 @@ grant select, update on event_log, match_log, match_progress to earshot_runtime;
 grant select, insert on audit, posts, removals to earshot_runtime;
 grant select, insert, update (name) on accounts to earshot_runtime;
 grant select, insert, update (last_used_at, revoked_at) on api_keys to earshot_runtime;
-grant select, insert, update (times, last_at), delete on deliveries to earshot_runtime;
+grant select, insert, update (times, last_at, message_id, last_position, match_count, latency_ms, response), delete on deliveries
+  to earshot_runtime;
 grant select on mutes to earshot_runtime;
 -- When a feed last changed, and was last read. Only the deletion of an account deletes feeds there.
 grant select, update (version, modified_at, last_read_at) on feeds to earshot_runtime;

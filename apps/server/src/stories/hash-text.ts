@@ -1,6 +1,6 @@
 /**
  * A 64-bit hash, as PostgreSQL writes a bigint: two 32-bit lanes that mix each code unit, as MurmurHash3 does. A fifth of the time of SHA-256.
- * Who makes two items collide on purpose puts them into one story, as a link from one to the other does.
+ * A post that collides on purpose joins the story of another one, as a post with a link to it does.
  */
 export function hashText(text: string): string {
   let one = 0x9e3779b9 ^ text.length;
