@@ -80,7 +80,8 @@ test('list_matches lists each story once, with its size', async () => {
     { ...aMatch(2, { text: 'alone' }), story: storyOf('mat_2') },
   ];
   await using server = await connectInProcess(async (input, init) => {
-    if (String(input).endsWith('/matches')) requests.push(JSON.parse(String(init?.body)));
+    const { pathname } = new URL(input instanceof Request ? input.url : input);
+    if (pathname === '/matches') requests.push(JSON.parse(typeof init?.body === 'string' ? init.body : '{}'));
     const answer = Object(await (await apiOf(matches)(input, init)).json());
     const hidden = { muted: 0, not_relevant: 0, in_story: 6 };
     return jsonAnswer('matches' in answer ? { ...answer, hidden } : answer);
