@@ -54,9 +54,10 @@ export async function startConsole(env: Record<string, string> = {}): Promise<Co
  * Starts the Chromium of Debian, so that nothing is downloaded. Its sandbox is off because tests run as root. It resolves no
  * host names, so that requests to other hosts stay on this machine.
  */
-export function startBrowser(): Promise<Browser> {
+export function startBrowser({ env = {} }: { env?: Record<string, string> } = {}): Promise<Browser> {
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
+    env: { ...process.env, ...env },
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
     timeout: timeoutMs,
   });

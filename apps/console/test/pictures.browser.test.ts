@@ -7,7 +7,7 @@ import { findFlaws, showScreen } from './every-screen.ts';
 import { fullAnswers } from './pictured/answers.ts';
 import { compareWithStored, countDiffering, isAlike } from './pictured/compare.ts';
 import { fixPage, startQuietStreams } from './pictured/fixed-page.ts';
-import { otherFont } from './pictured/fonts.ts';
+import { otherFont, picturedFonts } from './pictured/fonts.ts';
 import { dialogs, empties, failing, type PicturedScreen, waiting, withData } from './pictured/screens.ts';
 
 const context = { viewport: { width: 1280, height: 800 }, timezoneId: 'UTC', locale: 'en-US' } as const;
@@ -24,7 +24,7 @@ describe('every screen looks like its stored picture and is accessible', () => {
   beforeAll(async () => {
     world = await startWorld();
     server = await world.startServer();
-    browser = await startBrowser();
+    browser = await startBrowser({ env: picturedFonts });
     streams = await startQuietStreams();
     canvas = (await openPage(browser, server.url)).page;
   }, 600_000);

@@ -1,4 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+/** Other packages may bring other fonts, which fontconfig would choose. */
+export const picturedFonts = { FONTCONFIG_FILE: fileURLToPath(new URL('fonts.conf', import.meta.url)) };
 
 /** The fonts of the stored pictures: those of Debian 12 with its package `chromium` and no others. */
 const expected = { 'system-ui': 'DejaVu Sans', monospace: 'DejaVu Sans Mono' } as const;
@@ -14,7 +18,8 @@ export function otherFont(): string | null {
 
 function familyOf(generic: string): string {
   try {
-    return execFileSync('fc-match', ['--format=%{family}', generic], { encoding: 'utf8' });
+    const env = { ...process.env, ...picturedFonts };
+    return execFileSync('fc-match', ['--format=%{family}', generic], { encoding: 'utf8', env });
   } catch {
     return 'unknown (fc-match is not installed)';
   }

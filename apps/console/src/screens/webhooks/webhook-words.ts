@@ -9,15 +9,18 @@ export const formatNames = {
   teams: 'Microsoft Teams',
 } as const satisfies Record<Webhook['format'], string>;
 
-/** Chats have a window, and check no signature. */
-export function isChat({ window_seconds }: Pick<Webhook, 'window_seconds'>): boolean {
-  return window_seconds !== null;
+/** Chats check no signature. */
+export function isChat({ format }: Pick<Webhook, 'format'>): boolean {
+  return format === 'slack' || format === 'discord' || format === 'teams';
 }
 
-/** Such as `Slack, one message in 60 s`. */
+/** The window of a program that its owner has not changed. */
+const usualWindowSeconds = 1;
+
+/** Such as `Slack, at most one message in 60 s`. */
 export function formatWords({ format, window_seconds }: Pick<Webhook, 'format' | 'window_seconds'>): string {
   const name = formatNames[format];
-  return window_seconds === null ? name : `${name}, at most one message in ${window_seconds} s`;
+  return window_seconds <= usualWindowSeconds ? name : `${name}, at most one message in ${window_seconds} s`;
 }
 
 export interface WebhookStatus {
@@ -28,8 +31,8 @@ export interface WebhookStatus {
 
 /** The status of a webhook, and what to do about it. */
 export function statusOfWebhook(webhook: Webhook): WebhookStatus {
-  const { state, reason, failing_since, window_seconds } = webhook;
-  const gone = window_seconds === null ? 'the endpoint answered 410' : 'the chat no longer accepts messages';
+  const { state, reason, failing_since } = webhook;
+  const gone = isChat(webhook) ? 'the chat no longer accepts messages' : 'the endpoint answered 410';
   if (state === 'disabled')
     return {
       kind: 'bad',
