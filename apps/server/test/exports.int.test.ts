@@ -145,7 +145,7 @@ describe('an export', () => {
     expect(first).toBe('mat_000000000001');
   });
 
-  test('of an account is refused beside two others, until one of them ends', async () => {
+  test('of an account is refused while two others run', async () => {
     await seedLarge(60);
     const open = [new AbortController(), new AbortController()];
     for (const { signal } of open) expect((await download({ format: 'ndjson' }, signal)).status).toBe(200);

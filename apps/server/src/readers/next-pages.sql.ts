@@ -1,5 +1,5 @@
 import type { Database } from '../engines/database.ts';
-import { groupCalls } from '../runtime/group-calls.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
 import type { MatchQuery } from './match-days.sql.ts';
 import {
   isCut,
@@ -22,11 +22,13 @@ type NextQuery = Pick<MatchQuery, 'accountId' | 'ruleIds' | 'platform' | 'from' 
  * one by one: several rules, removals, and matches of deleted rules.
  */
 export function createNextPages(database: Database, reader: Pick<MatchReader, 'read'>) {
-  const ofRules = groupCalls((queries: readonly NextQuery[]) => readAll(database, queries, 'rule'), {
+  const ofRules = joinCalls((queries: readonly NextQuery[]) => readAll(database, queries, 'rule'), {
     max: pagesMax,
+    retriesAlone: true,
   });
-  const ofAccounts = groupCalls((queries: readonly NextQuery[]) => readAll(database, queries, 'account'), {
+  const ofAccounts = joinCalls((queries: readonly NextQuery[]) => readAll(database, queries, 'account'), {
     max: pagesMax,
+    retriesAlone: true,
   });
   return async (query: NextQuery): Promise<MatchPage> => {
     const { ruleIds } = query;

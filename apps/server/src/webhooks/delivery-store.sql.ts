@@ -3,8 +3,8 @@ import { recordChange } from '../accounts/change.ts';
 import { type Database, type Sql, textArray } from '../engines/database.ts';
 import { clockFrom } from '../engines/database-time.ts';
 import { raiseNotices, resolveNotices } from '../notices/notice-log.sql.ts';
-import { groupCalls } from '../runtime/group-calls.ts';
 import { newId } from '../runtime/ids.ts';
+import { joinCalls } from '../runtime/join-calls.ts';
 import {
   type AttemptRecord,
   type BatchAttempt,
@@ -28,9 +28,13 @@ export type DeliveryStore = ReturnType<typeof createDeliveryStore>;
 const groupMax = 200;
 
 export function createDeliveryStore(database: Database) {
-  const begin = groupCalls((begun: readonly Begun[]) => beginAll(database, begun), { max: groupMax });
-  const finishDelivered = groupCalls((delivered: readonly Delivered[]) => finishAll(database, delivered), {
+  const begin = joinCalls((begun: readonly Begun[]) => beginAll(database, begun), {
     max: groupMax,
+    retriesAlone: true,
+  });
+  const finishDelivered = joinCalls((delivered: readonly Delivered[]) => finishAll(database, delivered), {
+    max: groupMax,
+    retriesAlone: true,
   });
   return {
     /** Leases webhooks that are due and have something to send. `troubled` ones and others are leased separately. */

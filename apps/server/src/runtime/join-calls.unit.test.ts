@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { Failure } from './failure.ts';
-import { groupCalls } from './group-calls.ts';
+import { joinCalls } from './join-calls.ts';
 
 /** Runs groups when the test says so. */
 function createRunner() {
   const groups: { items: readonly number[]; finish: () => void }[] = [];
-  const call = groupCalls(
+  const call = joinCalls(
     async (items: readonly number[]) => {
       await new Promise<void>((finish) => groups.push({ items, finish }));
       if (items.includes(13)) throw new Error('13');
       return items.map((item) => item * 10);
     },
-    { max: 3 },
+    { max: 3, retriesAlone: true },
   );
   const next = async (nth: number): Promise<readonly number[]> => {
     while (groups.length <= nth) await new Promise((resolve) => setImmediate(resolve));
@@ -47,12 +47,12 @@ test('an item that fails its group fails only its own call', async () => {
 
 test('an outage fails the whole group at once', async () => {
   let groups = 0;
-  const call = groupCalls(
+  const call = joinCalls(
     async () => {
       groups += 1;
       throw new Failure('unavailable', 'The database is down.', { details: { reason: 'overloaded' } });
     },
-    { max: 10 },
+    { retriesAlone: true },
   );
   const results = await Promise.allSettled([1, 2, 3].map(call));
   expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
